@@ -1,8 +1,8 @@
 //! Columnar file formats over borrowed byte slices, without a heap.
 //!
-//! A chunk of bytes goes in, columns come out, and the other way round. The crate does no I/O, takes
-//! all memory from its caller, and believes nothing that the bytes say. It reads and writes
-//! [Filo](filo), [DataSeries](dataseries), [Jay](jay) and [bcolz], and reads [Vortex](vortex).
+//! Decodes byte slices to columns and encodes columns to byte slices. The crate does no I/O, allocates no memory
+//! without the feature `alloc`, and treats every input as untrusted. It reads and writes [Filo](filo),
+//! [DataSeries](dataseries), [Jay](jay) and [bcolz], and reads [Vortex](vortex).
 //!
 //! # A round trip
 //!
@@ -12,57 +12,56 @@
 //! use pilaster::column::{Column, Values};
 //! use pilaster::filo::{Element, Value, Vector, write};
 //!
-//! // Out: four ints, in the smallest encoding that loses nothing, into memory that we lend.
+//! // Write: four ints, in the smallest lossless encoding.
 //! let rows = write::Rows::all(write::Plain::Int(&[1, 2, -5, 101]));
 //! let mut memory = [0; 64];
 //! let len = write::encode_auto(&rows, &mut memory, &mut Scratch::new(&mut []))?;
 //! let chunk = &memory[..len];
 //! assert_eq!(chunk, [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101], "one signed byte each");
 //!
-//! // In: the bytes do not hold their element type, so the reader is told.
+//! // Read: the bytes do not contain their element type, so it is an argument.
 //! let vector = Vector::open(chunk, Element::Int)?;
 //! assert_eq!(vector.get(2)?, Some(Value::Int(-5)));
 //!
-//! // In bulk: rows as a native slice, in memory that we lend.
+//! // In bulk: rows as a native slice, in caller-provided memory.
 //! let mut memory = [0; 64];
 //! let batch = vector.column(0)?.read(0..4, &mut Scratch::new(&mut memory))?;
 //! assert!(matches!(batch.values, Values::I32([1, 2, -5, 101])));
 //!
-//! // Wrong: an error that says what and where.
+//! // An error names the field and its offset.
 //! let e = Vector::open(chunk, Element::Float).unwrap_err();
 //! assert_eq!(e.to_string(), "filo header word at offset 0: 0x00000806 cannot be read as the type asked for");
 //! # }
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! Any bytes whatever, handed to any function that reads, give `Ok` or a typed [`Error`]:
+//! For arbitrary bytes, every function that reads returns `Ok` or a typed [`Error`]:
 //!
 //! * No panic. Bytes of a file are never indexed, and arithmetic on its numbers is checked.
-//! * No `unsafe` in this crate but in one file that planus generates, `src/generated/owned/jay.rs`: with `jay` and
+//! * No `unsafe` in this crate except in one file that planus generates, `src/generated/owned/jay.rs`: with `jay` and
 //!   `alloc` it writes the metadata of Jay files. It contains no reader.
-//! * Work and memory are bounded by the length of the input and by [`limits::Limits`], never by a
-//!   number that the input claims. Where a few bytes stand for many rows, nothing is done per row
-//!   before somebody asks for that row.
-//! * An [`Error`] is 16 bytes and `Copy`; it names the field, the offset, what is wrong, and how much
-//!   room or input is needed.
-//! * Memory is lent by the caller. With `default-features = false` the crate links into an image that
+//! * Work and memory are bounded by the length of the input and by [`limits::Limits`], never by a number in the input
+//!   alone. If a few bytes represent many rows, the work for a row is done only when that row is read.
+//! * An [`Error`] is 16 bytes and `Copy`; it contains the kind of the error, the field, its offset, and the required
+//!   size of a buffer or of the input.
+//! * The caller provides all memory. With `default-features = false` the crate links into an image that
 //!   has no allocator.
 //!
-//! # Where to enter
+//! # Modules
 //!
 //! | module | for |
 //! |---|---|
-//! | [`filo`], [`dataseries`], [`jay`], [`bcolz`], [`vortex`] | one format each: its own types, and what it supports |
-//! | [`any`] | a file of whichever format: its tables, and columns by their name |
-//! | [`column`](mod@column) | code that serves every format: [`Table`](column::Table), [`Part`](column::Part), [`Column`](column::Column), [`Batch`](column::Batch), [`convert`](column::convert) |
-//! | [`bytes`], [`limits`], [`error`] | the ground: cursors, sinks, lent memory, budgets, the error |
-//! | [`codec`] | which byte codecs there are, and the memory that their encoders are lent |
+//! | [`filo`], [`dataseries`], [`jay`], [`bcolz`], [`vortex`] | one format each: its types, and the supported features |
+//! | [`any`] | a file of any format: its tables, and columns by name |
+//! | [`column`](mod@column) | code for all formats: [`Table`](column::Table), [`Part`](column::Part), [`Column`](column::Column), [`Batch`](column::Batch), [`convert`](column::convert) |
+//! | [`bytes`], [`limits`], [`error`] | sinks, scratch buffers, byte order, limits, the error type |
+//! | [`codec`] | the byte codecs, and the memory of their encoders |
 //!
 //! # Features
 //!
-//! | feature | default | brings |
+//! | feature | default | enables |
 //! |---|---|---|
 //! | `filo` | yes | Filo vectors, both directions |
 //! | `dataseries` | yes | DataSeries files |
@@ -77,19 +76,19 @@
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |
 //! | `embedded-io-07` | | `embedded_io::Write` as a sink |
-//! | `embedded-io-async-07` | | a DataSeries writer that awaits, at `embedded_io_async::Write` alone |
+//! | `embedded-io-async-07` | | an asynchronous DataSeries writer, which awaits only `embedded_io_async::Write` |
 //! | `embedded-storage-03` | | NOR flash as a sink, and a log in it that survives power cuts |
-//! | `defmt` | | `defmt::Format` on errors, options and plain values; a handle prints through `defmt::Debug2Format` |
-//! | `unstable` | | the insides as module `unstable`, for benches and fuzz targets; exempt from semantic versioning |
+//! | `defmt` | | `defmt::Format` on errors, options and plain values; use `defmt::Debug2Format` for readers and writers |
+//! | `unstable` | | internals as module `unstable`, for benches and fuzz targets; exempt from semantic versioning |
 //!
-//! Features only add.
+//! Features are additive.
 //!
 //! # Small or fast
 //!
-//! Kernels are built for speed. `RUSTFLAGS="--cfg pilaster_small"`, or the same in `.cargo/config.toml`, builds smaller
-//! code with slower loops for firmware; the results are the same. It is a `cfg` and no feature, because the builder of
-//! the image decides and no dependency, and because `--all-features` must not slow a host down. Independent of it,
-//! targets without atomic exchange of 32 bits (Cortex-M0) get code without unaligned loads.
+//! Loops are optimised for speed. `RUSTFLAGS="--cfg pilaster_small"`, which can also be set in `.cargo/config.toml`,
+//! selects smaller and slower loops for firmware; the results are the same. It is a `cfg` instead of a feature, because
+//! no dependency should decide it for an image, and because `--all-features` must not slow down a host. Independent of
+//! it, targets without 32-bit atomics (Cortex-M0) get code without unaligned loads.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -146,7 +145,7 @@ pub mod vortex;
 
 pub use error::{Error, Result};
 
-/// Errors and options of every format can be logged by firmware: else this does not compile.
+/// Asserts at compile time that errors and options of every format implement `defmt::Format`.
 #[cfg(feature = "defmt")]
 const _: () = {
     const fn logs<T: defmt::Format>() {}
@@ -170,7 +169,7 @@ const _: () = {
     logs::<bcolz::write::WriteOptions>();
 };
 
-/// The examples of the README, which are compiled with the documentation.
+/// Compiles and runs the examples of the README.
 #[cfg(all(doctest, feature = "std", feature = "dataseries"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

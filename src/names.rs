@@ -1,4 +1,5 @@
-//! The texts of errors. Modules declare the names of their fields; this one, which may know all modules, finds them.
+//! The texts of errors. Each module declares the names of its fields; this one depends on all modules and looks them
+//! up.
 
 use core::fmt;
 
@@ -35,27 +36,27 @@ const _: () = {
     }
 };
 
-/// The fields among which number `id` is, and its place among them.
+/// Returns the fields of the module that has number `id`, and the index of the number among them.
 fn find(id: u16) -> Option<(&'static Fields, u16)> {
     let first = id & !RANGE.wrapping_sub(1);
     let fields = ALL.iter().find(|fields| fields.first == first)?;
     Some((fields, id.wrapping_sub(first)))
 }
 
-/// The name of the field with number `id`.
+/// Returns the name of the field with number `id`.
 fn name(id: u16) -> Option<&'static str> {
     let (fields, place) = find(id)?;
     fields.names.get(usize::from(place)).copied()
 }
 
 impl What {
-    /// The name as a message shows it, for instance `filo header word`.
+    /// Returns the name in messages, for instance `filo header word`.
     #[must_use]
     pub fn name(self) -> &'static str {
         name(self.id()).unwrap_or("unknown field")
     }
 
-    /// The field with that number, if there is one in this build.
+    /// Returns the field with this number, or `None` if this build has no such field.
     #[must_use]
     pub fn from_id(id: u16) -> Option<Self> {
         name(id).map(|_| What::new(id))

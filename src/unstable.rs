@@ -1,4 +1,4 @@
-//! The insides of the crate, for its own benches, fuzz targets, tests and measured images.
+//! Internals of the crate, for its own benches, fuzz targets, tests and the images whose size is measured.
 //!
 //! Exempt from semantic versioning: anything here may change in any release.
 
@@ -31,12 +31,12 @@ pub mod bytes {
     pub use crate::bytes::reader::Reader;
 }
 
-/// The budgets that count down.
+/// Counters of nesting and of visited nodes.
 pub mod limits {
     pub use crate::limits::budget::{Depth, Fuel};
 }
 
-/// Byte codecs with their own parameters.
+/// Byte codecs with their specific parameters.
 pub mod codec {
     pub use crate::codec::choice::Codec;
 
@@ -72,13 +72,13 @@ pub mod codec {
 #[cfg(feature = "dataseries")]
 pub mod dataseries {
     expose! {
-        /// Where the fields of a record lie.
+        /// The layout of the fields in a record.
         layout: dataseries::layout;
         /// Numbers of the format.
         raw: dataseries::raw;
         /// Extent types.
         types: dataseries::types;
-        /// Descriptions of types as text.
+        /// XML descriptions of extent types.
         xml: dataseries::write::xml;
     }
 }
@@ -87,7 +87,7 @@ pub mod dataseries {
 #[cfg(feature = "filo")]
 pub mod filo {
     expose! {
-        /// The choices of the original's builders.
+        /// Encoding choices of the builders of the original implementation.
         original: filo::write::original;
         /// Numbers of the format.
         raw: filo::raw;

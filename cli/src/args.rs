@@ -17,6 +17,8 @@ use pilaster::dataseries::{Ordering, Pad};
 use pilaster::filo::Element;
 use pilaster::jay::Layout;
 
+use crate::filter::{self, Expression, Test};
+
 const HINTS: &str = "Hints about FILE";
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
@@ -55,7 +57,7 @@ pub enum Command {
     /// Prints the first rows
     #[command(after_long_help = TEXT_FORMS)]
     Head(Text),
-    /// Prints all rows, as CSV or JSON lines
+    /// Prints all rows, as a table, CSV or JSON lines
     #[command(after_long_help = TEXT_FORMS)]
     Cat(Text),
     /// Prints every value exactly, as one JSON document
@@ -88,6 +90,8 @@ pub enum Command {
 }
 
 const TEXT_FORMS: &str = "\
+Table: aligned, with the types below the names; the first 1000 rows decide the
+widths. On a terminal, long values are cut.
 CSV: a field is quoted if it contains a comma, a quote or a line break, or if it
 is equal to the text of a missing value. An empty field is missing, \"\" is an
 empty string.
@@ -95,13 +99,20 @@ A nested value is its JSON text.
 JSON lines: one object per row, null for a missing value. Numbers that JSON does
 not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
 strings.
-Both: dates and times are the stored integers, bytes are hexadecimal
-(DataSeries and bcolz: only if they are not UTF-8). --rows also counts the rows
-outside of --from and --until.
+Conditions: NAME = != < <= > >= VALUE, NAME in (VALUE, VALUE), NAME is missing,
+joined by and, or, not and parentheses. Names with spaces are in double quotes,
+texts in single quotes. A time is compared with a date, a date and time, or its
+stored integer. A condition on a missing value is unknown; rows are kept if the
+condition is true.
+All: dates and times are ISO 8601; a timestamp with a zone is the local time
+with its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if
+they are not UTF-8). --rows counts all rows, also those that conditions leave
+out.
 
 Examples:
   pilaster head -n 3 prices.jay
   pilaster cat --rows 100..200 --columns time,price trades.ds
+  pilaster cat --where 'price > 99.5 and size is not missing' trades.ds
   pilaster cat --from 1700000000 --until 1700003600 --json-lines trades.ds";
 
 /// The file to read, and hints about it.
@@ -166,47 +177,59 @@ pub struct Text {
     /// The table, if the file has several
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
+    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'
+    #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
+    pub condition: Option<Expression<Test>>,
+    /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost
+    #[arg(long)]
+    pub trust_statistics: bool,
     #[command(flatten)]
     pub time: Time,
-    /// The form of the text
-    #[arg(long, value_name = "FORM", default_value = "csv")]
-    #[arg(value_parser = one_of([("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
-    pub format_out: Form,
+    /// The form of the text [default: table on a terminal, else csv]
+    #[arg(long, value_name = "FORM")]
+    #[arg(value_parser = one_of([("table", Form::Table), ("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
+    pub format_out: Option<Form>,
     /// Short for --format-out jsonl
     #[arg(long)]
     json_lines: bool,
-    /// CSV: omit the line with the names of the columns
+    /// Print dates and times as the stored integers
+    #[arg(long)]
+    pub stored_times: bool,
+    /// Table and CSV: omit the names of the columns
     #[arg(long)]
     pub no_header: bool,
-    /// CSV: the text of a missing value
+    /// Table and CSV: the text of a missing value [default: null in a table, nothing in CSV]
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub missing: String,
 }
 
 impl Text {
-    pub fn form(&self) -> Form {
-        if self.json_lines { Form::JsonLines } else { self.format_out }
+    /// Returns the form to print, on a terminal or not.
+    pub fn form(&self, terminal: bool) -> Form {
+        let default = if terminal { Form::Table } else { Form::Csv };
+        if self.json_lines { Form::JsonLines } else { self.format_out.unwrap_or(default) }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    Table,
     Csv,
     JsonLines,
 }
 
-/// A range of stored times.
-#[derive(Args, Clone, Debug, Default, PartialEq)]
+/// A range of times.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Time {
     /// The column of the times [default: the first of 64 bits]
     #[arg(long = "time", value_name = "COLUMN", allow_hyphen_values = true)]
     pub column: Option<String>,
-    /// Only rows whose stored time is T or later
+    /// Only rows whose time is T or later: a date, a date and time, or a stored integer
     #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
-    pub from: Option<Instant>,
-    /// Only rows whose stored time is before T
+    pub from: Option<String>,
+    /// Only rows whose time is before T
     #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
-    pub until: Option<Instant>,
+    pub until: Option<String>,
 }
 
 impl Time {
@@ -214,13 +237,6 @@ impl Time {
     pub fn is_given(&self) -> bool {
         self.from.is_some() || self.until.is_some()
     }
-}
-
-/// A stored time. Integers stay integers, because a double cannot represent all nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Instant {
-    Whole(i128),
-    Real(f64),
 }
 
 #[derive(Args, Debug)]
@@ -388,9 +404,12 @@ fn rows(text: &str) -> Result<Range<u64>, String> {
     Ok(from..to)
 }
 
-fn time(text: &str) -> Result<Instant, &'static str> {
-    let whole = text.parse().map(Instant::Whole);
-    whole.or_else(|_| text.parse().map(Instant::Real)).map_err(|_| "a stored time is a number")
+fn time(text: &str) -> Result<String, &'static str> {
+    if filter::is_time(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a time is a date, a date and time, or a stored integer")
+    }
 }
 
 /// Joins the first paragraph of an error of the parser, its description, to one line.
@@ -426,7 +445,7 @@ mod tests {
     #[test]
     fn options_before_and_after_the_file() {
         let t = text("cat --type INT x --format-out=jsonl -n3");
-        assert_eq!((t.form(), t.rows, t.source.element), (Form::JsonLines, Some(0..3), Some(Element::Int)));
+        assert_eq!((t.form(true), t.rows, t.source.element), (Form::JsonLines, Some(0..3), Some(Element::Int)));
         assert_eq!(t.source.path.to_string(), "x");
     }
 
@@ -437,13 +456,10 @@ mod tests {
         }
         let all = text("cat --columns a,b --table T --time t --from -3 --until 1e9 --json-lines x");
         assert_eq!(
-            (all.form(), all.columns, all.table),
+            (all.form(false), all.columns, all.table),
             (Form::JsonLines, Some(vec!["a".into(), "b".into()]), Some("T".into()))
         );
-        assert_eq!(
-            all.time,
-            Time { column: Some("t".into()), from: Some(Instant::Whole(-3)), until: Some(Instant::Real(1e9)) }
-        );
+        assert_eq!(all.time, Time { column: Some("t".into()), from: Some("-3".into()), until: Some("1e9".into()) });
     }
 
     #[test]
@@ -476,8 +492,8 @@ mod tests {
             ("cat", ["not provided", "<FILE>"]),
             ("cat a b", ["unexpected argument", "'b'"]),
             ("info -n 3 x", ["unexpected argument", "'-n'"]),
-            ("cat --format-out xml x", ["'xml'", "csv, jsonl"]),
-            ("cat --until noon x", ["'noon' for '--until <T>'", "a stored time is a number"]),
+            ("cat --format-out xml x", ["'xml'", "table, csv, jsonl"]),
+            ("cat --until noon x", ["'noon' for '--until <T>'", "a time is a date"]),
             ("cat --rows 1..x f", ["'1..x'", "neither a number nor a range"]),
             ("cat --rows many x", ["'many'", "--rows <N>"]),
             ("dump --type number x", ["'number' for '--type", "boolean, int, long"]),

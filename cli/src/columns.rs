@@ -146,7 +146,7 @@ impl<P: Part> Part for Seen<'_, P> {
 
     fn column(&self, k: usize) -> Result<Self::Col> {
         let number = self.columns.numbers.get(k).ok_or_else(|| no_column(k, self.columns))?;
-        Ok(Stored { column: self.part.column(*number)?, stored_times: self.columns.stored_times })
+        Ok(Stored::new(self.part.column(*number)?, self.columns.stored_times))
     }
 }
 
@@ -159,6 +159,13 @@ fn no_column(k: usize, columns: &Columns) -> Error {
 pub struct Stored<C> {
     column: C,
     stored_times: bool,
+}
+
+impl<C> Stored<C> {
+    /// Returns `column`; if `stored_times`, its dates and times are plain integers.
+    pub const fn new(column: C, stored_times: bool) -> Self {
+        Stored { column, stored_times }
+    }
 }
 
 impl<C: Column> Column for Stored<C> {

@@ -14,6 +14,7 @@ use pilaster::column::{Batch, Column, Type, Value};
 use crate::digits;
 use crate::failure::Failure;
 use crate::json::{self, Style};
+use crate::time;
 use crate::walk::Rows;
 
 pub struct Csv<W> {
@@ -35,7 +36,7 @@ impl<W: Write> Csv<W> {
 }
 
 impl<W: Write> Rows for Csv<W> {
-    fn names(&mut self, names: &[String]) -> std::result::Result<(), Failure> {
+    fn names(&mut self, names: &[String], _: &[String]) -> std::result::Result<(), Failure> {
         if !self.header {
             return Ok(());
         }
@@ -66,7 +67,7 @@ impl<W: Write> Rows for Csv<W> {
 }
 
 /// Appends a value without quotes. Returns false if it is missing.
-fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize, texts: bool) -> Result<bool> {
+pub fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize, texts: bool) -> Result<bool> {
     match batch.value(i)? {
         Value::Null => return Ok(false),
         text @ Value::Text(_) => out.push_str(text.text()?.unwrap_or_default()),
@@ -74,6 +75,7 @@ fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize
             Ok(text) if texts && column.ty() == Type::Bytes => out.push_str(text),
             _ => out.push_str(&digits::hex(bytes)),
         },
+        Value::Int(value) if time::text(out, value, column.ty(), column.zone()?) => {}
         Value::Int(value) => integer(out, value, column.ty()),
         Value::Int256(words) => integer(out, digits::wide(words), column.ty()),
         Value::F16(bits) => out.push_str(&digits::float(half_to_f32(bits))),
@@ -107,14 +109,13 @@ fn quote(out: &mut String, field: &str, missing: &str) {
 mod tests {
     use super::*;
     use crate::args::Time;
-    use crate::columns::Rules;
     use crate::sample;
     use crate::walk::{Choice, rows};
 
     fn text(names: &[&str], header: bool, missing: &str) -> String {
         let mut out = Vec::new();
         let (all, any) = (0..u64::MAX, Time::default());
-        let choice = Choice { rows: &all, columns: None, time: &any, rules: Rules::default() };
+        let choice = Choice::of(&all, &any);
         rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing, false)).unwrap();
         String::from_utf8(out).unwrap()
     }

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use pilaster::any::FileError;
 
+use crate::escape::escaped;
+
 /// An error that stops a command.
 #[derive(Debug)]
 pub enum Failure {
@@ -75,5 +77,5 @@ pub fn end(done: Result<(), Failure>, name: &str) -> ExitCode {
 /// Prints a line on standard error.
 pub fn warn(line: &str) {
     // An error of standard error cannot be reported anywhere.
-    let _ = writeln!(io::stderr(), "pilaster: {line}");
+    let _ = writeln!(io::stderr(), "pilaster: {}", escaped(line));
 }

@@ -9,6 +9,7 @@ use pilaster::column::{Batch, Column, Type, Value};
 
 use crate::digits;
 use crate::failure::Failure;
+use crate::time;
 use crate::walk::{Rows, batches};
 
 /// The form of numbers and bytes, which JSON cannot represent exactly.
@@ -17,7 +18,7 @@ pub enum Style {
     /// Exact with every JSON parser: integers are decimal strings, floats `bits:` and bytes `hex:`; dates, times and
     /// decimals are the stored integers.
     Exact,
-    /// Readable: numbers are JSON numbers, decimals have a decimal point.
+    /// Readable: numbers are JSON numbers, decimals have a decimal point, dates and times are ISO 8601 text.
     Plain,
 }
 
@@ -34,6 +35,11 @@ pub fn value<C: Column>(
     match batch.value(i)? {
         Value::Null => out.push_str("null"),
         Value::Bool(value) => out.push_str(if value { "true" } else { "false" }),
+        Value::Int(value) if !exact && is_time(column.ty()) => {
+            out.push('"');
+            time::text(out, value, column.ty(), column.zone()?);
+            out.push('"');
+        }
         Value::Int(value) => integer(out, value, column.ty(), style),
         Value::Int256(words) => integer(out, digits::wide(words), column.ty(), style),
         Value::F16(bits) if exact => quoted(out, format_args!("bits:{bits:04x}")),
@@ -60,6 +66,10 @@ pub fn value<C: Column>(
 pub fn string(out: &mut String, text: &str) {
     // Every string has a JSON form.
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
+const fn is_time(ty: Type) -> bool {
+    matches!(ty, Type::Date(_) | Type::Time(_) | Type::Timestamp(_))
 }
 
 fn quoted(out: &mut String, text: fmt::Arguments<'_>) {

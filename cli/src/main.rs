@@ -6,8 +6,9 @@
 //! | `failure` | errors and exit status |
 //! | `open` | the file: its bytes, its format, its element type, its tables |
 //! | `columns` | a choice of columns, with their names |
-//! | `walk` | row by row over all columns |
-//! | `digits`, `csv`, `json` | values and rows as text |
+//! | `walk`, `filter` | row by row over all columns; conditions on rows |
+//! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
+//! | `escape` | control characters in names and texts |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
@@ -46,8 +47,11 @@ mod dataseries;
 mod dataseries_facts;
 mod digits;
 mod dump;
+mod escape;
 mod failure;
 mod filo;
+mod filter;
+mod grid;
 mod info;
 mod jay;
 mod jay_layout;
@@ -60,11 +64,12 @@ mod rewrite;
 mod sample;
 mod special;
 mod target;
+mod time;
 mod type_name;
 mod vortex;
 mod walk;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -72,6 +77,7 @@ use pilaster::any::{File, Format};
 use pilaster::column::Memory;
 
 use args::{Cli, Command, Recover, Source};
+use escape::Shown;
 use failure::{Failure, end};
 use open::Input;
 use special::Special;
@@ -86,7 +92,9 @@ fn main() -> ExitCode {
     let name = source(&command).map_or_else(|| "-".to_owned(), |source| source.path.to_string());
     // Locked once and buffered. Flushed here, so that a broken pipe is an error and not lost on drop.
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let done = run(&command, &mut out);
+    // Rows go to a program as they are, but not to a terminal.
+    let raw = matches!(command, Command::Cat(_) | Command::Head(_) | Command::Dump(_)) && !io::stdout().is_terminal();
+    let done = if raw { run(&command, &mut out) } else { run(&command, &mut Shown::new(&mut out)) };
     let flushed = out.flush().map_err(Failure::Output);
     end(done.and(flushed), &name)
 }

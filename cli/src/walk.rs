@@ -1,6 +1,5 @@
 //! Row by row over all columns, with only the traits of [`pilaster::column`].
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use pilaster::Result;
@@ -9,18 +8,20 @@ use pilaster::column::{Batch, Column, Memory, Part, Prim, Table, Type, Value, fi
 use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
 
-use crate::args::{Instant, Time};
-use crate::columns::{Columns, Rules};
+use crate::args::Time;
+use crate::columns::{Columns, Rules, Stored};
 use crate::failure::Failure;
+use crate::filter::{Expression, Filter, Literal, Operator, Test};
 use crate::progress::Progress;
+use crate::type_name::type_name;
 
 /// Bytes of memory for the batches of all columns together, unless one row takes more.
 const BATCH_ROOM: usize = 1 << 22;
 
 /// Receives rows one by one.
 pub trait Rows {
-    /// Receives the names of the columns, before the first row.
-    fn names(&mut self, _names: &[String]) -> Result<(), Failure> {
+    /// Receives the names and types of the columns, before the first row.
+    fn names(&mut self, _names: &[String], _types: &[String]) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -40,7 +41,46 @@ pub struct Choice<'c> {
     pub columns: Option<&'c [String]>,
     /// A range of stored times.
     pub time: &'c Time,
+    /// Rows by a condition.
+    pub condition: Option<&'c Expression<Test>>,
+    /// Whether statistics that nothing checks may rule rows out.
+    pub trust: bool,
+    /// Dates and times are the stored integers.
+    pub stored_times: bool,
     pub rules: Rules<'c>,
+}
+
+impl<'c> Choice<'c> {
+    /// The rows `rows` that `time` leaves, with all columns.
+    #[cfg(test)]
+    pub fn of(rows: &'c Range<u64>, time: &'c Time) -> Self {
+        Choice {
+            rows,
+            columns: None,
+            time,
+            condition: None,
+            trust: false,
+            stored_times: false,
+            rules: Rules::default(),
+        }
+    }
+
+    /// Returns the conditions of both kinds joined. `time` names the column of times that is meant if none is named.
+    fn condition(&self, time: impl FnOnce() -> Result<String, Failure>) -> Result<Option<Expression<Test>>, Failure> {
+        let mut all: Vec<_> = self.condition.cloned().into_iter().collect();
+        if self.time.is_given() {
+            let column = match &self.time.column {
+                Some(name) => name.clone(),
+                None => time()?,
+            };
+            for (operator, bound) in [(Operator::AtLeast, &self.time.from), (Operator::Less, &self.time.until)] {
+                let bound = bound.iter().map(|literal| Literal { text: literal.clone(), quoted: false });
+                let compare = |literal| Test::Compare { column: column.clone(), operator, literal };
+                all.extend(bound.map(compare).map(Expression::Test));
+            }
+        }
+        Ok(if all.is_empty() { None } else { Some(Expression::And(all)) })
+    }
 }
 
 /// Passes the chosen rows of `table` to `to`. The memory does not grow with the number of rows. `part_len`: bytes for one
@@ -62,14 +102,14 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64,
             }
             return Ok(());
         };
-        let (columns, time) = match &known {
+        let (columns, filter) = match &known {
             Some(known) => known,
             None => known.insert(pick(&part, choice, to)?),
         };
         let end = first.saturating_add(part.rows());
         let within = |row: u64| row.clamp(first, end).saturating_sub(first);
         let rows = within(choice.rows.start)..within(choice.rows.end);
-        part_rows(&part, columns, *time, choice.time, rows, to)?;
+        part_rows(&part, columns, filter.as_ref(), choice, rows, to)?;
         first = end;
         if first >= choice.rows.end {
             return Ok(());
@@ -77,78 +117,181 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64,
     }
 }
 
-/// Chooses the columns, and the one with the times; announces their names.
-fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(Columns, Option<usize>), Failure> {
+/// Chooses the columns, binds the conditions on rows, and announces the names.
+fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(Columns, Option<Filter>), Failure> {
     let all = Columns::all(part, choice.rules)?;
-    let time = match &choice.time.column {
-        _ if !choice.time.is_given() => None,
-        Some(name) => Some(all.find(name)?),
-        None => {
-            let mut times = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty())));
-            let is_time = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64) | Type::Timestamp(_));
-            let none = || Failure::Usage("no column has 64-bit times: choose one with --time".to_owned());
-            Some(times.find(|(_, ty)| is_time(*ty)).ok_or_else(none)?.0)
-        }
-    };
+    let filter = choice.condition(|| {
+        let mut times = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty())));
+        let is_time = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64) | Type::Timestamp(_));
+        let none = || Failure::Usage("no column holds times of 64 bits: choose one with --time".to_owned());
+        let (k, _) = times.find(|(_, ty)| is_time(*ty)).ok_or_else(none)?;
+        Ok(part.name(k)?.to_owned())
+    })?;
+    let filter = filter.map(|filter| Filter::bind(&filter, &|name| all.find(name), &|k| part.column(k))).transpose()?;
     let columns = all.pick(choice.columns)?;
-    to.names(&columns.names)?;
-    Ok((columns, time))
+    let types =
+        columns.numbers.iter().map(|k| type_name(&Stored::new(part.column(*k)?, choice.stored_times), "vortex", false));
+    to.names(&columns.names, &types.collect::<Result<Vec<_>>>()?)?;
+    Ok((columns, filter))
 }
 
-/// Returns whether the time in row `i` is in the range; false if it is missing.
-fn is_in<C: Column>(range: &Time, batch: &Batch<'_, C>, i: usize) -> Result<bool> {
-    let value = batch.value(i)?;
-    // Compares the value of the row with a bound.
-    let beside = |bound: &Instant| match (&value, bound) {
-        (Value::Int(value), Instant::Whole(bound)) => value.partial_cmp(bound),
-        (Value::Int(value), Instant::Real(bound)) => (*value as f64).partial_cmp(bound),
-        (Value::F64(value), Instant::Whole(bound)) => value.partial_cmp(&(*bound as f64)),
-        (Value::F64(value), Instant::Real(bound)) => value.partial_cmp(bound),
-        _ => None,
-    };
-    let from = range.from.as_ref().is_none_or(|from| beside(from).is_some_and(Ordering::is_ge));
-    let to = range.until.as_ref().is_none_or(|to| beside(to).is_some_and(Ordering::is_lt));
-    Ok(from && to)
+/// Columns that are read side by side, each into memory of its own.
+struct Side<C> {
+    columns: Vec<C>,
+    memories: Vec<Vec<u8>>,
+}
+
+impl<C: Column> Side<C> {
+    /// The columns, with `memory` bytes for all of them together.
+    fn new(columns: Vec<C>, memory: usize) -> Self {
+        let share = memory.checked_div(columns.len()).unwrap_or(0).max(1 << 12);
+        let memories = vec![vec![0; share]; columns.len()];
+        Side { columns, memories }
+    }
+
+    /// Reads batches of all columns. `rows.end` becomes the row up to which all of them go.
+    fn read<'m>(&'m mut self, rows: &mut Range<u64>) -> Result<Vec<Batch<'m, C>>>
+    where
+        C: 'm,
+    {
+        let mut batches = Vec::with_capacity(self.columns.len());
+        for (column, memory) in self.columns.iter().zip(&mut self.memories) {
+            let batch = read(column, rows.clone(), memory)?;
+            rows.end = rows.end.min(rows.start.saturating_add(batch.len as u64));
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
 }
 
 fn part_rows<P: Part, R: Rows>(
     part: &P,
     picked: &Columns,
-    time: Option<usize>,
-    range: &Time,
+    filter: Option<&Filter>,
+    choice: Choice<'_>,
     rows: Range<u64>,
     to: &mut R,
 ) -> Result<(), Failure> {
-    let all = picked.numbers.iter().chain(&time);
-    let columns = all.map(|k| part.column(*k)).collect::<Result<Vec<_>>>()?;
-    let share = BATCH_ROOM.checked_div(columns.len()).unwrap_or(0).max(1 << 12);
-    let mut memories = vec![vec![0; share]; columns.len()];
+    let columns = picked.numbers.iter().map(|k| Ok(Stored::new(part.column(*k)?, choice.stored_times)));
+    let tested = filter.map_or(&[][..], |filter| &filter.columns).iter().map(|k| part.column(*k));
+    let mut shown = Side::new(columns.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
+    let mut tested = Side::new(tested.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
+    let mut zones = Zones { columns: tested.columns.clone(), trust: choice.trust, known: rows.start };
     let mut progress = Progress::new(rows.end, true);
     let mut row = rows.start;
+    let mut kept = Vec::new();
     while row < rows.end {
-        let mut stop = rows.end;
-        let mut batches = Vec::with_capacity(columns.len());
-        for (column, memory) in columns.iter().zip(&mut memories) {
-            let batch = read(column, row..stop, memory)?;
-            stop = stop.min(row.saturating_add(batch.len as u64));
-            batches.push(batch);
-        }
-        // The column of the times is the last one, after the columns that are shown.
-        let times = if time.is_some() { batches.last() } else { None };
-        for i in 0..usize::try_from(stop.saturating_sub(row)).unwrap_or(usize::MAX) {
-            if !times.map_or(Ok(true), |times| is_in(range, times, i))? {
+        let mut now = row..rows.end;
+        if let Some(filter) = filter {
+            if let Some(end) = zones.none_until(filter, row)? {
+                row = end.clamp(row.saturating_add(1), rows.end);
                 continue;
             }
-            for (k, ((name, column), batch)) in picked.names.iter().zip(&columns).zip(&batches).enumerate() {
-                let put = to.value(k, name, column, batch, i);
-                put.map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+            now.end = now.end.min(zones.known.max(row.saturating_add(1)));
+            let batches = tested.read(&mut now)?;
+            kept.clear();
+            for i in 0..count(&now) {
+                if filter.keeps(&mut |place| batches.get(place).map_or(Ok(Value::Null), |batch| batch.value(i)))? {
+                    kept.push(i);
+                }
             }
-            to.end()?;
         }
-        row = stop;
+        // Nothing is read of rows that are not shown.
+        if filter.is_none() || !kept.is_empty() {
+            put(&mut shown, &picked.names, &mut now, filter.map(|_| kept.as_slice()), to)?;
+        }
+        row = now.end;
         progress.at(row);
     }
     Ok(())
+}
+/// Hands rows to `to`: those of the numbers in `kept`, counted from the first one, or all. `rows.end` becomes the row up
+/// to which all columns were read.
+fn put<C: Column, R: Rows>(
+    shown: &mut Side<C>,
+    names: &[String],
+    rows: &mut Range<u64>,
+    kept: Option<&[usize]>,
+    to: &mut R,
+) -> Result<(), Failure> {
+    let columns = shown.columns.clone();
+    let batches = shown.read(rows)?;
+    let mut row = |i: usize| -> Result<(), Failure> {
+        for (k, ((name, column), batch)) in names.iter().zip(&columns).zip(&batches).enumerate() {
+            let put = to.value(k, name, column, batch, i);
+            put.map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+        }
+        to.end()
+    };
+    match kept {
+        Some(kept) => kept.iter().take_while(|i| **i < count(rows)).try_for_each(|i| row(*i)),
+        None => (0..count(rows)).try_for_each(row),
+    }
+}
+
+fn count(rows: &Range<u64>) -> usize {
+    usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX)
+}
+
+/// Rows that no statistics rule out.
+struct Zones<C> {
+    columns: Vec<C>,
+    trust: bool,
+    /// The statistics of the rows before this one were looked at.
+    known: u64,
+}
+
+impl<C: Column> Zones<C> {
+    /// Memory for statistics that must be decoded.
+    const MEMORY: usize = 1 << 16;
+    /// Rows whose statistics are looked at together.
+    const AHEAD: u64 = 1 << 16;
+
+    /// Returns the end of the rows from `row` on of which the statistics say that none is kept, or `None` if they say so
+    /// of none of them.
+    fn none_until(&mut self, filter: &Filter, row: u64) -> Result<Option<u64>, Failure> {
+        if row < self.known {
+            return Ok(None);
+        }
+        let (mut at, ahead) = (row, row.saturating_add(Self::AHEAD));
+        let Some((end, first)) = self.zone(filter, row)? else {
+            self.known = ahead;
+            return Ok(None);
+        };
+        // Zones that say the same are taken together.
+        let mut next = Some((end, first));
+        while let Some((end, may)) = next
+            && may == first
+            && at < ahead
+        {
+            at = end;
+            next = self.zone(filter, at)?;
+        }
+        if first {
+            self.known = at;
+        }
+        Ok((!first).then_some(at))
+    }
+
+    /// Returns the end of the zone around `row`, and whether one of its rows may be kept; `None` if nothing is known.
+    fn zone(&self, filter: &Filter, row: u64) -> Result<Option<(u64, bool)>, Failure> {
+        let mut end = None::<u64>;
+        let mut memory = vec![0; Self::MEMORY];
+        let mut scratch = Scratch::new(&mut memory);
+        let may = filter.may_keep(self.trust, &mut |place| {
+            let Some(column) = self.columns.get(place) else { return Ok(None) };
+            let zone = match column.zone_around(row, &mut scratch) {
+                // Without statistics the rows are read.
+                Err(e) if e.kind() == Kind::NoRoom => None,
+                zone => zone?,
+            };
+            if let Some(zone) = &zone {
+                end = Some(end.map_or(zone.rows.end, |end| end.min(zone.rows.end)));
+            }
+            Ok(zone)
+        })?;
+        Ok(end.filter(|end| *end > row).map(|end| (end, may)))
+    }
 }
 
 /// Reads `rows` of `column` batch by batch, in memory of its own.

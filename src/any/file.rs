@@ -18,17 +18,17 @@ use crate::jay;
 #[cfg(feature = "vortex")]
 use crate::vortex;
 
-/// What a caller says about a file that its bytes do not say.
+/// Information about a file that its bytes do not contain.
 ///
 /// ```
 /// use pilaster::any::Hints;
 ///
-/// let hints = Hints { tolerant: true, ..Hints::default() };
+/// let hints = Hints { tolerant: true, dtype: Some("<f8"), ..Hints::default() };
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Hints<'h> {
-    /// What a Filo vector holds.
+    /// The element type of a Filo vector.
     #[cfg(feature = "filo")]
     pub element: Option<filo::Element>,
     /// Whether a DataSeries file is read from the front, without trailer and index.
@@ -41,13 +41,34 @@ pub struct Hints<'h> {
     pub tolerant: bool,
 }
 
-/// The error of a file; for a dataset, also the path of the file in it.
+/// The error of a file. For a dataset, it also has the path of the file in which it occurred.
+///
+/// ```
+/// # #[cfg(feature = "dataseries")] {
+/// use pilaster::any::{File, FileError, Format, Hints, detect};
+/// use pilaster::bytes::Scratch;
+///
+/// /// Checks a file of any format.
+/// fn check(bytes: &[u8], memory: &mut [u8]) -> Result<Format, FileError> {
+///     let file = File::open(bytes, detect(bytes, None)?, &Hints::default(), &mut Scratch::new(memory))?;
+///     let mut memory = vec![0; file.need()? as usize];
+///     file.verify(&mut Scratch::new(&mut memory))?;
+///     Ok(file.format())
+/// }
+///
+/// let mut bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds")).to_vec();
+/// assert_eq!(check(&bytes, &mut [0; 2048])?, Format::DataSeries);
+/// bytes[450] ^= 1;
+/// assert!(matches!(check(&bytes, &mut [0; 2048]), Err(FileError::Format(_))));
+/// # }
+/// # Ok::<(), pilaster::any::FileError>(())
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FileError {
-    /// Its bytes are wrong, or the scratch is too small.
+    /// The bytes are invalid, or the scratch is too small.
     Format(Error),
-    /// A file of a dataset is missing or wrong.
+    /// A file of a dataset is missing or invalid.
     #[cfg(all(feature = "bcolz", feature = "std"))]
     Dataset(bcolz::Failure),
 }
@@ -78,8 +99,25 @@ impl core::error::Error for FileError {
     }
 }
 
-/// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
-/// of its own, the compiler shall name the place.
+/// A file of any format that this build reads. Not `non_exhaustive`, so that the compiler reports every match that must
+/// handle a new format.
+///
+/// ```
+/// # #[cfg(all(feature = "alloc", feature = "dataseries"))] {
+/// use pilaster::any::{File, Format, Hints};
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::Table;
+///
+/// let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// let mut memory = [0; 2048];
+/// let file = File::open(bytes, Format::DataSeries, &Hints::default(), &mut Scratch::new(&mut memory))?;
+/// for name in file.tables() {
+///     let mut table = file.table(Some(name))?;
+///     assert_eq!((name, table.to_vec::<f64>("d")?.len()), ("Tiny", 2));
+/// }
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
 pub enum File<'a> {
@@ -89,8 +127,8 @@ pub enum File<'a> {
     /// A DataSeries file.
     #[cfg(feature = "dataseries")]
     DataSeries(dataseries::AnyFile<'a>),
-    /// One Blosc 1 chunk, with the header of a bcolz file or bare. What its bytes mean it does not say, but the caller
-    /// may.
+    /// One Blosc 1 chunk, with the header of a bcolz file or bare. It does not store its item type, which the caller
+    /// may give.
     #[cfg(feature = "bcolz")]
     Bcolz(bcolz::chunk::Chunk<'a>, Option<bcolz::Dtype<'a>>),
     /// A bcolz dataset, opened from its directory: by [`From`], not by [`open`](File::open).
@@ -105,8 +143,8 @@ pub enum File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Opens `bytes`. `scratch` holds what must be unpacked for that: the types and the index of a DataSeries file. A
-    /// Filo vector and a Vortex file take none; a Jay file releases what it takes.
+    /// Opens `bytes`. `scratch` holds the unpacked types and index of a DataSeries file. A Filo vector and a Vortex
+    /// file take none; a Jay file releases the scratch that it takes.
     ///
     /// # Errors
     /// Errors of the format's own reader; [`Format::unreadable`] if this build has none; [`Kind::Misuse`] for a Filo
@@ -138,7 +176,7 @@ impl<'a> File<'a> {
             }
             #[cfg(feature = "jay")]
             Format::Jay => {
-                // A caller that does not know the format cannot trust the writer, either.
+                // A caller that does not know the format has no reason to trust its null counts.
                 let options =
                     jay::ReadOptions { tolerant: hints.tolerant, check_null_counts: true, ..jay::ReadOptions::DEFAULT };
                 jay::File::open(bytes, &options, scratch).map(File::Jay)
@@ -150,7 +188,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The format.
+    /// Returns the format.
     #[must_use]
     pub const fn format(&self) -> Format {
         match self {
@@ -169,7 +207,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The names of the tables: the types of a DataSeries file; of any other file there is one table, without a name.
+    /// Returns the names of the tables: the types of a DataSeries file. A file of another format has one table, whose
+    /// name is empty.
     pub fn tables(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         #[cfg(feature = "dataseries")]
         let types = match self {
@@ -187,7 +226,7 @@ impl<'a> File<'a> {
         types.chain(unnamed)
     }
 
-    /// The table called `name`, or the only one.
+    /// Returns the table `name`, or the only table if `name` is `None`.
     ///
     /// ```
     /// # #[cfg(all(feature = "alloc", feature = "filo"))] {
@@ -206,8 +245,8 @@ impl<'a> File<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Kind::Unknown`] if there is no such table; [`Kind::Misuse`] if there are several, or none, and no `name`; what is
-    /// wrong with its head.
+    /// [`Kind::Unknown`] if the file has no table `name`; [`Kind::Misuse`] if `name` is `None` and the number of tables
+    /// is not 1; errors of an invalid table header.
     pub fn table<'f>(&'f self, name: Option<&str>) -> Result<Table<'f>> {
         let name = match name {
             None => {
@@ -237,8 +276,8 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Returns an upper bound of the scratch memory that one part of the file takes, in [`verify`](Self::verify) and in
-    /// its tables.
+    /// Returns an upper bound of the scratch size in bytes that one part of the file takes, in [`verify`](Self::verify)
+    /// and in its tables.
     ///
     /// # Errors
     /// Errors of invalid headers of parts.
@@ -261,10 +300,10 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Walks everything that the file holds. The work is bounded by its bytes, not by its claims.
+    /// Checks the whole file. The work is bounded by its length, not by the counts that it states.
     ///
     /// # Errors
-    /// The first thing that is wrong; [`Kind::NoRoom`].
+    /// The first problem found; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<(), FileError> {
         let _ = &scratch;
         match self {

@@ -1,21 +1,22 @@
-//! All formats through one interface: which one a file has, and one [`File`], [`Table`], [`Part`] and [`Column`] over
-//! those that can be read.
+//! All formats through one interface: detection of the format, and a [`File`], [`Table`], [`Part`] and [`Column`] for
+//! the formats of this build.
 //!
-//! [`detect`] looks at the bytes and, where they say nothing, at the name. A [`File`] names its tables and opens them;
-//! tables, parts and columns implement the traits of [`column`](mod@crate::column), so a consumer is written once.
+//! [`detect`] examines the bytes and, if they do not identify a format, the name. A [`File`] lists and opens its
+//! tables. Tables, parts and columns implement the traits of [`column`](mod@crate::column), so a consumer is written
+//! once.
 #![cfg_attr(
     feature = "alloc",
     doc = "[`Owned`] also holds the bytes, and with `std` it opens a path: a file, or the directory of a bcolz dataset."
 )]
-//! This module links every format that is compiled in; firmware names its format instead.
+//! This module links every format that is compiled in. Firmware should use the module of its format instead.
 //!
 //! | format | how it is recognised |
 //! |---|---|
-//! | Jay | `JAY1` and four NUL in front |
-//! | DataSeries | `DSv1` in front |
-//! | Vortex | `VTXF` in front or at the end |
-//! | bcolz | `blpk` in front, or the header of a bare Blosc chunk; a dataset is a directory ([`BCOLZ_MARKERS`]) |
-//! | Filo | nothing in its bytes: the name ends in `.filo`, or the caller says so |
+//! | Jay | starts with `JAY1` and four NUL |
+//! | DataSeries | starts with `DSv1` |
+//! | Vortex | starts or ends with `VTXF` |
+//! | bcolz | starts with `blpk`, or with the header of a bare Blosc chunk; a dataset is a directory ([`BCOLZ_MARKERS`]) |
+//! | Filo | not by its bytes: the name ends in `.filo`, or the caller names the format |
 //!
 //! ```
 //! use pilaster::any::{Format, detect};
@@ -54,7 +55,18 @@ use core::str::FromStr;
 
 use crate::error::{Error, Kind, Result, What};
 
-/// The formats that can be recognised, whether or not this build reads them.
+/// The formats that [`detect`] recognises, whether or not this build reads them.
+///
+/// ```
+/// use pilaster::any::Format;
+/// use pilaster::error::{Kind, What};
+///
+/// let format: Format = "Vortex".parse()?;
+/// assert_eq!((format, format.name()), (Format::Vortex, "vortex"));
+/// let error = format.unreadable();
+/// assert_eq!((error.kind(), error.what()), (Kind::Unsupported, What::VORTEX_FILE));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[allow(missing_docs, reason = "the names say it")]
@@ -70,7 +82,7 @@ impl Format {
     /// Every format.
     pub const ALL: [Format; 5] = [Format::Filo, Format::DataSeries, Format::Jay, Format::Bcolz, Format::Vortex];
 
-    /// The name that the tools use, in lower case.
+    /// Returns the name used by the command line tool, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,7 +94,7 @@ impl Format {
         }
     }
 
-    /// The error of a file of this format that this build does not read: it names the format.
+    /// Creates the error for a file of this format that this build does not read. It names the format.
     #[cold]
     #[must_use]
     pub fn unreadable(self) -> Error {
@@ -106,7 +118,7 @@ impl fmt::Display for Format {
 impl FromStr for Format {
     type Err = Error;
 
-    /// A name in any case of letters.
+    /// Parses a [`name`](Format::name), ignoring ASCII case.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for any other text.
@@ -116,7 +128,19 @@ impl FromStr for Format {
     }
 }
 
-/// Either of these inside a directory says that it is a bcolz dataset: a table, or a single array.
+/// Paths relative to a directory. If one of them exists, the directory is a bcolz dataset: a table, or a single array.
+///
+/// ```
+/// use pilaster::any::BCOLZ_MARKERS;
+///
+/// /// Returns whether the files of an archive are a bcolz dataset.
+/// fn is_dataset(files: &[&str]) -> bool {
+///     BCOLZ_MARKERS.iter().any(|marker| files.contains(marker))
+/// }
+///
+/// assert!(is_dataset(&["meta/sizes", "meta/storage", "data/__0.blp"]));
+/// assert!(!is_dataset(&["prices.jay"]));
+/// ```
 pub const BCOLZ_MARKERS: [&str; 2] = ["__rootdirs__", "meta/sizes"];
 
 /// Detects the format of `bytes`. `name` is the file name, if known.
@@ -125,16 +149,32 @@ pub const BCOLZ_MARKERS: [&str; 2] = ["__rootdirs__", "meta/sizes"];
 /// Blosc header) are checked after the name.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] with the first four bytes, if neither the bytes nor the name say anything:
-/// also what a Filo vector without its extension gets.
+/// [`Kind::Unsupported`] with the first four bytes, if neither the bytes nor the name identify a format. This includes
+/// a Filo vector without its extension.
 pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Format> {
     detect_ends(bytes, bytes, bytes.len() as u64, name)
 }
 
-/// Which format a file of `len` bytes has, by its first ones and its last ones: 16 and 4 are enough.
+/// Detects the format of a file of `len` bytes by its `first` and `last` bytes, of which 16 and 4 suffice.
 ///
 /// # Errors
-/// As [`detect`].
+/// Errors of [`detect`].
+///
+/// ```
+/// use std::io::{Read, Seek, SeekFrom};
+///
+/// use pilaster::any::{Format, detect_ends};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut file = std::fs::File::open("examples/data/enc_sequence_a.vortex")?;
+/// let (mut first, mut last) = ([0; 16], [0; 4]);
+/// file.read_exact(&mut first)?;
+/// let len = file.seek(SeekFrom::End(-4))? + 4;
+/// file.read_exact(&mut last)?;
+/// assert_eq!(detect_ends(&first, &last, len, None)?, Format::Vortex);
+/// # Ok(())
+/// # }
+/// ```
 pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> Result<Format> {
     const FRONT: [(&[u8], Format); 4] = [
         (b"JAY1\0\0\0\0", Format::Jay),
@@ -148,7 +188,7 @@ pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> R
     if name.is_some_and(is_filo) {
         return Ok(Format::Filo);
     }
-    // Vortex is opened from its end; its own reader does not look at the front.
+    // A Vortex file is opened from its end; its reader does not examine the start.
     if last.ends_with(b"VTXF") {
         return Ok(Format::Vortex);
     }
@@ -159,13 +199,13 @@ pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> R
     Err(Error::needing(Kind::Unsupported, What::MAGIC, 0, word.into()))
 }
 
-/// Whether a name ends in `.filo`, in any case of letters.
+/// Returns whether a name ends in `.filo`, ignoring ASCII case.
 fn is_filo(name: &str) -> bool {
     name.as_bytes().last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b".filo"))
 }
 
-/// Whether the `first` ones of `len` bytes are the header of one bare Blosc 1 chunk: format version 2, no
-/// reserved flag, a known codec, a type size, and exactly this length.
+/// Returns whether `first` starts with the header of a bare Blosc 1 chunk of `len` bytes: format version 2, no reserved
+/// flag, a known codec, a type size, and exactly this length.
 fn is_blosc(first: &[u8], len: u64) -> bool {
     let Some(&[2, _, flags, size, a, b, c, d, e, f, g, h, i, j, k, l]) = first.first_chunk::<16>() else {
         return false;

@@ -1,4 +1,4 @@
-//! A file that owns its bytes and the memory that it is opened in.
+//! A file that owns its bytes and the memory for opening it.
 
 use alloc::vec::Vec;
 
@@ -12,13 +12,19 @@ use crate::error::{Error, Failure};
 
 /// A file of any format with its bytes, or a bcolz dataset, and the memory that opening it takes.
 ///
-#[cfg_attr(feature = "std", doc = "```no_run")]
-#[cfg_attr(not(feature = "std"), doc = "```ignore")]
-/// use pilaster::any::{Hints, Owned};
+#[cfg_attr(all(feature = "std", feature = "jay"), doc = "```")]
+#[cfg_attr(not(all(feature = "std", feature = "jay")), doc = "```ignore")]
+/// use pilaster::any::{Format, Hints, Owned};
 /// use pilaster::column::Table;
 ///
-/// let mut owned = Owned::open("prices.jay", &Hints::default())?;
-/// let prices: Vec<f64> = owned.file()?.table(None)?.to_vec("price")?;
+/// let mut owned = Owned::open("examples/data/keyed_1.jay", &Hints::default())?;
+/// let keys: Vec<i32> = owned.file()?.table(None)?.to_vec("k")?;
+/// assert_eq!((keys.len(), keys[0]), (50, -996));
+///
+/// // Bytes that are already in memory, for instance received from a server.
+/// let bytes = std::fs::read("examples/data/keyed_1.jay")?;
+/// let mut owned = Owned::from_bytes(bytes, Format::Jay, &Hints::default())?;
+/// assert_eq!(owned.file()?.table(None)?.to_vec::<i32>("k")?, keys);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -48,12 +54,12 @@ impl<'h> Owned<'h> {
         Ok(Owned { content: Content::Bytes(bytes, format), hints: *hints, memory })
     }
 
-    /// Opens what is at `path`: a file of any format, all of which is read into memory, or the directory of a bcolz
-    /// dataset. The format is [detected](super::detect). If the hints contain an element type, bytes of no other format
-    /// are a Filo vector.
+    /// Opens `path`: a file of any format, which is read into memory completely, or the directory of a bcolz dataset.
+    /// The format is [detected](super::detect). If the hints contain an element type, bytes of an unknown format are
+    /// treated as a Filo vector.
     ///
     /// # Errors
-    /// The error, with the path of the file in which it occurred.
+    /// Errors of reading and of [`File::open`], with the path of the file in which they occurred.
     #[cfg(feature = "std")]
     pub fn open(path: impl AsRef<std::path::Path>, hints: &Hints<'h>) -> Result<Self, Failure> {
         let path = path.as_ref();
@@ -71,10 +77,10 @@ impl<'h> Owned<'h> {
         opened.map_err(|e| Failure::format(path, e))
     }
 
-    /// The file.
+    /// Opens the file again and returns it. This needs no further memory.
     ///
     /// # Errors
-    /// None that opening did not have.
+    /// None, if opening succeeded.
     pub fn file(&mut self) -> Result<File<'_>> {
         match &self.content {
             Content::Bytes(bytes, format) => File::open(bytes, *format, &self.hints, &mut self.memory.scratch()),
@@ -84,7 +90,7 @@ impl<'h> Owned<'h> {
     }
 }
 
-/// The format of `bytes`.
+/// Detects the format of `bytes`.
 #[cfg(feature = "std")]
 fn detected(bytes: &[u8], name: Option<&str>, hints: &Hints<'_>) -> Result<Format, Error> {
     let _ = hints;

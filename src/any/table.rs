@@ -1,4 +1,4 @@
-//! Tables, parts and columns of any format: a consumer that serves all formats is written for these.
+//! Tables, parts and columns of any format, for consumers that support all formats.
 
 use core::ops::Range;
 
@@ -16,8 +16,8 @@ use crate::jay;
 #[cfg(feature = "vortex")]
 use crate::vortex;
 
-/// Evaluates `$call` with the contents of any variant of an enum over the formats. `+ Dataset`: datasets have a variant
-/// of their own.
+/// Evaluates `$call` with the contents of any variant of an enum over the formats. `+ Dataset`: the enum has a variant
+/// for datasets.
 macro_rules! each {
     ($any:expr, $of:ident $(+ $dataset:ident)?, $inner:ident => $call:expr) => {
         match $any {
@@ -39,7 +39,7 @@ macro_rules! each {
     };
 }
 
-/// An enum of what the formats have, and the way from each of them into it.
+/// Defines an enum over types of the formats, with a conversion from each type.
 macro_rules! any {
     ($(#[$meta:meta])* $any:ident: $($(#[$on:meta])+ $variant:ident($inner:ty),)+) => {
         $(#[$meta])*
@@ -73,7 +73,7 @@ pub enum Table<'f> {
     /// The items of one chunk.
     #[cfg(feature = "bcolz")]
     Bcolz(bcolz::Items<'f>),
-    /// A dataset. After an error [`bcolz::Table::failed`] tells the file.
+    /// A dataset. After an error, [`bcolz::Table::failed`] returns it with the path of the file.
     #[cfg(all(feature = "bcolz", feature = "std"))]
     Dataset(bcolz::Table<'f>),
     #[cfg(feature = "jay")]
@@ -109,7 +109,7 @@ impl<'f> column::Table for Table<'f> {
 }
 
 any! {
-    /// A part of a table of any format; `Bcolz` are the items of one chunk, `Dataset` rows of a dataset.
+    /// A part of a table of any format. `Bcolz` has the items of one chunk, `Dataset` rows of a dataset.
     Part:
     #[cfg(feature = "filo")] Filo(filo::Vector<'p>),
     #[cfg(feature = "dataseries")] DataSeries(dataseries::Part<'p>),

@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. Which format it is.
+//! Names of the fields that errors of format detection refer to.
 
 use crate::error::fields;
 

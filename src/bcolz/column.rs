@@ -11,29 +11,47 @@ use crate::error::{Error, Kind, Result, What};
 
 /// Decoded rows of an array: contiguous items in the byte order of the file.
 ///
-/// Rows of more than one dimension are [`Type::FixedList`]s inside each other, records are
-/// [`Type::Struct`]s.
+/// Rows of more than one dimension are nested [`Type::FixedList`]s, records are [`Type::Struct`]s.
+///
+/// ```
+/// use pilaster::bcolz::{Column, Dtype};
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column as _, Type, Values};
+///
+/// // Two rows of three big-endian numbers each.
+/// let data = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 0];
+/// let column = Column::new(Dtype::parse(">i2")?, &[3], 2, &data)?;
+/// assert_eq!((column.rows(), column.ty(), column.dtype().size()), (2, Type::FixedList(3), 2));
+///
+/// let numbers = column.child(0)?;
+/// let mut memory = [0; 64];
+/// let batch = numbers.read(3..6, &mut Scratch::new(&mut memory))?;
+/// assert!(matches!(batch.values, Values::I16([4, 5, 256])));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'p> {
     data: &'p [u8],
-    /// Bytes from one item to the next, and to the item's first byte.
+    /// Distance in bytes between two items; for a field of a record, the size of the record.
     stride: u32,
+    /// Offset in bytes of the item in its stride.
     at: u32,
     rows: u64,
     inner: &'p [u64],
     dtype: Dtype<'p>,
-    /// Where each object lies.
+    /// The span of each object in `data`.
     objects: &'p [Span],
-    /// Which rows could be read, as bits; of how many rows here each of them stands.
+    /// The presence bitmap (1 = the row could be read), and the number of consecutive rows of this column that share a
+    /// bit.
     there: Option<(&'p [u8], u64)>,
 }
 
 impl<'p> Column<'p> {
-    /// `rows` rows of items of `dtype`, each row of as many as `inner` says (a shape without its first
-    /// length; empty for one item).
+    /// Creates a column of `rows` rows over `data`: items of `dtype` in the byte order of the file. `inner` is the
+    /// shape of a row, without the number of rows; it is empty for one item per row.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if `data` has another length, [`Kind::Misuse`] for objects, which have no length.
+    /// [`Kind::Invalid`] if `data` has another length, [`Kind::Misuse`] for objects, which have no fixed size.
     pub fn new(dtype: Dtype<'p>, inner: &'p [u64], rows: u64, data: &'p [u8]) -> Result<Self> {
         if dtype == Dtype::Object {
             return Err(Error::new(Kind::Misuse, What::BCOLZ_DTYPE, 0));
@@ -46,7 +64,7 @@ impl<'p> Column<'p> {
         Ok(Column { data, stride: dtype.size(), at: 0, rows, inner, dtype, objects: &[], there: None })
     }
 
-    /// A row for each of the objects that lie in `data`.
+    /// Creates a column with a row for each object. `objects` are spans in `data`.
     #[cfg(feature = "std")]
     pub(super) const fn of_objects(objects: &'p [Span], data: &'p [u8]) -> Self {
         let rows = objects.len() as u64;
@@ -91,13 +109,14 @@ impl<'p> Column<'p> {
         Bits::new(bits, 0, len).map(Validity::Bits)
     }
 
-    /// The type of its items.
+    /// Returns the type of the items.
     #[must_use]
     pub const fn dtype(&self) -> Dtype<'p> {
         self.dtype
     }
 
-    /// How many of `rows` a batch takes, and their bytes. Strings are spans of 32 bits.
+    /// Returns how many of `rows` fit into a batch, and their bytes. The bytes of a batch are limited to `u32::MAX`,
+    /// because the spans of strings have 32 bits.
     fn window(&self, rows: &Range<u64>) -> Result<(usize, &'p [u8])> {
         let missing = || Error::needing(Kind::OutOfRange, What::ROW, rows.end, self.rows);
         if rows.start > rows.end || rows.end > self.rows {
@@ -157,7 +176,7 @@ impl<'p> Column<'p> {
         bytes.get(at..).and_then(|item| item.get(..self.dtype.size() as usize)).unwrap_or_default()
     }
 
-    /// Field `k` of items that are records.
+    /// Returns field `k` of items that are records.
     fn field(&self, k: usize) -> Result<Field<'p>> {
         let field = match self.dtype {
             Dtype::Struct(fields) if self.inner.is_empty() => fields.iter().nth(k),
@@ -178,7 +197,7 @@ impl<'p> Column<'p> {
         Bits::new(bits, 0, len)
     }
 
-    /// Byte strings, without the NUL at their ends.
+    /// Returns items as byte strings, without trailing NULs.
     fn bytes<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<VarBytes<'s>>
     where
         'p: 's,
@@ -194,7 +213,7 @@ impl<'p> Column<'p> {
         Ok(VarBytes { data: bytes, spans: Spans::Each(spans) })
     }
 
-    /// Text as UTF-8, without the NUL at its ends.
+    /// Converts UTF-32 items to UTF-8, without trailing NULs. `first` is the row of the first item, for errors.
     fn texts<'s>(
         &self,
         first: u64,
@@ -213,7 +232,7 @@ impl<'p> Column<'p> {
                 let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
                 let wrong = || Error::needing(Kind::Invalid, What::TEXT, first.saturating_add(i as u64), code.into());
                 let c = char::from_u32(code).ok_or_else(wrong)?;
-                // A character takes no more bytes than it had.
+                // A character takes at most 4 bytes in UTF-8, and exactly 4 in UTF-32.
                 let len = c.len_utf8();
                 let Some(to) = data.get_mut(used..).and_then(|to| to.get_mut(..len)) else { break };
                 c.encode_utf8(to);
@@ -246,7 +265,7 @@ impl<'p> Column<'p> {
 impl<'p> column::Column for Column<'p> {
     fn ty(&self) -> Type {
         match self.inner.first() {
-            // A longer one has more bytes than a part can hold.
+            // A longer list has more bytes than a part can contain.
             Some(length) => Type::FixedList(u32::try_from(*length).unwrap_or(u32::MAX)),
             None => self.dtype.ty(),
         }

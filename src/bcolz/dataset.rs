@@ -1,4 +1,4 @@
-//! Datasets in a directory: opened, and read part by part.
+//! Reads datasets in a directory.
 
 use core::ops::Range;
 use std::borrow::ToOwned;
@@ -19,7 +19,32 @@ use crate::column::Span;
 use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
 
-/// A column of a dataset: an array of its own directory.
+/// A column of a dataset: an array in its own directory.
+///
+/// ```
+/// use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+/// use pilaster::bcolz::{Array, Compressor, Dataset};
+///
+/// # let dir = std::env::temp_dir().join(format!("pilaster-array-{}", std::process::id()));
+/// let spec = Spec { chunklen: Some(2), quantize: 3, ..Spec::new("float64") };
+/// let mut writer = Writer::create_table(FileSystem::default(), &dir, b"{}")?;
+/// let price = writer.add("price", &spec)?;
+/// for value in [1.25, 2.5, 0.1_f64] {
+///     writer.put(price, &value.to_le_bytes())?;
+/// }
+/// writer.finish()?;
+///
+/// let dataset = Dataset::open(&dir)?;
+/// let array: &Array = &dataset.arrays()[0];
+/// assert_eq!((array.name(), array.dtype_text(), array.dtype().size()), ("price", "float64", 8));
+/// assert_eq!((array.params().compressor, array.quantize()), (Compressor::Lz4, 3));
+/// // Three rows in chunks of two.
+/// assert_eq!((array.shape().rows(), array.chunklen(), array.chunks(), array.surplus()), (3, 2, 2, 0));
+/// assert_eq!(array.chunk_path(1), array.dir().join("data/__1.blp"));
+/// assert!(array.chunk_path(1).is_file());
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Array {
     name: String,
@@ -31,9 +56,9 @@ pub struct Array {
     quantize: i64,
     nbytes: u64,
     cbytes: u64,
-    /// Bytes of a row; 0 for objects.
+    /// Size in bytes of a row; 0 for objects.
     pub(super) row: u64,
-    /// Rows that it says it has itself.
+    /// Number of rows in its `meta/sizes`, which may differ from that in `shape`.
     pub(super) own: u64,
 }
 
@@ -54,7 +79,7 @@ impl Array {
         let row = row.ok_or_else(|| wrong(Error::new(Kind::Overflow, What::BCOLZ_SHAPE, 0)))?;
         let object = storage.dtype == Dtype::Object;
         if shape.rows() > 0 && (if object { items != 1 } else { row == 0 }) {
-            // Rows without bytes could be any number of them.
+            // The chunks do not bound the number of rows that have no bytes.
             return Err(wrong(Error::new(Kind::Unsupported, What::BCOLZ_SHAPE, 0)));
         }
         Ok(Array {
@@ -72,13 +97,13 @@ impl Array {
         })
     }
 
-    /// Its name in the table; empty for an array alone.
+    /// Returns the name in the table; empty for an array that is not in a table.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its directory.
+    /// Returns the directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -90,20 +115,20 @@ impl Array {
         &self.dtype
     }
 
-    /// The type of its items.
+    /// Returns the type of the items.
     #[must_use]
     pub fn dtype(&self) -> Dtype<'_> {
-        // Read once already.
+        // Cannot fail: the text was parsed when the array was opened.
         Dtype::parse(&self.dtype).unwrap_or(Dtype::Object)
     }
 
-    /// Its lengths.
+    /// Returns the lengths of all dimensions. The first one is the number of rows of the dataset.
     #[must_use]
     pub const fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Rows of a chunk.
+    /// Returns the number of rows of a chunk. The last chunk may have fewer.
     #[must_use]
     pub const fn chunklen(&self) -> u64 {
         self.chunklen
@@ -115,44 +140,44 @@ impl Array {
         &self.params
     }
 
-    /// Decimal digits that floats were rounded to; 0 for all.
+    /// Returns the number of decimal digits that floats were rounded to; 0 if they were not rounded.
     #[must_use]
     pub const fn quantize(&self) -> i64 {
         self.quantize
     }
 
-    /// Decoded bytes, as far as the original kept count.
+    /// Returns the decoded size in bytes in `meta/sizes`, which may be wrong.
     #[must_use]
     pub(crate) const fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
-    /// Compressed bytes, as far as the original kept count.
+    /// Returns the compressed size in bytes in `meta/sizes`, which may be wrong.
     #[must_use]
     pub(crate) const fn cbytes(&self) -> u64 {
         self.cbytes
     }
 
-    /// Rows that it has more than its table, which do not count: an append that did not come to its end.
+    /// Returns the number of rows that the array has more than its table. An interrupted append leaves them; they are
+    /// not read.
     #[must_use]
     pub const fn surplus(&self) -> u64 {
         self.own.saturating_sub(self.shape.rows())
     }
 
-    /// How many chunks there should be, with a shorter last one. The directory may hold more files,
-    /// which do not count.
+    /// Returns the number of chunks that contain the rows. The directory may contain more files, which are ignored.
     #[must_use]
     pub fn chunks(&self) -> u64 {
         self.shape.rows().div_ceil(self.chunklen.max(1))
     }
 
-    /// The file of chunk `number`.
+    /// Returns the path of the file of chunk `number`.
     #[must_use]
     pub fn chunk_path(&self, number: u64) -> PathBuf {
         self.dir.join("data").join(format!("__{number}.blp"))
     }
 
-    /// Rows of chunk `number`.
+    /// Returns the number of rows in chunk `number`.
     #[must_use]
     pub(crate) fn chunk_rows(&self, number: u64) -> u64 {
         self.shape.rows().min(self.own).saturating_sub(number.saturating_mul(self.chunklen)).min(self.chunklen)
@@ -167,7 +192,7 @@ impl Array {
         }
         let rows = self.chunk_rows(number);
         let wanted = rows.saturating_mul(self.row);
-        // A last chunk may hold rows that the sizes do not count yet.
+        // A last chunk may contain rows that the sizes do not count yet.
         let most = if rows < self.chunklen { self.chunklen.saturating_mul(self.row) } else { wanted };
         if held < wanted || held > most {
             return Err(Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 20, held));
@@ -178,18 +203,57 @@ impl Array {
 
 /// A dataset: one array, or a table of several.
 ///
-/// ```no_run
+/// ```
 /// use pilaster::bcolz::Dataset;
 /// use pilaster::bytes::Scratch;
 /// use pilaster::column::{Part as _, Table as _};
+/// # use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+/// # let dir = std::env::temp_dir().join(format!("pilaster-dataset-{}", std::process::id()));
+/// # let mut writer = Writer::create_table(FileSystem::default(), &dir, br#"{"source": "gauge 7"}"#)?;
+/// # let level = writer.add("level", &Spec::new("int16"))?;
+/// # writer.put(level, &[1, 0, 2, 0, 3, 0])?;
+/// # writer.finish()?;
 ///
-/// let dataset = Dataset::open("prices.bcolz")?;
+/// let dataset = Dataset::open(&dir)?;
+/// assert!(dataset.is_table());
+/// assert_eq!((dataset.dir(), dataset.attrs()), (&*dir, &br#"{"source": "gauge 7"}"#[..]));
+/// dataset.verify()?;
+///
 /// let mut table = dataset.table();
 /// let mut memory = vec![0; dataset.need()? as usize];
 /// let mut outer = Scratch::new(&mut memory);
 /// while let Some(part) = table.next_part(&mut outer.scope())? {
-///     println!("{} rows of {}", part.rows(), part.name(0)?);
+///     assert_eq!((part.rows(), part.name(0)?), (3, "level"));
 /// }
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Chunk 1 of this dataset is damaged:
+///
+/// ```
+/// use pilaster::bcolz::Dataset;
+/// use pilaster::bcolz::write::recover;
+/// # use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+/// # let dir = std::env::temp_dir().join(format!("pilaster-damaged-{}", std::process::id()));
+/// # let clean = std::env::temp_dir().join(format!("pilaster-clean-{}", std::process::id()));
+/// # let spec = Spec { chunklen: Some(2), ..Spec::new("int16") };
+/// # let mut writer = Writer::create_array(FileSystem::default(), &dir, &spec)?;
+/// # writer.put(0, &[1, 0, 2, 0, 3, 0, 4, 0, 5, 0])?;
+/// # writer.finish()?;
+/// # std::fs::write(dir.join("data/__1.blp"), b"junk")?;
+///
+/// let failure = Dataset::open(&dir)?.verify().unwrap_err();
+/// assert_eq!(failure.path, dir.join("data/__1.blp"));
+///
+/// let dataset = Dataset::open_tolerant(&dir, |failure| eprintln!("column left out: {failure}"))?;
+/// assert!(dataset.is_tolerant());
+/// let mut lost = vec![];
+/// dataset.problems(|_, rows, _| lost.push(rows));
+/// assert_eq!((dataset.rows(), lost), (5, vec![2..4]));
+/// assert_eq!(recover(&dataset, &clean)?, 3);
+/// # std::fs::remove_dir_all(&dir)?;
+/// # std::fs::remove_dir_all(&clean)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -203,7 +267,7 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Opens the dataset in `dir`: reads its metadata, and no chunk.
+    /// Opens the dataset in `dir`. Reads its metadata, but no chunk.
     ///
     /// # Errors
     /// The first missing or invalid file. A name that leads out of the directory is an error: no file outside is
@@ -213,13 +277,16 @@ impl Dataset {
         Dataset::open_by(dir.as_ref(), None)
     }
 
-    /// Opens what can be read of a damaged dataset. Columns whose metadata are wrong are left out, and
-    /// `each` is told why. As many rows as the longest column has: those that a column lacks, or whose chunks
-    /// cannot be read, are missing values there ([`problems`](Self::problems) tells which chunks). Of a chunk
-    /// that is cut or wrong inside, the blocks that can be decoded are read.
+    /// Opens the readable part of a damaged dataset.
+    ///
+    /// Columns with invalid metadata are left out; `each` is called with the failure of each. The dataset has as many
+    /// rows as its longest column. Rows that a column lacks, or whose chunks cannot be read, are missing values
+    /// ([`problems`](Self::problems) lists these chunks). If a chunk is truncated or invalid inside, the blocks that can
+    /// be decoded are read.
     ///
     /// # Errors
-    /// If there is nothing that can be read; a name that leads out of the directory.
+    /// The last failure if no column can be opened; an invalid list of columns, which includes a name that leads out of
+    /// the directory.
     pub fn open_tolerant(dir: impl AsRef<Path>, mut each: impl FnMut(Failure)) -> Result<Self, Failure> {
         Dataset::open_by(dir.as_ref(), Some(&mut each))
     }
@@ -267,7 +334,7 @@ impl Dataset {
             }
             array.shape = array.shape.with_rows(rows);
         }
-        // The original cannot open a dataset without this file; what it would say is nothing.
+        // A dataset without this file has no attributes. The original cannot open it.
         let path = dir.join("__attrs__");
         let attrs = match fs::read(&path) {
             Ok(bytes) => bytes,
@@ -277,43 +344,43 @@ impl Dataset {
         Ok(Dataset { dir: dir.to_owned(), arrays, table, attrs, rows, tolerant: tolerate.is_some() })
     }
 
-    /// Its directory.
+    /// Returns the directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Its columns.
+    /// Returns the columns.
     #[must_use]
     pub fn arrays(&self) -> &[Array] {
         &self.arrays
     }
 
-    /// Whether it is a table (a ctable), not an array alone (a carray).
+    /// Returns whether the dataset is a table (ctable), not a single array (carray).
     #[must_use]
     pub const fn is_table(&self) -> bool {
         self.table
     }
 
-    /// The attributes that its user gave it: a JSON object, not looked into. Empty where there is no file.
+    /// Returns the user's attributes: a JSON object, not parsed. Empty if the file is missing.
     #[must_use]
     pub fn attrs(&self) -> &[u8] {
         &self.attrs
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Whether it was opened by [`open_tolerant`](Self::open_tolerant).
+    /// Returns whether the dataset was opened by [`open_tolerant`](Self::open_tolerant).
     #[must_use]
     pub const fn is_tolerant(&self) -> bool {
         self.tolerant
     }
 
-    /// Its rows.
+    /// Returns the rows as a table.
     #[must_use]
     pub fn table(&self) -> Table<'_> {
         Table::new(self)
@@ -328,10 +395,10 @@ impl Dataset {
         longest.unwrap_or(OBJECTS).min(fit).min(self.rows).max(1)
     }
 
-    /// An upper bound of the memory that a part takes.
+    /// Returns an upper bound of the memory in bytes that a part takes.
     ///
     /// # Errors
-    /// The first file that is wrong: where there are objects, the sizes of all are added up.
+    /// The first invalid file of a column of objects: their sizes are read from their files.
     pub fn need(&self) -> Result<u64, Failure> {
         let rows = self.part_rows().min(self.rows);
         let mut need = Scratch::cost::<Slot>(self.arrays.len() as u64);
@@ -363,7 +430,7 @@ impl Dataset {
     /// Decodes every chunk.
     ///
     /// # Errors
-    /// The first that is missing or wrong.
+    /// The first missing or invalid file.
     pub fn verify(&self) -> Result<(), Failure> {
         let mut first = None;
         self.walk(&mut |_, _, failure| {
@@ -373,7 +440,8 @@ impl Dataset {
         first.map_or(Ok(()), Err)
     }
 
-    /// Decodes every chunk, and tells about each that is missing or wrong: the column, its rows.
+    /// Decodes every chunk. Calls `each` for every chunk that is missing or invalid, with the column, its rows and the
+    /// failure, and for rows that a column lacks.
     pub fn problems(&self, mut each: impl FnMut(&Array, Range<u64>, Failure)) {
         self.walk(&mut |array, rows, failure| {
             each(array, rows, failure);
@@ -406,17 +474,17 @@ impl Dataset {
     }
 }
 
-/// Bytes of a part, unless a row has more.
+/// Maximum size in bytes of a part, unless a single row is larger.
 const PART: u64 = 32 << 20;
-/// Rows of a part where there are only objects.
+/// Number of rows of a part if all columns contain objects.
 const OBJECTS: u64 = 1024;
 
-/// The bytes of a file.
+/// Reads a file.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|e| Failure::io(path, e))
 }
 
-/// Memory for one chunk at a time: its file, and what decoding takes.
+/// Reused memory for one chunk at a time: its file, and the scratch buffer of the decoder.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     pub(super) bytes: Vec<u8>,
@@ -433,7 +501,7 @@ impl Files {
         array.chunk(number, &self.bytes).map_err(|e| Failure::format(&path, e))
     }
 
-    /// Decodes bytes `from..` of chunk `number` into `to`.
+    /// Fills `to` with decoded bytes of chunk `number`, starting at `from`.
     pub(super) fn decode(&mut self, array: &Array, number: u64, from: u64, to: &mut [u8]) -> Result<(), Failure> {
         let mut scratch = core::mem::take(&mut self.scratch);
         let chunk = self.open(array, number)?;
@@ -442,7 +510,7 @@ impl Files {
             chunk.decode_range(from..from.saturating_add(to.len()), to, &mut Scratch::new(&mut scratch))
         });
         self.scratch = scratch;
-        // Behind the header of the file.
+        // Offsets in the file: the chunk follows a header of 16 bytes.
         done.map(|_| ()).map_err(|e| Failure::format(&array.chunk_path(number), e.moved(16)))
     }
 

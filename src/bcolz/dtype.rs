@@ -7,47 +7,61 @@ use crate::bytes::decimal;
 use crate::column::{Prim, Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 
-/// Bytes that an item may have.
+/// Maximum size in bytes of an item.
 pub(super) const MAX_ITEM: u32 = 1 << 24;
 
-/// The type of an item.
+/// The type of an item, in numpy's notation.
+///
+/// ```
+/// use pilaster::bcolz::Dtype;
+/// use pilaster::column::{Type, Unit};
+///
+/// let text = Dtype::parse("<U4")?;
+/// assert_eq!(text, Dtype::Text { chars: 4, big: false });
+/// assert_eq!((text.size(), text.typesize(), text.ty()), (16, 4, Type::Utf8));
+///
+/// let time = Dtype::parse(">M8[ns]")?;
+/// assert_eq!((time.to_string().as_str(), time.ty()), (">M8[ns]", Type::Timestamp(Unit::Nano)));
+/// assert_eq!(Dtype::parse("<f8")?.to_string(), "float64");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dtype<'a> {
     /// `bool`: a byte, 0 or 1.
     Bool,
     /// `int32`, `<f8`, `>u2`.
     Number {
-        /// Which number.
+        /// The type of number.
         prim: Prim,
-        /// Whether its most significant byte comes first.
+        /// True for big-endian.
         big: bool,
     },
-    /// `|S5`: this number of bytes; NUL at the end do not count.
+    /// `|S5`: this number of bytes. Trailing NULs are padding.
     Bytes(u32),
-    /// `<U4`: UTF-32 characters; NUL at the end do not count.
+    /// `<U4`: UTF-32 characters. Trailing NULs are padding.
     Text {
-        /// How many characters.
+        /// Maximum number of characters.
         chars: u32,
-        /// Whether their most significant byte comes first.
+        /// True for big-endian.
         big: bool,
     },
     /// `datetime64[ns]`: 64-bit units since 1970-01-01; the minimum means "not a time".
     Time {
         /// The unit.
         unit: Unit,
-        /// Whether its most significant byte comes first.
+        /// True for big-endian.
         big: bool,
     },
     /// `|V300`: this number of bytes.
     Void(u32),
-    /// `[('a', '<i4'), ('b', '<f8')]`: records, packed or as a dict says.
+    /// `[('a', '<i4'), ('b', '<f8')]`: records, packed, or a dict with the offsets of the fields.
     Struct(Fields<'a>),
-    /// `object`: a Python pickle of any length, which is never looked into.
+    /// `object`: a Python pickle of any length, which is never parsed.
     Object,
 }
 
 impl<'a> Dtype<'a> {
-    /// Reads the text of a type.
+    /// Parses the text of a type.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for types that numpy supports and this crate does not, and for unknown types; `at` is the
@@ -59,7 +73,7 @@ impl<'a> Dtype<'a> {
         }
     }
 
-    /// A type that is no record.
+    /// Parses a type other than a record.
     pub(super) fn scalar(text: &'a str) -> Result<Self> {
         let unknown = || Error::new(Kind::Unsupported, What::BCOLZ_DTYPE, 0);
         let little = |prim| Ok(Dtype::Number { prim, big: false });
@@ -99,7 +113,7 @@ impl<'a> Dtype<'a> {
             "S" | "a" => Ok(Dtype::Bytes(size)),
             "U" => Ok(Dtype::Text { chars: size, big }),
             "V" => Ok(Dtype::Void(size)),
-            // Their names begin with that letter.
+            // The letter is the first one of the name.
             "i" | "u" | "f" => {
                 let prim = PRIMS.iter().find(|prim| prim.name().starts_with(kind) && prim.size() == size as usize);
                 prim.map(|prim| Dtype::Number { prim: *prim, big }).ok_or_else(unknown)
@@ -123,7 +137,7 @@ impl<'a> Dtype<'a> {
         }
     }
 
-    /// The size of an item that its chunks are shuffled by when they are written (section A.3).
+    /// Returns the item size in bytes that the shuffle uses when chunks are written (section A.3).
     #[must_use]
     pub fn typesize(&self) -> u8 {
         match self {
@@ -133,7 +147,7 @@ impl<'a> Dtype<'a> {
         }
     }
 
-    /// What the items mean.
+    /// Returns the type of a column of these items.
     #[must_use]
     pub const fn ty(&self) -> Type {
         match self {
@@ -149,7 +163,7 @@ impl<'a> Dtype<'a> {
     }
 }
 
-/// As the original writes it, which [`Dtype::parse`] reads again.
+/// Writes the text that the original writes. [`Dtype::parse`] reads it.
 impl fmt::Display for Dtype<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -164,7 +178,7 @@ impl fmt::Display for Dtype<'_> {
     }
 }
 
-/// A type of a field in the short form that numpy has for it: `<i4`, `|b1`.
+/// Displays a type in numpy's short form, which fields of records use: `<i4`, `|b1`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Code<'a>(pub(super) Dtype<'a>);
 
@@ -191,7 +205,7 @@ impl fmt::Display for Code<'_> {
     }
 }
 
-/// All numbers.
+/// All types of numbers.
 const PRIMS: [Prim; 11] = [
     Prim::I8,
     Prim::I16,
@@ -228,7 +242,7 @@ pub(super) fn number(digits: &str) -> Option<u32> {
     u32::try_from(decimal(digits)?).ok()
 }
 
-/// `[ns]`.
+/// Parses a unit in brackets, such as `[ns]`.
 fn unit(text: &str) -> Option<Unit> {
     let name = text.strip_prefix('[')?.strip_suffix(']')?;
     UNITS.iter().copied().find(|unit| unit.name() == name)

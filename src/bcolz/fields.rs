@@ -4,10 +4,27 @@ use super::dtype::{self, Dtype, MAX_ITEM};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
 
-/// Characters of the text of a record: fields are looked for from its front.
+/// Maximum length in bytes of the text of a record. It bounds the work of an access, which searches from the front.
 const MAX_TEXT: usize = 1 << 16;
 
-/// The fields of a record, checked.
+/// The fields of a record. Their text has been checked.
+///
+/// ```
+/// use pilaster::bcolz::{Dtype, Field, Fields};
+///
+/// /// Names, offsets and sizes of the fields, in bytes.
+/// fn layout<'a>(fields: &Fields<'a>) -> Vec<(&'a str, u32, u32)> {
+///     fields.iter().map(|Field { name, dtype, at }| (name, at, dtype.size())).collect()
+/// }
+///
+/// let packed = Dtype::parse("[('id', '<i4'), ('price', '>f8')]")?;
+/// let text = "{'names': ['id', 'price'], 'formats': ['<i4', '>f8'], 'offsets': [0, 8], 'itemsize': 16}";
+/// let aligned = Dtype::parse(text)?;
+/// let (Dtype::Struct(a), Dtype::Struct(b)) = (packed, aligned) else { panic!("two records") };
+/// assert_eq!((layout(&a), packed.size()), (vec![("id", 0, 4), ("price", 4, 8)], 12));
+/// assert_eq!((layout(&b), aligned.size()), (vec![("id", 0, 4), ("price", 8, 8)], 16));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fields<'a> {
     text: &'a str,
@@ -18,23 +35,23 @@ pub struct Fields<'a> {
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// Its type, never an object.
+    /// The type, never an object.
     pub dtype: Dtype<'a>,
-    /// Its first byte in the record.
+    /// Offset in bytes in the record.
     pub at: u32,
 }
 
 impl Field<'_> {
-    /// Behind its last byte.
+    /// Returns the offset after the last byte.
     const fn end(&self) -> u32 {
         self.at.saturating_add(self.dtype.size())
     }
 }
 
 impl<'a> Fields<'a> {
-    /// Reads the text of a record.
+    /// Parses the text of a record.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
         if text.len() > MAX_TEXT {
             return Err(Error::needing(Kind::Limit, What::BCOLZ_DTYPE, 0, MAX_TEXT as u64));
@@ -44,7 +61,7 @@ impl<'a> Fields<'a> {
         if cursor.rest.is_empty() { Ok(fields) } else { Err(cursor.unknown()) }
     }
 
-    /// The text that they were read from.
+    /// Returns the text that was parsed.
     pub(super) const fn text(&self) -> &'a str {
         self.text
     }
@@ -54,15 +71,15 @@ impl<'a> Fields<'a> {
         self.size
     }
 
-    /// How many.
+    /// Returns the number of fields.
     pub(super) const fn count(&self) -> u32 {
         self.count
     }
 
-    /// All fields, in their order.
+    /// Iterates over the fields, in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
         let mut walk = Walk::new(Cursor { rest: self.text, end: self.text.len(), fresh: true });
-        // Checked when the type was read.
+        // Errors cannot occur: the text was checked when the type was parsed.
         let begun = walk.begin().is_ok();
         let depth = Depth::new(&Limits::DEFAULT);
         core::iter::from_fn(move || (begun && matches!(walk.next(depth), Ok(true))).then_some(walk.field))
@@ -71,14 +88,15 @@ impl<'a> Fields<'a> {
 
 /// A walk over the fields of a record, in order.
 struct Walk<'a> {
-    /// For a list: before the next tuple. For a dict: after it.
+    /// For a list: the position before the next tuple. For a dict: the position after the dict.
     cursor: Cursor<'a>,
-    /// Whether it is a dict; then the lists of its names, types and offsets.
+    /// True for a dict.
     dict: bool,
+    /// For a dict: the lists of names, types and offsets.
     lists: [Cursor<'a>; 3],
     /// Size in bytes of a record: for a dict, as stated; for a list, the sum of the fields so far.
     size: u32,
-    /// The field that was reached.
+    /// The current field.
     field: Field<'a>,
 }
 
@@ -117,7 +135,7 @@ impl<'a> Walk<'a> {
         cursor.expect(&["}"])
     }
 
-    /// Goes on to the next field; whether there is one.
+    /// Moves to the next field. Returns false after the last one.
     fn next(&mut self, depth: Depth) -> Result<bool> {
         let (field, [names, formats, offsets]) = (&mut self.field, &mut self.lists);
         if !self.dict {
@@ -131,7 +149,7 @@ impl<'a> Walk<'a> {
             field.dtype = tuples.dtype(depth)?;
             tuples.expect(&[")"])?;
             field.at = self.size;
-            // Far below the end of 32 bits, as records end at `MAX_ITEM`.
+            // Far below `u32::MAX`, because a record has at most `MAX_ITEM` bytes.
             self.size = field.end();
             return Ok(true);
         }
@@ -151,18 +169,18 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A place in the text of a type.
+/// A position in the text of a type.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     rest: &'a str,
-    /// The length of all of the text.
+    /// Length of the whole text.
     end: usize,
-    /// Whether the list here has just been opened.
+    /// True at the start of a list, before its first item.
     fresh: bool,
 }
 
 impl<'a> Cursor<'a> {
-    /// A record, whole.
+    /// Reads a record to its end.
     fn record(&mut self, depth: Depth) -> Result<Fields<'a>> {
         let depth = depth.child(self.at())?;
         self.rest = self.ahead();
@@ -220,7 +238,7 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// The name of a field, which may have a title before it.
+    /// Reads the name of a field, which may follow a title.
     fn name(&mut self) -> Result<&'a str> {
         if !self.take("(") {
             return self.quoted();
@@ -232,7 +250,7 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
-    /// The type of a field.
+    /// Reads the type of a field.
     fn dtype(&mut self, depth: Depth) -> Result<Dtype<'a>> {
         self.rest = self.ahead();
         if let Some(b'[' | b'{') = self.rest.as_bytes().first() {
@@ -255,7 +273,7 @@ impl<'a> Cursor<'a> {
         Ok(number)
     }
 
-    /// A string without escapes, in either kind of quotes.
+    /// Reads a string without escapes, in single or double quotes.
     fn quoted(&mut self) -> Result<&'a str> {
         let (quote, text) = match self.ahead().split_at_checked(1) {
             Some((quote @ ("'" | "\""), text)) => (quote, text),
@@ -314,7 +332,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// Names, places and types of all fields, those of records by their records.
+    /// Returns paths, offsets and types of all fields. The path of a field of a nested record begins with the record.
     fn fields(text: &str) -> Vec<(String, u32, String)> {
         fn walk(dtype: Dtype<'_>, path: &str, at: u32, all: &mut Vec<(String, u32, String)>) {
             let Dtype::Struct(fields) = dtype else {
@@ -349,7 +367,7 @@ mod tests {
         let text = "{'names': ['late', 'early'], 'formats': ['<i4', '>f4'], 'offsets': [9, 1], 'itemsize': 17}";
         same(text, &[("/late", 9, "int32"), ("/early", 1, ">f4")]);
         assert_eq!(Dtype::parse(text).unwrap().size(), 17);
-        // As numpy wrote it before 1.22, and all that it may have.
+        // As numpy wrote it before 1.22, with all optional keys.
         let old = "{'names':['a','b'], 'formats':['i1','<f8'], 'offsets':[0,8], 'titles':['x]',None], 'itemsize':16, 'aligned':True}";
         same(old, &[("/a", 0, "int8"), ("/b", 8, "float64")]);
     }

@@ -1,17 +1,17 @@
-//! The file of a chunk (section B): sixteen bytes, and the chunk.
+//! The file of a chunk (section B): a header of 16 bytes, followed by the chunk.
 
 use super::chunk::Chunk;
 use crate::bytes::{LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
-/// In front of every file: magic number, version 1, three zeros, one chunk.
+/// The header of every file: magic number, version 1, three zeros, and the number of chunks, 1.
 pub(crate) const HEADER: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
 
-/// The chunk of a file.
+/// Opens the chunk of a file.
 ///
 /// # Errors
-/// [`Kind::Invalid`] for another magic number or number of chunks, [`Kind::Unsupported`] for another
-/// version, and those of [`Chunk::open`].
+/// [`Kind::Invalid`] for another magic number or number of chunks; [`Kind::Unsupported`] for another version; errors of
+/// [`Chunk::open`].
 pub fn open_file(bytes: &[u8]) -> Result<Chunk<'_>> {
     let mut r = Reader::<LittleEndian>::new(bytes);
     let magic = *r.array::<4>(What::BCOLZ_FILE)?;
@@ -20,7 +20,7 @@ pub fn open_file(bytes: &[u8]) -> Result<Chunk<'_>> {
     if !HEADER.starts_with(&magic) {
         return Err(Error::needing(Kind::Invalid, What::MAGIC, 0, u32::from_le_bytes(magic).into()));
     }
-    // The three bytes behind the version are reserved.
+    // The three bytes after the version are reserved.
     if version & 0xff != 1 {
         return Err(Error::needing(Kind::Unsupported, What::BCOLZ_FILE, 4, (version & 0xff).into()));
     }

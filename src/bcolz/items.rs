@@ -1,4 +1,4 @@
-//! One chunk as a table of one column.
+//! A chunk as a table of one column.
 
 use super::chunk::Chunk;
 use super::{Column, Dtype};
@@ -6,21 +6,20 @@ use crate::bytes::Scratch;
 use crate::column;
 use crate::error::{Error, Kind, Result, What};
 
-/// The items of a chunk, as the one column of a table. What they are a chunk does not say; whoever knows
-/// names their [`Dtype`].
+/// The items of a chunk, as a table of one column. A chunk does not contain the type of its items, so the caller
+/// provides the [`Dtype`].
 ///
 /// ```
 /// use pilaster::bcolz::chunk::Chunk;
-/// use pilaster::bcolz::{Dtype, Items};
+/// use pilaster::bcolz::{Dtype, Items, ItemsPart};
 /// use pilaster::bytes::Scratch;
 /// use pilaster::column::{Column as _, Part as _, Table as _, Values};
 ///
 /// // A plain copy of the numbers 7 and 300.
 /// let bytes = b"\x02\x01\x13\x02\x04\0\0\0\x04\0\0\0\x14\0\0\0\x07\0\x2c\x01";
 /// let mut items = Items::new(Chunk::open(bytes)?, Dtype::parse("uint16")?)?;
-/// let mut memory = [0; 64];
-/// let mut scratch = Scratch::new(&mut memory);
-/// let part = items.next_part(&mut scratch)?.expect("one part");
+/// let mut memory = vec![0; items.need() as usize];
+/// let part: ItemsPart<'_> = items.next_part(&mut Scratch::new(&mut memory))?.expect("one part");
 /// let mut memory = [0; 16];
 /// let batch = part.column(0)?.read(0..2, &mut Scratch::new(&mut memory))?;
 /// assert!(matches!(batch.values, Values::U16(&[7, 300])));
@@ -34,11 +33,11 @@ pub struct Items<'c> {
 }
 
 impl<'c> Items<'c> {
-    /// Sees `chunk` as items of `dtype`.
+    /// Creates a table of the items of `chunk`, which have the type `dtype`.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if its bytes are no whole number of such items, [`Kind::Misuse`] for objects, which
-    /// have no length.
+    /// [`Kind::Invalid`] if the decoded size is not a multiple of the item size; [`Kind::Misuse`] for objects, which
+    /// have no fixed size.
     pub fn new(chunk: Chunk<'c>, dtype: Dtype<'c>) -> Result<Self> {
         if dtype == Dtype::Object {
             return Err(Error::new(Kind::Misuse, What::BCOLZ_DTYPE, 0));
@@ -49,22 +48,22 @@ impl<'c> Items<'c> {
         Ok(Items { chunk, dtype, done: false })
     }
 
-    /// Their type, as far as a chunk says: bytes, as many as an item has.
+    /// Creates a table of items of unknown type: byte strings of the item size in the header.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Errors of [`new`](Self::new).
     pub(crate) fn opaque(chunk: Chunk<'c>) -> Result<Self> {
         #[allow(clippy::cast_possible_truncation, reason = "1 to 255")]
         Items::new(chunk, Dtype::Void(chunk.typesize() as u32))
     }
 
-    /// How many.
+    /// Returns the number of items.
     #[must_use]
     pub(crate) fn rows(&self) -> u64 {
         self.chunk.nbytes().checked_div(self.dtype.size() as usize).unwrap_or(0) as u64
     }
 
-    /// An upper bound of the scratch that their part takes.
+    /// Returns an upper bound of the scratch bytes that [`next_part`](column::Table::next_part) takes.
     #[must_use]
     pub fn need(&self) -> u64 {
         Scratch::cost::<u64>(self.chunk.nbytes().div_ceil(8) as u64).saturating_add(self.chunk.scratch_len() as u64)
@@ -84,7 +83,7 @@ impl<'c> column::Table for Items<'c> {
         if self.done {
             return Ok(None);
         }
-        // Aligned, so that numbers need not be gathered.
+        // Aligned, so that numbers are borrowed instead of copied.
         let data: &mut [u8] = bytemuck::cast_slice_mut(outer.take::<u64>(self.chunk.nbytes().div_ceil(8))?);
         self.chunk.decode(data, outer)?;
         let data = data.get(..self.chunk.nbytes()).unwrap_or_default();
@@ -113,7 +112,7 @@ impl<'p> column::Part for ItemsPart<'p> {
         1
     }
 
-    /// An array alone has no name.
+    /// Returns the empty name: a chunk has no name.
     fn name(&self, k: usize) -> Result<&str> {
         self.column(k).map(|_| "")
     }

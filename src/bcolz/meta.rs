@@ -1,4 +1,24 @@
 //! The metadata files of a dataset (sections A.1 and A.5), each read from its bytes.
+//!
+//! ```
+//! use pilaster::bcolz::Compressor;
+//! use pilaster::bcolz::meta::{MAX_DIMENSIONS, Shape, Sizes, Storage};
+//! use pilaster::bytes::Scratch;
+//!
+//! let sizes = Sizes::parse(br#"{"shape": [25, 3], "nbytes": 300, "cbytes": 16500}"#)?;
+//! let shape: Shape = sizes.shape;
+//! assert_eq!((shape.lengths(), shape.rows()), (&[25, 3][..], 25));
+//! assert_eq!((shape.inner(), shape.items()?), (&[3][..], 3));
+//!
+//! let file = br#"{"dtype": "int32", "cparams": {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0},
+//!     "chunklen": 10, "expectedlen": 25, "dflt": 0}"#;
+//! let storage = Storage::parse(file, &mut Scratch::new(&mut []))?;
+//! assert_eq!((storage.dtype_text, storage.params.compressor), ("int32", Compressor::Lz4));
+//! assert_eq!(shape.rows().div_ceil(storage.chunklen), 3, "chunks");
+//!
+//! assert!(Shape::new(&[1; MAX_DIMENSIONS]).is_ok() && Shape::new(&[1; MAX_DIMENSIONS + 1]).is_err());
+//! # Ok::<(), pilaster::Error>(())
+//! ```
 
 use super::chunk::Params;
 use super::{Compressor, Dtype, Shuffle};
@@ -7,10 +27,10 @@ use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 use crate::meta::json::{Event, Json};
 
-/// Dimensions that an array of numpy may have.
+/// Maximum number of dimensions of an array, as in numpy.
 pub const MAX_DIMENSIONS: usize = 32;
 
-/// The lengths of an array in every dimension; the first is its rows.
+/// The lengths of an array in every dimension. The first is the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     lengths: [u64; MAX_DIMENSIONS],
@@ -20,10 +40,10 @@ pub struct Shape {
 impl Shape {
     const EMPTY: Shape = Shape { lengths: [0; MAX_DIMENSIONS], count: 0 };
 
-    /// Of lengths, the first the rows.
+    /// Creates a shape of these lengths, with the number of rows first.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] for none, [`Kind::Limit`] for more than [`MAX_DIMENSIONS`].
+    /// [`Kind::Invalid`] if `lengths` is empty; [`Kind::Limit`] for more than [`MAX_DIMENSIONS`].
     pub fn new(lengths: &[u64]) -> Result<Self> {
         let mut shape = Shape { count: lengths.len(), ..Shape::EMPTY };
         match shape.lengths.get_mut(..lengths.len()) {
@@ -34,35 +54,35 @@ impl Shape {
         Ok(shape)
     }
 
-    /// All lengths.
+    /// Returns all lengths.
     #[must_use]
     pub fn lengths(&self) -> &[u64] {
         self.lengths.get(..self.count).unwrap_or_default()
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         let [rows, ..] = self.lengths;
         rows
     }
 
-    /// The lengths behind that of the rows.
+    /// Returns the lengths after the number of rows.
     #[must_use]
     pub fn inner(&self) -> &[u64] {
         self.lengths().get(1..).unwrap_or_default()
     }
 
-    /// Items of a row.
+    /// Returns the number of items of a row.
     ///
     /// # Errors
-    /// [`Kind::Overflow`].
+    /// [`Kind::Overflow`] if the number is `u64::MAX` or more.
     pub fn items(&self) -> Result<u64> {
         let items = self.inner().iter().try_fold(1, |items, length| checked_product(items, *length));
         items.ok_or_else(|| Error::new(Kind::Overflow, What::BCOLZ_SHAPE, 0))
     }
 
-    /// Takes the lengths that follow.
+    /// Reads the lengths from an array of JSON.
     fn read(&mut self, json: &mut Json<'_>) -> Result<()> {
         *self = Shape::EMPTY;
         json.array()?;
@@ -73,7 +93,7 @@ impl Shape {
         Ok(())
     }
 
-    /// The same with another number of rows.
+    /// Returns this shape with another number of rows.
     #[cfg(feature = "std")]
     #[must_use]
     pub(crate) const fn with_rows(mut self, rows: u64) -> Self {
@@ -83,22 +103,24 @@ impl Shape {
     }
 }
 
-/// `meta/sizes`.
+/// The contents of `meta/sizes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// The lengths of the array.
     pub shape: Shape,
-    /// Decoded bytes; not relied on.
+    /// Size in bytes of all rows. Readers do not rely on it.
     pub nbytes: u64,
-    /// Bytes of its chunks; not relied on, as the original counts a last buffer that may not be there.
+    /// Size in bytes of all chunks. Readers do not rely on it, because the original counts the buffer of the last
+    /// chunk, which may not exist.
     pub cbytes: u64,
 }
 
 impl Sizes {
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// # Errors
-    /// What is wrong with the JSON; [`Kind::Invalid`] without a shape; [`Kind::Limit`].
+    /// Errors of invalid JSON; [`Kind::WrongType`] for values of another type; [`Kind::Invalid`] without a shape;
+    /// [`Kind::Limit`] for too many dimensions or rows.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut json = Json::new(bytes);
         let mut sizes = Sizes { shape: Shape::EMPTY, nbytes: 0, cbytes: 0 };
@@ -134,31 +156,31 @@ fn too_many_dimensions(at: u64) -> Error {
     Error::needing(Kind::Limit, What::BCOLZ_SHAPE, at, MAX_DIMENSIONS as u64)
 }
 
-/// `meta/storage`.
+/// The contents of `meta/storage`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storage<'a> {
     /// The text of the type.
     pub dtype_text: &'a str,
     /// The type of an item.
     pub dtype: Dtype<'a>,
-    /// Rows of a chunk, at least 1.
+    /// Number of rows of a chunk, at least 1.
     pub chunklen: u64,
-    /// Rows that its writer expected.
+    /// Number of rows that the writer expected.
     pub expectedlen: u64,
-    /// How new chunks are written.
+    /// The parameters of new chunks.
     pub params: Params,
-    /// Decimal digits that floats were rounded to before; 0 for all.
+    /// Number of decimal digits that floats are rounded to when they are written; 0 for no rounding.
     pub quantize: i64,
-    /// What rows without a value have, as JSON.
+    /// The default value of new rows, as JSON.
     pub dflt: &'a [u8],
 }
 
 impl<'a> Storage<'a> {
-    /// Reads the file. A type whose text has escapes is decoded into `scratch`.
+    /// Parses the file. If the text of the type has escapes, it is decoded into `scratch`.
     ///
     /// # Errors
-    /// What is wrong with the JSON or the type; [`Kind::Invalid`] without a type or rows of a chunk;
-    /// [`Kind::Unsupported`] for an unknown compressor; [`Kind::NoRoom`].
+    /// Errors of invalid JSON and of [`Dtype::parse`]; [`Kind::Invalid`] without a type or a `chunklen` above 0;
+    /// [`Kind::Unsupported`] for an unknown compressor or parameter; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn parse(bytes: &'a [u8], scratch: &mut Scratch<'a>) -> Result<Self> {
         let mut json = Json::new(bytes);
         let mut storage = Storage {
@@ -202,7 +224,8 @@ impl<'a> Storage<'a> {
         Ok(storage)
     }
 
-    /// `cparams`: shuffle may be a number or, in older files, a truth; a compressor without a name is blosclz.
+    /// Reads `cparams`. The shuffle is a number, or a boolean in older files. Without a name, the compressor is
+    /// blosclz.
     fn cparams(&mut self, json: &mut Json<'_>) -> Result<()> {
         (self.params, self.quantize) = (Params::DEFAULT, 0);
         json.object()?;
@@ -241,7 +264,7 @@ impl<'a> Storage<'a> {
     }
 }
 
-/// An integer of JSON.
+/// Parses an integer of JSON.
 fn signed(number: &str) -> Option<i64> {
     match number.strip_prefix('-') {
         Some(digits) => 0i64.checked_sub_unsigned(decimal(digits)?),
@@ -249,11 +272,12 @@ fn signed(number: &str) -> Option<i64> {
     }
 }
 
-/// `__rootdirs__`: hands the names of the columns out, in their order, each one that stays inside of its table's directory.
+/// Parses `__rootdirs__`. Calls `each` with the name of every column, in order. No name leads out of the directory of
+/// the table.
 ///
 /// # Errors
-/// What is wrong with the JSON; [`Kind::Invalid`] for a name that is none; [`Kind::Limit`] for too many;
-/// [`Kind::NoRoom`] for a name with escapes; those of `each`.
+/// Errors of invalid JSON; [`Kind::Invalid`] for an invalid name, or if there is no list of names; [`Kind::Limit`] for
+/// too many; [`Kind::NoRoom`] if `scratch` is too small for a name with escapes; errors of `each`.
 pub fn names<'a>(
     bytes: &'a [u8],
     scratch: &mut Scratch<'a>,
@@ -285,11 +309,11 @@ pub fn names<'a>(
     if found { Ok(()) } else { Err(Error::new(Kind::Invalid, What::BCOLZ_NAME, 0)) }
 }
 
-/// Whether a column may have this name: one that stays inside of its table's directory.
+/// Checks that a column may have this name: it must not lead out of the directory of the table.
 ///
 /// # Errors
-/// [`Kind::Invalid`] for the empty name, `.` and `..`, and any with a slash, a backslash or NUL, on Windows
-/// also a colon, which ends the name of a drive; `at` is the offset of the first wrong character.
+/// [`Kind::Invalid`] for the empty name, `.` and `..`, and for names with a slash, a backslash or NUL; on Windows also
+/// with a colon, which ends the name of a drive. `at` is the offset of the first invalid character.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     let wrong = |at: usize| Err(Error::new(Kind::Invalid, What::BCOLZ_NAME, at as u64));
     match name.bytes().position(|byte| matches!(byte, b'/' | b'\\' | 0) || (cfg!(windows) && byte == b':')) {

@@ -2,8 +2,8 @@
 //!
 //! Section numbers in comments refer to the description of the format, `docs/formats/bcolz.md`.
 //!
-//! A dataset is a directory: an array (carray), or a table (ctable) of arrays, each in a directory of its
-//! own. Rows lie in chunks, one file each.
+//! A dataset is a directory: an array (carray), or a table (ctable) of arrays, each in its own directory.
+//! Rows are stored in chunks, one file each.
 //!
 //! ```text
 //! NAME/                 a table                 NAME/               an array
@@ -13,11 +13,11 @@
 //!   price/              an array                  data/__0.blp      "blpk", and a Blosc 1 chunk
 //! ```
 //!
-//! | item | what | needs |
+//! | item | content | requires |
 //! |---|---|---|
 //! | [`chunk`] | one Blosc 1 chunk, read and written | |
 //! | [`open_file`] | the chunk of a file | |
-//! | [`meta`], [`Dtype`] | the metadata files, out of their bytes | |
+//! | [`meta`], [`Dtype`] | the metadata files, parsed from their bytes | |
 //! | [`Column`] | decoded rows as a column | |
 //! | [`Items`] | the items of one chunk as a table | |
 //! | [`write`](mod@write) | chunk files, metadata, and with `std` whole datasets, created or appended to | |
@@ -28,21 +28,22 @@
 //! |---|---|---|
 //! | `bool`, `int8` to `uint64`, `float16` to `float64` | bool and numbers | both byte orders |
 //! | <code>\|S5</code> | bytes | without the NUL at the end |
-//! | `<U4` | text | of UTF-32, both byte orders |
+//! | `<U4` | text | from UTF-32, both byte orders |
 //! | `datetime64[ns]`, every unit | timestamps | NaT is a missing value |
 //! | <code>\|V300</code> | bytes of one length | |
-//! | `[('a', '<i4'), ..]`, `{'names': ..}` | structs | also inside of each other; the original writes them and cannot read them |
-//! | `object` | opaque bytes | one chunk per row; a pickle is never looked into |
+//! | `[('a', '<i4'), ..]`, `{'names': ..}` | structs | may be nested; the original writes them and cannot read them |
+//! | `object` | opaque bytes | one chunk per row; a pickle is never parsed |
 //! | a shape of several dimensions | lists of fixed length | |
 //!
-//! Not read are fields with a shape, which the original fails to write, and names of fields with escapes. Numpy
-//! leaves out of the text of a record how a record inside of it is aligned; if that moved its fields, the chunks
-//! have another size than the type, which is an error.
+//! Fields with a shape, which the original fails to write, and field names with escapes are not supported. The text of
+//! a record does not contain the alignment of a record inside it. If alignment moved the fields, the size of the chunks
+//! does not match the type, which is an error.
 //!
-//! What is missing or wrong is an error that names the file. `Dataset::open_tolerant` reads around it: chunks that are
-//! cut give the blocks that are whole, lost rows are missing values.
+//! A missing or invalid file is an error that names the file. `Dataset::open_tolerant` reads the rest: the intact
+//! blocks of a truncated chunk, and missing values for lost rows.
 //!
-//! All of these are written, too: [`write`](mod@write) says how, and what a crash leaves.
+//! All of these types are written, too. The page of [`write`](mod@write) describes the order of the files, and the
+//! state after a crash.
 //!
 //! ```
 //! use pilaster::bcolz::chunk::Chunk;

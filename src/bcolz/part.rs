@@ -8,18 +8,46 @@ use crate::bytes::{Scratch, saturated};
 use crate::column::{self, Span, no_column};
 use crate::error::{Cause, Error, Failure, Kind, Result, What};
 
-/// The rows of a dataset.
+/// The rows of a dataset, read part by part.
+///
+/// ```
+/// use pilaster::bcolz::Dataset;
+/// use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column as _, Part as _, Table as _, Values};
+///
+/// # let dir = std::env::temp_dir().join(format!("pilaster-table-{}", std::process::id()));
+/// let spec = Spec { chunklen: Some(2), ..Spec::new("uint8") };
+/// let mut writer = Writer::create_array(FileSystem::default(), &dir, &spec)?;
+/// writer.put(0, &[5, 6, 7])?;
+/// writer.finish()?;
+/// std::fs::remove_file(dir.join("data/__1.blp"))?;
+///
+/// let dataset = Dataset::open(&dir)?;
+/// let mut memory = vec![0; dataset.need()? as usize];
+/// let mut scratch = Scratch::new(&mut memory);
+/// let mut table = dataset.table();
+/// let part = table.next_part(&mut scratch.scope())?.unwrap();
+/// assert!(matches!(part.column(0)?.read(0..2, &mut Scratch::new(&mut []))?.values, Values::U8([5, 6])));
+///
+/// // The second chunk is missing.
+/// assert!(table.next_part(&mut scratch).is_err());
+/// assert_eq!(table.failed().unwrap().path, dir.join("data/__1.blp"));
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Table<'d> {
     dataset: &'d Dataset,
-    /// The row that comes next; none behind the last part.
+    /// The first row of the next part; `None` after the last part.
     next: Option<u64>,
     part_rows: u64,
     files: Files,
     failed: Option<Failure>,
 }
 
-/// Where the items of an array lie in a part's memory, and where its first span is, if they are objects.
+/// The location of the items of an array in the memory of a part: offset and length in bytes, and the index of the
+/// first span if they are objects.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Slot {
@@ -33,13 +61,14 @@ impl<'d> Table<'d> {
         Table { dataset, next: Some(0), part_rows: dataset.part_rows(), files: Files::default(), failed: None }
     }
 
-    /// The file that the last error of [`next_part`](column::Table::next_part) is about, if it was one.
+    /// Returns the file and the cause of the last error of [`next_part`](column::Table::next_part); `None` if there was
+    /// no error, or if it concerns no file.
     #[must_use]
     pub const fn failed(&self) -> Option<&Failure> {
         self.failed.as_ref()
     }
 
-    /// The same, to keep.
+    /// Like [`failed`](Self::failed), but moves the failure out.
     pub(super) const fn take_failure(&mut self) -> Option<Failure> {
         self.failed.take()
     }
@@ -59,7 +88,7 @@ impl<'d> Table<'d> {
                 self.objects(array, rows.clone())?
             };
             *slot = Slot { at: end, len: bytes, spans };
-            // The next one begins aligned.
+            // The next array begins aligned.
             end =
                 end.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(8)).ok_or_else(|| too_large(end))?;
             spans = spans.saturating_add(if array.row > 0 { 0 } else { len });
@@ -91,10 +120,11 @@ impl<'d> Table<'d> {
         Ok(Part { arrays, slots, spans, data, there, rows: len })
     }
 
-    /// Keeps what a failure is about.
+    /// Stores a failure for [`failed`](Self::failed) and converts it to an [`Error`]. `number` is the number of the
+    /// chunk.
     fn note<T>(&mut self, number: u64, done: Result<T, Failure>) -> Result<T> {
         done.map_err(|failure| {
-            // What can be said of it without a path.
+            // An `Error` has no path and no I/O error.
             let e = match failure.cause {
                 Cause::Format(e) => e,
                 Cause::Io(_) => Error::new(Kind::Truncated, What::BCOLZ_FILE, number),
@@ -104,7 +134,7 @@ impl<'d> Table<'d> {
         })
     }
 
-    /// Rows of an array, from the chunks that hold them.
+    /// Decodes `rows` of an array into `to`, which has their exact size.
     fn items(&mut self, array: &Array, rows: Range<u64>, mut to: &mut [u8]) -> Result<()> {
         let mut row = rows.start;
         while row < rows.end {
@@ -120,7 +150,7 @@ impl<'d> Table<'d> {
         Ok(())
     }
 
-    /// Bytes of all objects of `rows`.
+    /// Returns the total size in bytes of the objects of `rows`.
     fn objects(&mut self, array: &Array, rows: Range<u64>) -> Result<u64> {
         let mut sum = 0u64;
         for row in rows {
@@ -134,7 +164,7 @@ impl<'d> Table<'d> {
         if sum > u32::MAX.into() { Err(too_large(sum)) } else { Ok(sum) }
     }
 
-    /// The objects of an array from row `first` on, one behind the other.
+    /// Decodes consecutive objects of an array, starting at row `first`, to `to` without gaps. Stores the span of each.
     fn pickles(&mut self, array: &Array, first: u64, spans: &mut [Span], mut to: &mut [u8]) -> Result<()> {
         let mut at = 0u32;
         for (row, span) in (first..).zip(spans) {
@@ -180,27 +210,27 @@ impl column::Table for Table<'_> {
     }
 }
 
-/// Rows of a dataset, decoded. Also one of no rows has a part.
+/// Decoded rows of a dataset. A dataset without rows has one part without rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'p> {
     arrays: &'p [Array],
     slots: &'p [Slot],
     spans: &'p [Span],
     data: &'p [u8],
-    /// Of each array, which of the rows could be read; nothing, where all must be.
+    /// The presence bitmaps of all arrays (1 = the row could be read); empty if the dataset was opened strictly.
     there: &'p [u8],
     rows: u64,
 }
 
 impl<'p> Part<'p> {
-    /// Which rows of column `k` could be read, unless all must be.
+    /// Returns the presence bitmap of column `k`; `None` if the dataset was opened strictly.
     pub(super) fn there(&self, k: usize) -> Option<&'p [u8]> {
         let bits = self.rows.div_ceil(8);
         let at = bits.saturating_mul(k as u64);
         range(at, bits).and_then(|range| self.there.get(range)).filter(|_| !self.there.is_empty())
     }
 
-    /// The bytes of all rows of column `k`; where its objects lie in them.
+    /// Returns the bytes of all rows of column `k`, and the spans of its objects in them.
     pub(super) fn bytes(&self, k: usize) -> (&'p [u8], &'p [Span]) {
         let Some(slot) = self.slots.get(k) else { return (&[], &[]) };
         let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Every number of the wire format, once, for both directions.
+//! The constants and structures of the wire format, shared by reader and writer.
 
 use zerocopy::byteorder::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result, What};
 #[repr(C)]
 pub(crate) struct Header {
     pub version: u8,
-    /// Of the codec's own format.
+    /// Version of the format of the codec.
     pub codec_version: u8,
     pub flags: u8,
     pub typesize: u8,
@@ -24,13 +24,13 @@ pub(crate) struct Header {
 pub(crate) const VERSION: u8 = 2;
 /// The second byte of a chunk that is not a plain copy.
 pub(crate) const CODEC_VERSION: u8 = 1;
-/// Bytes of a chunk's header.
+/// Size in bytes of a chunk's header.
 pub(crate) const HEADER_LEN: usize = size_of::<Header>();
-/// The largest `nbytes`: with its header a chunk is still an `i32`.
+/// The largest `nbytes`: the size of a chunk with its header fits an `i32`.
 pub(crate) const MAX_NBYTES: u32 = i32::MAX as u32 - 16;
 /// The largest `blocksize`.
 pub(crate) const MAX_BLOCKSIZE: u32 = 715_827_542;
-/// Shorter data are stored as a plain copy (section E.1).
+/// Minimum size in bytes of data to compress. Shorter data are stored as a plain copy (section E.1).
 pub(crate) const MIN_NBYTES: usize = 128;
 
 /// Bits of `flags`; the codec is above them.
@@ -43,11 +43,10 @@ pub(crate) mod flag {
     pub const CODEC_SHIFT: u32 = 5;
 }
 
-/// The most streams of a block.
+/// Maximum number of streams of a block.
 pub(crate) const MAX_SPLIT: usize = 16;
 
-/// Whether full blocks are split into one stream for each byte of an item, as far as the sizes say
-/// (section C.4).
+/// Returns whether the sizes allow full blocks to be split into one stream for each byte of an item (section C.4).
 pub(crate) const fn splits(typesize: u8, blocksize: u32) -> bool {
     match blocksize.checked_div(typesize as u32) {
         Some(items) => typesize as usize <= MAX_SPLIT && items >= 128,
@@ -55,27 +54,36 @@ pub(crate) const fn splits(typesize: u8, blocksize: u32) -> bool {
     }
 }
 
-/// A compressor, as parameters name it.
+/// A compressor.
+///
+/// ```
+/// use pilaster::bcolz::Compressor;
+///
+/// // The value of a command-line option.
+/// let find = |name: &str| Compressor::ALL.into_iter().find(|one| one.name() == name);
+/// assert_eq!(find("lz4hc"), Some(Compressor::Lz4hc));
+/// assert_eq!(find("gzip"), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Compressor {
-    /// blosclz: what old files without a name mean.
+    /// blosclz, also the compressor of old files without a name.
     #[default]
     Blosclz,
     /// LZ4.
     Lz4,
-    /// LZ4, written by its thorough encoder, which needs `alloc`.
+    /// LZ4, written by the high-compression encoder. Writing requires `alloc`.
     Lz4hc,
     /// Snappy.
     Snappy,
-    /// zlib; needs the feature `deflate`, and to be written `alloc`.
+    /// zlib. Requires the feature `deflate`; writing also requires `alloc`.
     Zlib,
-    /// Zstandard; needs the feature `zstd`, and to be written `zstd-encode`.
+    /// Zstandard. Requires the feature `zstd`; writing requires `zstd-encode`.
     Zstd,
 }
 
 impl Compressor {
-    /// Each of them.
+    /// All compressors.
     pub const ALL: [Compressor; 6] = [
         Compressor::Blosclz,
         Compressor::Lz4,
@@ -85,7 +93,7 @@ impl Compressor {
         Compressor::Zstd,
     ];
 
-    /// Its name in `cname`.
+    /// Returns the name in `cname` of `meta/storage`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -98,7 +106,7 @@ impl Compressor {
         }
     }
 
-    /// The codec of its streams.
+    /// Returns the codec of the streams.
     #[must_use]
     pub(crate) const fn codec(self) -> Codec {
         match self {
@@ -111,7 +119,7 @@ impl Compressor {
         }
     }
 
-    /// Its number in the flags of a chunk: LZ4 and its thorough form share one.
+    /// Returns the number in the flags of a chunk. LZ4 and LZ4 HC share one.
     pub(crate) const fn id(self) -> u8 {
         match self {
             Compressor::Blosclz => 0,
@@ -122,39 +130,39 @@ impl Compressor {
         }
     }
 
-    /// The one whose number the flags of a chunk hold; of two, the plain one.
+    /// Returns the compressor whose number is in the flags of a chunk; LZ4 for the number that LZ4 HC shares.
     pub(crate) fn of_flags(flags: u8) -> Result<Self> {
         let id = flags >> flag::CODEC_SHIFT;
         let unknown = || Error::needing(Kind::Unsupported, What::BLOSC_CODEC, 2, id.into());
         Compressor::ALL.iter().copied().find(|one| one.id() == id).ok_or_else(unknown)
     }
 
-    /// Whether its blocks are written unsplit by choice (section E.3).
+    /// Returns whether blocks are written unsplit regardless of their size (section E.3).
     pub(crate) const fn unsplit(self) -> bool {
         matches!(self, Compressor::Zstd)
     }
 
-    /// Whether it is slow enough for larger blocks (section E.2).
+    /// Returns whether the compressor is slow enough for larger blocks (section E.2).
     pub(crate) const fn thorough(self) -> bool {
         matches!(self, Compressor::Lz4hc | Compressor::Zlib | Compressor::Zstd)
     }
 }
 
-/// What is done to the items of a block before it is compressed.
+/// A permutation of the items of a block before compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Shuffle {
-    /// Nothing.
+    /// No permutation.
     None,
-    /// Their bytes are sorted by place.
+    /// Byte 0 of every item, then byte 1 of every item, and so on.
     #[default]
     Byte,
-    /// Their bits are sorted by place.
+    /// Bit 0 of every item, then bit 1 of every item, and so on.
     Bit,
 }
 
 impl Shuffle {
-    /// What the flags of a chunk ask for; with both bits set, bytes, unless they are all of the item.
+    /// Returns the shuffle in the flags of a chunk. If both bits are set, it is `Byte`; `Bit` for items of one byte.
     pub(crate) const fn of_flags(flags: u8, typesize: u8) -> Self {
         if flags & flag::BYTE_SHUFFLE != 0 && typesize > 1 {
             Shuffle::Byte
@@ -165,7 +173,7 @@ impl Shuffle {
         }
     }
 
-    /// Its bit in the flags of a chunk.
+    /// Returns the bit in the flags of a chunk.
     pub(crate) const fn flag(self) -> u8 {
         match self {
             Shuffle::None => 0,

@@ -1,4 +1,4 @@
-//! What can be read of chunks that are damaged.
+//! Reads the intact blocks of damaged chunks.
 
 use core::ops::Range;
 use std::fs::File;
@@ -13,8 +13,8 @@ use crate::bytes::{LittleEndian, Reader, Scratch, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
-/// Fills `to` with `rows` of an array, and sets the bit of each that could be read. Of the others nothing can
-/// be said.
+/// Fills `to` with `rows` of an array, and sets the bit in `there` of each row that could be read. The contents of
+/// other rows are arbitrary.
 pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: &mut [u8], there: &mut [u8]) {
     let (Ok(size), mut row) = (usize::try_from(array.row), rows.start) else { return };
     while row < rows.end {
@@ -27,7 +27,7 @@ pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: 
             return;
         };
         now.fill(0);
-        // Behind the rows that it counts, files are of another time.
+        // Rows after the count of the array are ignored: a file with such rows is left from an earlier write.
         let own = array.own.saturating_sub(row).min(take);
         let own = usize::try_from(own).unwrap_or(0).saturating_mul(size);
         let at = saturated(row.saturating_sub(rows.start));
@@ -35,7 +35,7 @@ pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: 
         if own > 0 {
             let now = now.get_mut(..own).unwrap_or_default();
             chunk(files, array, number, from, now, &mut |bytes| {
-                // Whole rows only.
+                // Only complete rows.
                 let whole = bytes.start.div_ceil(size.max(1))..bytes.end.checked_div(size).unwrap_or(0);
                 whole.for_each(|row| set(there, at.saturating_add(row)));
             });
@@ -44,7 +44,8 @@ pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: 
     }
 }
 
-/// Fills `to` with the objects of an array from row `first` on, and sets the bit of each that could be read.
+/// Fills `to` with consecutive objects of an array, starting at row `first`, and `spans` with their spans. Sets the bit
+/// in `there` of each object that could be read.
 pub(super) fn objects(
     files: &mut Files,
     array: &Array,
@@ -76,8 +77,8 @@ fn set(bits: &mut [u8], k: usize) {
     }
 }
 
-/// Fills `to` with bytes `from..` of a chunk, as far as there are any, and tells which of them are read: none
-/// or all, or of a chunk that is wrong inside runs of whole blocks.
+/// Fills `to` with decoded bytes of a chunk, starting at `from`. Calls `read` with each range of `to` that was read:
+/// all of it, or the runs of intact blocks if the chunk is damaged.
 fn chunk(
     files: &mut Files,
     array: &Array,
@@ -89,7 +90,7 @@ fn chunk(
     if files.decode(array, number, from as u64, to).is_ok() {
         return read(0..to.len());
     }
-    // Again, from the front: what was decoded before the error is of no use.
+    // Starts again: it is unknown which bytes were decoded before the error.
     to.fill(0);
     files.bytes.clear();
     let bytes = File::open(array.chunk_path(number)).and_then(|mut file| file.read_to_end(&mut files.bytes));
@@ -117,7 +118,7 @@ fn chunk(
         if let Some(to) = to.get_mut(inside.clone()).filter(|to| to.len() == part.len()) {
             to.copy_from_slice(part);
         }
-        // A row may begin in one block and end in the next.
+        // Joins adjacent blocks, because a row may begin in one block and end in the next.
         if inside.start == run.end {
             run.end = inside.end;
         } else {
@@ -127,8 +128,8 @@ fn chunk(
     read(run);
 }
 
-/// The chunk of a file, with a header that says what is there: where the file ends early, the blocks that reach
-/// beyond are wrong, and a plain copy is shorter.
+/// Opens the chunk of a file that may be truncated. Changes the header to the remaining size: blocks that end after it
+/// are invalid then, and a plain copy is shorter.
 fn mended(file: &mut [u8]) -> Result<Chunk<'_>> {
     let (_, chunk) = file.split_at_mut_checked(HEADER.len()).ok_or_else(missing)?;
     let len = u32::try_from(chunk.len()).map_err(|_| missing())?;

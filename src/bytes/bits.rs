@@ -5,7 +5,24 @@
 
 use crate::error::{Error, Kind, Result, What};
 
-/// `len` bits inside a byte slice, from any bit on.
+/// A run of bits inside a byte slice, starting at any bit.
+///
+/// ```
+/// use pilaster::bytes::Bits;
+///
+/// // The validity of six rows, which start at bit 3 of the first byte.
+/// let valid = Bits::new(&[0b1011_0000, 0b0000_0001], 3, 6)?;
+/// assert_eq!((valid.len(), valid.count_ones()), (6, 4));
+/// assert!(valid.iter().eq([false, true, true, false, true, true]));
+/// assert_eq!((valid.get(0), valid.get(1), valid.get(6)), (Some(false), Some(true), None));
+/// assert!(valid.words().eq([0b11_0110]), "bit 0 of the first word is row 0");
+///
+/// // Two of the rows, without a copy.
+/// let two = valid.slice(3, 2)?;
+/// assert!(!two.is_empty() && two.iter().eq([false, true]));
+/// assert_eq!(two.as_bytes(), (&[0b1011_0000, 0b0000_0001][..], 6));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Bits<'a> {
     bytes: &'a [u8],
@@ -14,10 +31,10 @@ pub struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// Bits `first..first + len` of `bytes`.
+    /// Borrows bits `first..first + len` of `bytes`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if `bytes` has fewer; `need` counts bytes.
+    /// [`Kind::Truncated`] if `bytes` has fewer; `need` is the required number of bytes.
     pub fn new(bytes: &'a [u8], first: usize, len: usize) -> Result<Self> {
         match first.checked_add(len) {
             Some(end) if end.div_ceil(8) <= bytes.len() => Ok(Bits { bytes, first, len }),
@@ -28,19 +45,19 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// How many bits.
+    /// Returns the number of bits.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns whether the number of bits is 0.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bit `i`; `None` behind the end.
+    /// Returns bit `i`, or `None` if `i` is not below [`len`](Self::len).
     #[inline]
     #[must_use]
     pub fn get(&self, i: usize) -> Option<bool> {
@@ -52,7 +69,7 @@ impl<'a> Bits<'a> {
         Some(byte >> (at & 7) & 1 == 1)
     }
 
-    /// Up to 64 bits from bit `i` on, the first in the lowest place, zeros behind the end.
+    /// Returns the 64 bits starting at bit `i`, which is the lowest bit of the result. Bits after the end are 0.
     #[must_use]
     pub(crate) fn word(&self, i: usize) -> u64 {
         let left = self.len.saturating_sub(i);
@@ -72,10 +89,10 @@ impl<'a> Bits<'a> {
         if left < 64 { word & (1u64 << left).wrapping_sub(1) } else { word }
     }
 
-    /// A part of these bits.
+    /// Returns bits `first..first + len` of these.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if it does not lie inside.
+    /// [`Kind::OutOfRange`] if they end after the last bit.
     pub fn slice(&self, first: usize, len: usize) -> Result<Self> {
         match first.checked_add(len) {
             Some(end) if end <= self.len => Ok(Bits { first: self.first.wrapping_add(first), len, ..*self }),
@@ -83,42 +100,44 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// How many bits are 1.
+    /// Returns the number of bits that are 1.
     #[must_use]
     pub fn count_ones(&self) -> usize {
         self.words().fold(0usize, |n, word| n.saturating_add(word.count_ones() as usize))
     }
 
-    /// The bits in words of 64, zeros behind the end of the last.
+    /// Iterates over the bits in words of 64. The unused high bits of the last word are 0.
     pub fn words(&self) -> impl Iterator<Item = u64> + use<'a> {
         let bits = *self;
         (0..bits.len.div_ceil(64)).map(move |k| bits.word(k.saturating_mul(64)))
     }
 
-    /// The bits one by one.
+    /// Iterates over the bits.
     pub fn iter(&self) -> impl Iterator<Item = bool> + use<'a> {
         let bits = *self;
         (0..bits.len).map(move |i| bits.get(i).unwrap_or(false))
     }
 
-    /// The bytes and the place of the first bit in them, for consumers with a bitmap of that form.
+    /// Returns the underlying bytes and the index of the first bit in them, as consumers of Arrow-like bitmaps need
+    /// them.
     #[must_use]
     pub const fn as_bytes(&self) -> (&'a [u8], usize) {
         (self.bytes, self.first)
     }
 }
 
-/// 64 bits from bit `shift` (0..8) of nine bytes.
+/// Returns 64 of the 72 bits of `low` and `high`, starting at bit `shift` (0 to 7).
 #[inline]
 const fn joined(low: u64, high: u8, shift: usize) -> u64 {
     match shift {
         0 => low,
-        // The upper part in two steps, as a shift by 64 has no meaning.
+        // `high` is shifted twice, because a shift by 64 would overflow.
         _ => low >> shift | (high as u64) << 56 << (8usize.saturating_sub(shift)),
     }
 }
 
-/// The same from the last bytes of a slice.
+/// Returns 64 bits starting at bit `shift` (0 to 7) of `bytes`, which are the last of their slice. Missing bytes count
+/// as 0.
 #[cold]
 fn tail_word(bytes: &[u8], shift: usize) -> u64 {
     let mut low = [0u8; 8];
@@ -128,7 +147,7 @@ fn tail_word(bytes: &[u8], shift: usize) -> u64 {
     joined(u64::from_le_bytes(low), bytes.get(8).copied().unwrap_or(0), shift)
 }
 
-/// Takes bits in sequence, least significant first.
+/// Reads bits in sequence, least significant first.
 ///
 /// ```
 /// use pilaster::unstable::bytes::BitReader;
@@ -145,7 +164,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// At the first bit of `bytes`.
+    /// Creates a reader at the first bit of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         BitReader { bits: Bits { bytes, first: 0, len: bytes.len().saturating_mul(8) }, at: 0 }
@@ -154,7 +173,8 @@ impl<'a> BitReader<'a> {
     /// Takes the next `n` bits, at most 64.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] at the end of the input (`at` counts bytes), [`Kind::OutOfRange`] above 64.
+    /// [`Kind::Truncated`] if fewer bits are left (`at`: the byte of the next bit; `need`: the required length of the
+    /// input in bytes); [`Kind::OutOfRange`] if `n` is above 64.
     pub fn take(&mut self, n: u32) -> Result<u64> {
         if n > 64 {
             return Err(Error::needing(Kind::OutOfRange, What::BITS, u64::from(n), 64));
@@ -168,7 +188,7 @@ impl<'a> BitReader<'a> {
         Ok(if n < 64 { word & (1u64 << n).wrapping_sub(1) } else { word })
     }
 
-    /// Skips to the next byte boundary and gives what is left.
+    /// Skips to the next byte boundary and returns the remaining bytes.
     #[must_use]
     pub fn rest(self) -> &'a [u8] {
         self.bits.bytes.get(self.at.div_ceil(8)..).unwrap_or(&[])

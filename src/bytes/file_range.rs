@@ -2,37 +2,49 @@
 
 use crate::error::{Error, Kind, Result, What};
 
-/// A range of a file: what a step of a reader wants to see next.
+/// A range of a file, for instance the one that the next step of a reader needs.
 ///
-/// The caller fetches it from a page, a map, a disk or a server; over a file in memory it is
-/// [`of`](Self::of).
+/// The caller fetches it from a memory map, a disk or a server. If the whole file is in memory, [`of`](Self::of)
+/// borrows it.
+///
+/// ```
+/// use pilaster::bytes::FileRange;
+/// use pilaster::error::What;
+///
+/// let footer = FileRange { at: 3, len: 2 };
+/// assert_eq!(footer.end(), Some(5));
+/// assert_eq!(footer.of(b"abcde", What::INPUT)?, b"de");
+/// let e = footer.of(b"abcd", What::INPUT).unwrap_err();
+/// assert_eq!(e.to_string(), "input at offset 3: truncated, 2 bytes needed");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FileRange {
     /// Offset of the first byte.
     pub at: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
 impl FileRange {
-    /// Offset behind the last byte; `None` beyond 64 bits.
+    /// Returns the offset after the last byte, or `None` if it exceeds `u64::MAX`.
     #[must_use]
     pub const fn end(self) -> Option<u64> {
         self.at.checked_add(self.len)
     }
 
-    /// The bytes of the range in a `file` that is in memory; `None` if it ends before.
+    /// Returns the bytes of the range in `file`, the whole file; `None` if the file ends before the range does.
     #[must_use]
     pub(crate) fn find(self, file: &[u8]) -> Option<&[u8]> {
         let to = usize::try_from(self.end()?).ok()?;
         file.get(usize::try_from(self.at).ok()?..to)
     }
 
-    /// The bytes of the range in a `file` that is in memory.
+    /// Returns the bytes of the range in `file`, the whole file.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] about `what`, if the file ends before.
+    /// [`Kind::Truncated`] about `what` if the file ends before the range does.
     pub fn of(self, file: &[u8], what: What) -> Result<&[u8]> {
         self.find(file).ok_or_else(|| Error::needing(Kind::Truncated, what, self.at, self.len))
     }

@@ -10,39 +10,70 @@ use crate::error::{Error, Kind, Result, What};
 
 /// Puts bytes into erased flash, front to back.
 ///
-/// Flash takes whole words, and each but once between two erases. So bytes are gathered in a page of lent
-/// memory, at least one word long; the longer it is, the fewer writes there are. What is in the page is not
-/// in the flash before [`sync`](Self::sync).
+/// Flash is written in whole words, each at most once between two erases. The sink therefore gathers bytes in a
+/// caller-provided page of at least one word; a longer page means fewer writes. Bytes in the page are not in the flash
+/// before [`sync`](Self::sync).
 ///
 /// ```
 /// use embedded_storage::nor_flash::NorFlash;
 /// use pilaster::bytes::{FlashSink, Sink, WriteError};
 ///
-/// fn keep<F: NorFlash>(flash: &mut F, chunk: &[u8]) -> Result<(), WriteError<F::Error>> {
+/// /// Stores `chunk` in the first erase unit; returns the offset of the first free word after it.
+/// fn store<F: NorFlash>(flash: &mut F, chunk: &[u8]) -> Result<u32, WriteError<F::Error>> {
 ///     flash.erase(0, 4096).map_err(WriteError::Sink)?;
 ///     let mut page = [0; 64];
 ///     let mut sink = FlashSink::new(flash, 0..4096, &mut page)?;
 ///     sink.put(chunk)?;
-///     sink.sync()
+///     sink.sync()?;
+///     Ok(sink.at())
 /// }
 /// # use embedded_storage_03 as embedded_storage;
+/// # use embedded_storage::nor_flash::{ErrorType, ReadNorFlash};
+/// # struct Ram([u8; 4096]);
+/// # impl ErrorType for Ram {
+/// #     type Error = core::convert::Infallible;
+/// # }
+/// # impl ReadNorFlash for Ram {
+/// #     const READ_SIZE: usize = 1;
+/// #     fn read(&mut self, at: u32, bytes: &mut [u8]) -> Result<(), Self::Error> {
+/// #         Ok(bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]))
+/// #     }
+/// #     fn capacity(&self) -> usize { 4096 }
+/// # }
+/// # impl NorFlash for Ram {
+/// #     const WRITE_SIZE: usize = 4;
+/// #     const ERASE_SIZE: usize = 4096;
+/// #     fn erase(&mut self, from: u32, to: u32) -> Result<(), Self::Error> {
+/// #         Ok(self.0[from as usize..to as usize].fill(0xff))
+/// #     }
+/// #     fn write(&mut self, at: u32, bytes: &[u8]) -> Result<(), Self::Error> {
+/// #         Ok(self.0[at as usize..][..bytes.len()].copy_from_slice(bytes))
+/// #     }
+/// # }
+///
+/// // A simulated flash with words of 4 bytes.
+/// let mut flash = Ram([0; 4096]);
+/// assert_eq!(store(&mut flash, b"abcde")?, 8);
+/// assert_eq!(flash.0[..8], *b"abcde\xff\xff\xff");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct FlashSink<'p, F> {
     flash: F,
     page: &'p mut [u8],
-    /// Bytes in the page, and where the page goes.
+    /// Number of bytes in the page.
     filled: usize,
+    /// Flash offset of the first byte of the page.
     at: u32,
     end: u32,
 }
 
 impl<'p, F: NorFlash> FlashSink<'p, F> {
-    /// Over `range` of the flash, which is erased.
+    /// Creates a sink over `range` of the flash, in bytes. The range must be erased.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] with the bytes of a word, if the page is shorter; [`Kind::Misuse`] if the range is
-    /// not one of whole words within the flash.
+    /// [`Kind::NoRoom`] if the page is shorter than a word (`need`: the size of a word in bytes); [`Kind::Misuse`] if
+    /// an end of the range is not a multiple of the word size, or is outside the flash.
     pub fn new(flash: F, range: Range<u32>, page: &'p mut [u8]) -> Result<Self> {
         let word = F::WRITE_SIZE.max(1);
         if page.len() < word {
@@ -57,28 +88,29 @@ impl<'p, F: NorFlash> FlashSink<'p, F> {
         Ok(FlashSink { flash, page, filled: 0, at: range.start, end: range.end })
     }
 
-    /// The flash.
+    /// Returns the flash.
     #[cfg(feature = "dataseries")]
     pub(crate) const fn flash(&mut self) -> &mut F {
         &mut self.flash
     }
 
-    /// Where the next byte goes.
+    /// Returns the flash offset of the next byte.
     #[must_use]
     pub const fn at(&self) -> u32 {
         self.at.wrapping_add(len32(self.filled))
     }
 
-    /// Goes on elsewhere, in whole words of the flash; what was not synced is forgotten.
+    /// Continues in another range of whole words. Bytes that were not synced are dropped.
     #[cfg(feature = "dataseries")]
     pub(crate) fn go_to(&mut self, range: Range<u32>) {
         (self.at, self.end, self.filled) = (range.start, range.end, 0);
     }
 
-    /// Writes what was gathered. The rest of a word that is begun stays erased, and is passed over.
+    /// Writes the gathered bytes. The rest of an incomplete word stays erased (0xFF), and the next byte goes to the
+    /// word after it.
     ///
     /// # Errors
-    /// Those of the flash.
+    /// Errors of the flash.
     pub fn sync(&mut self) -> Result<(), WriteError<F::Error>> {
         let len = self.filled.next_multiple_of(F::WRITE_SIZE.max(1));
         self.page.iter_mut().take(len).skip(self.filled).for_each(|byte| *byte = 0xff);
@@ -98,7 +130,7 @@ impl<F: NorFlash> Sink for FlashSink<'_, F> {
     type Error = WriteError<F::Error>;
 
     /// # Errors
-    /// [`Kind::NoRoom`] if the range ends before, and nothing is put; those of the flash.
+    /// [`Kind::NoRoom`] if `bytes` do not fit into the range; nothing is put then. Errors of the flash.
     fn put(&mut self, mut bytes: &[u8]) -> Result<(), Self::Error> {
         if bytes.len() as u64 > self.room() {
             let need = u64::from(self.at()).saturating_add(bytes.len() as u64);

@@ -1,12 +1,12 @@
 //! Sorting in place.
 
-/// Puts `items` in the order of `less`, by a heap: no recursion, no path to a panic, and a tenth of the
-/// flash that the standard library's sort takes. Equal items may change places.
+/// Sorts `items` by `less` with heap sort: no recursion, no path to a panic, and a tenth of the flash that the sort
+/// of the standard library takes. The order of equal items may change.
 pub(crate) fn sort_by<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) {
     sort(items.len(), &mut Items { items, less });
 }
 
-/// Items by their places, so that sorting is the same code for all of them.
+/// Items by index, so that all item types share the code that sorts.
 trait Heap {
     fn less(&self, a: usize, b: usize) -> bool;
     fn swap(&mut self, a: usize, b: usize);
@@ -38,7 +38,7 @@ impl<T: Copy, F: Fn(&T, &T) -> bool> Heap for Items<'_, T, F> {
 }
 
 fn sort(len: usize, heap: &mut dyn Heap) {
-    // First the parents from the last to the first, then the largest to the end, one by one.
+    // First all parents sink, from the last to the first. Then the largest item moves to the end, repeatedly.
     let (mut root, mut end) = (len >> 1, len);
     loop {
         if root > 0 {
@@ -54,7 +54,7 @@ fn sort(len: usize, heap: &mut dyn Heap) {
     }
 }
 
-/// Lets the item at `place` sink below its larger children, which are before `end`.
+/// Lets the item at `place` sink below larger children. Only items before `end` belong to the heap.
 fn sink(heap: &mut dyn Heap, end: usize, mut place: usize) {
     loop {
         let left = place.wrapping_mul(2).wrapping_add(1);

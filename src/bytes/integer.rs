@@ -1,18 +1,18 @@
-//! Numbers: products and lengths that may not fit, half floats, what bytes and digits spell.
+//! Numbers: saturating products and lengths, truncation, half-precision floats, numbers from bytes and digits.
 
 use super::FAST;
 
-/// `a * b`, or `u64::MAX` where that is more.
+/// Returns `a * b`, saturating.
 ///
-/// One function for all places: where registers have 32 bits, a product that is checked takes the compiler twenty
-/// instructions or a call of a multiplication of 128 bits, at each of them.
+/// All callers share one function on 32-bit targets: there the compiler emits twenty instructions, or a call of a
+/// 128-bit multiplication, for every checked product.
 #[must_use]
 #[inline]
 pub const fn product(a: u64, b: u64) -> u64 {
     if FAST { a.saturating_mul(b) } else { by_halves(a, b) }
 }
 
-/// The same, `None` where it is `u64::MAX` or more: nothing in a file is as large.
+/// Returns `a * b`, or `None` if the product is `u64::MAX` or more. No valid number in a file is that large.
 #[must_use]
 #[inline]
 pub const fn checked_product(a: u64, b: u64) -> Option<u64> {
@@ -22,43 +22,43 @@ pub const fn checked_product(a: u64, b: u64) -> Option<u64> {
     }
 }
 
-/// `n` as a length in memory, or `usize::MAX` where it is more: no memory has as much, so whoever takes it fails.
+/// Converts `n` to `usize`, saturating. No buffer has `usize::MAX` bytes, so the bounds check that follows fails.
 ///
-/// One function for all places, too, where registers have 32 bits.
+/// All callers share one function on 32-bit targets.
 pub(crate) fn saturated(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-/// The low 32 bits of a number that has no more, or whose others do not matter.
+/// Truncates to the low 32 bits, for a number that is known to fit or whose high bits do not matter.
 #[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
 pub(crate) const fn low32(n: u64) -> u32 {
     n as u32
 }
 
-/// The low 32 bits of a length or an index.
+/// Truncates a length or an index to its low 32 bits.
 #[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
 pub(crate) const fn len32(n: usize) -> u32 {
     n as u32
 }
 
-/// The low 16 bits.
+/// Truncates to the low 16 bits.
 #[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
 pub(crate) const fn low16(n: usize) -> u16 {
     n as u16
 }
 
-/// The low 8 bits.
+/// Truncates to the low 8 bits.
 #[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
 pub(crate) const fn low8(n: usize) -> u8 {
     n as u8
 }
 
-/// The number of up to eight bytes, the lowest first.
+/// Returns the little-endian number of up to eight bytes.
 pub(crate) fn little(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The number that decimal digits spell, nothing but digits.
+/// Parses a decimal number. Returns `None` for the empty text, if a character is not a digit, or above `u64::MAX`.
 pub(crate) fn decimal(digits: &str) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -68,7 +68,7 @@ pub(crate) fn decimal(digits: &str) -> Option<u64> {
 
 const fn by_halves(a: u64, b: u64) -> u64 {
     let (less, more) = if a < b { (a, b) } else { (b, a) };
-    // No step below is over 64 bits: `less` has 32 of them, and so has each half of `more`.
+    // If `less` and both halves of `more` have at most 32 bits, no product below exceeds 64 bits.
     let high = less.wrapping_mul(more >> 32);
     if less >> 32 != 0 || high >> 32 != 0 {
         return u64::MAX;
@@ -76,7 +76,7 @@ const fn by_halves(a: u64, b: u64) -> u64 {
     (high << 32).saturating_add(less.wrapping_mul(more & 0xffff_ffff))
 }
 
-/// Returns the value of the bits of a half float, which a single float holds exactly.
+/// Converts the bits of a half-precision float to an `f32`, which represents every such value exactly.
 ///
 /// ```
 /// assert_eq!(pilaster::bytes::half_to_f32(0x3555), 0.333_251_95);
@@ -85,7 +85,7 @@ const fn by_halves(a: u64, b: u64) -> u64 {
 pub fn half_to_f32(bits: u16) -> f32 {
     let (sign, rest) = (u32::from(bits & 0x8000) << 16, u32::from(bits & 0x7fff));
     let magnitude = match rest >> 10 {
-        // A number without an exponent counts steps of 2^-24.
+        // A subnormal number is a multiple of 2^-24.
         0 => (f32::from(bits & 0x3ff) * f32::from_bits(103 << 23)).to_bits(),
         31 => 0xff << 23 | (rest & 0x3ff) << 13,
         _ => (rest << 13).wrapping_add(112 << 23),

@@ -1,12 +1,12 @@
-//! Bytes in and bytes out, below every format: byte order, sink, scratch memory, bits.
+//! Byte order, sinks, scratch memory and bits, shared by all formats.
 //!
-//! | item | what it is for |
+//! | item | purpose |
 //! |---|---|
-//! | [`Endian`] | byte order as a type, chosen at the door |
+//! | [`Endian`] | byte order as a type, chosen when a file is opened |
 //! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
-//! | [`Scratch`] | memory lent by the caller, cut into aligned slices, given back by scope |
+//! | [`Scratch`] | caller-provided memory, cut into aligned slices, released at the end of a scope |
 //! | [`FileRange`] | a range of a file that may be larger than memory |
-//! | [`half_to_f32`] | a half float from its bits |
+//! | [`half_to_f32`] | the value of a half-precision float |
 //! | [`Bits`] | bits of a byte slice |
 //!
 //! ```
@@ -61,10 +61,10 @@ pub use sink::EmbeddedIoSink;
 pub use sink::IoSink;
 pub use sink::{Sink, SliceSink, WriteError};
 
-/// Whether speed comes before size: unrolled loops and tables for decoding, unless the builder passes
-/// `--cfg pilaster_small`. Both give the same results.
+/// True unless the build has `--cfg pilaster_small`: selects unrolled loops and decoding tables, which are faster and
+/// take more flash. Both variants give the same results.
 pub(crate) const FAST: bool = !cfg!(pilaster_small);
 
-/// Whether an unaligned load takes one instruction per byte, as on a Cortex-M0. The compiler does not tell, so targets
-/// without atomic exchange of 32 bits are taken for such.
+/// True on targets that load an unaligned word byte by byte, such as Cortex-M0. The compiler does not tell, so they are
+/// detected by the lack of 32-bit atomics.
 pub(crate) const STRICT: bool = cfg!(not(target_has_atomic = "32"));

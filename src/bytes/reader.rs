@@ -1,4 +1,4 @@
-//! The cursor through which all bytes of a file are taken.
+//! The cursor that readers take the bytes of a file from.
 
 use core::marker::PhantomData;
 
@@ -7,20 +7,20 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned, byteorder};
 use super::Endian;
 use crate::error::{Error, Kind, Result, What};
 
-/// A cursor over borrowed bytes that knows its absolute offset.
+/// A cursor over borrowed bytes, with its offset in the file.
 ///
-/// Nothing here panics; a read past the end is [`Kind::Truncated`] with the offset of the field and
-/// the number of bytes that it needs, and leaves the cursor where it was.
+/// No method panics. A read past the end is [`Kind::Truncated`] with the offset of the field and the number of bytes
+/// that it needs, and does not move the cursor.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a, E> {
     rest: &'a [u8],
-    // The offset of the end, and not that of the next byte, which every `take` would have to move.
-    // Sums wrap: they are short where every byte counts, and come out right again in `at`.
+    // The offset of the end, because every `take` would have to update the offset of the next byte. The sum wraps,
+    // which is the smallest code; the difference in `at` wraps back.
     end: u64,
     order: PhantomData<E>,
 }
 
-/// Readers of plain numbers, through zerocopy's wrapper of the byte order.
+/// Methods that take plain numbers, through zerocopy's wrapper of the byte order.
 macro_rules! numbers {
     ($($name:ident by $wrapper:ident;)*) => {$(
         #[doc = concat!("Takes the next `", stringify!($name), "`.")]
@@ -35,31 +35,31 @@ macro_rules! numbers {
 }
 
 impl<'a, E: Endian> Reader<'a, E> {
-    /// A cursor at the start of `bytes`, which are the start of the file.
+    /// Creates a cursor at the start of `bytes`, which are the start of the file.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Reader::new_at(bytes, 0)
     }
 
-    /// A cursor at the start of `bytes`, which lie at offset `at` of the file.
+    /// Creates a cursor at the start of `bytes`, which lie at offset `at` of the file.
     #[must_use]
     pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
         Reader { rest: bytes, end: at.wrapping_add(bytes.len() as u64), order: PhantomData }
     }
 
-    /// Absolute offset of the next byte.
+    /// Returns the offset of the next byte in the file.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.end.wrapping_sub(self.rest.len() as u64)
     }
 
-    /// The bytes that are left.
+    /// Returns the remaining bytes.
     #[must_use]
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Takes the next `n` bytes: the only way in which bytes come out.
+    /// Takes the next `n` bytes.
     ///
     /// # Errors
     /// [`Kind::Truncated`] at the end of the input.
@@ -89,7 +89,7 @@ impl<'a, E: Endian> Reader<'a, E> {
         }
     }
 
-    /// Takes an on-disk structure, borrowed.
+    /// Borrows the next bytes as an on-disk structure.
     ///
     /// # Errors
     /// [`Kind::Truncated`] at the end of the input.
@@ -104,7 +104,7 @@ impl<'a, E: Endian> Reader<'a, E> {
         }
     }
 
-    /// Takes the next `n` bytes as a cursor of their own, which cannot leave them.
+    /// Takes the next `n` bytes as a separate cursor, which ends with them.
     ///
     /// # Errors
     /// [`Kind::Truncated`] at the end of the input.
@@ -113,10 +113,10 @@ impl<'a, E: Endian> Reader<'a, E> {
         Ok(Reader::new_at(self.take(n, what)?, at))
     }
 
-    /// Ends the reading.
+    /// Checks that no bytes remain.
     ///
     /// # Errors
-    /// [`Kind::Trailing`] if bytes are left over.
+    /// [`Kind::Trailing`] if bytes remain; `need` is their number.
     pub fn end(self, what: What) -> Result<()> {
         if self.rest.is_empty() {
             return Ok(());

@@ -1,32 +1,50 @@
-//! Memory that the caller lends for decoded values.
+//! Caller-provided memory for decoded values.
 
 use bytemuck::Pod;
 
 use crate::error::{Error, Kind, Result, What};
 
-/// Memory lent by the caller, cut from the front into aligned slices.
+/// Caller-provided memory, cut from the front into aligned slices.
 ///
-/// Two rules, which the borrow checker enforces: take the result first and temporaries from a
-/// [`scope`](Self::scope) after it; and find out what fits (`Column::need`) before you take.
+/// Take the result first, then temporaries from a [`scope`](Self::scope): the borrow checker does not allow the other
+/// order. Compute the required size (`Column::need`) before you take.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+///
+/// let mut memory = [0u8; 64];
+/// let mut scratch = Scratch::new(&mut memory);
+/// let sums = scratch.take::<u32>(2)?;
+/// {
+///     let mut inner = scratch.scope();
+///     let squares = inner.take::<u32>(3)?;
+///     squares.copy_from_slice(&[1, 4, 9]);
+///     sums.copy_from_slice(&[squares[0] + squares[1], squares[1] + squares[2]]);
+/// }
+/// // The scope has ended: its memory is free again.
+/// assert!(scratch.room() >= 64 - Scratch::cost::<u32>(2) as usize);
+/// assert_eq!(sums, [5, 13]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Scratch<'s> {
     free: &'s mut [u8],
 }
 
 impl<'s> Scratch<'s> {
-    /// All of `memory`.
+    /// Creates a scratch buffer of all of `memory`.
     #[must_use]
     pub const fn new(memory: &'s mut [u8]) -> Self {
         Scratch { free: memory }
     }
 
-    /// Bytes that are left, before alignment.
+    /// Returns the number of free bytes, without regard to alignment.
     #[must_use]
     pub const fn room(&self) -> usize {
         self.free.len()
     }
 
-    /// An upper bound of what [`take`](Self::take) uses up for `n` values of `T`.
+    /// Returns an upper bound of the bytes that [`take`](Self::take) cuts off for `n` values of `T`, with padding.
     #[must_use]
     pub const fn cost<T>(n: u64) -> u64 {
         if n == 0 {
@@ -35,20 +53,20 @@ impl<'s> Scratch<'s> {
         n.saturating_mul(size_of::<T>() as u64).saturating_add(align_of::<T>().saturating_sub(1) as u64)
     }
 
-    /// Cuts off `n` values of `T`, aligned, with arbitrary content. They live as long as the memory.
+    /// Cuts off `n` aligned values of `T` with arbitrary contents. They live as long as the memory.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] with the bytes needed; then nothing is cut off.
+    /// [`Kind::NoRoom`] if they do not fit (`need`: their size with padding, in bytes); then nothing is cut off.
     pub fn take<T: Pod>(&mut self, n: usize) -> Result<&'s mut [T]> {
         let bytes = self.cut(n, size_of::<T>(), align_of::<T>())?;
         if bytes.is_empty() {
             return Ok(&mut []);
         }
-        // Cannot fail, as the bytes are cut to fit.
+        // Cannot fail: the bytes have the size and alignment.
         bytemuck::try_cast_slice_mut(bytes).map_err(|_| no_room(n, size_of::<T>(), align_of::<T>()))
     }
 
-    /// Cuts off `n` values of `size` bytes: one body for all types.
+    /// Cuts off `n` values of `size` bytes. It is not generic, so that all types share its code.
     pub(crate) fn cut(&mut self, n: usize, size: usize, align: usize) -> Result<&'s mut [u8]> {
         let Some(len) = n.checked_mul(size) else { return Err(no_room(n, size, align)) };
         if len == 0 {
@@ -60,14 +78,14 @@ impl<'s> Scratch<'s> {
             self.free = free;
             return Err(no_room(n, size, align));
         }
-        // Both splits hold; the fallible forms keep panics out of images.
+        // Both splits succeed; the fallible forms keep panics out of images.
         let rest = free.split_at_mut_checked(pad).and_then(|(_, free)| free.split_at_mut_checked(len));
         let Some((head, rest)) = rest else { return Err(no_room(n, size, align)) };
         self.free = rest;
         Ok(head)
     }
 
-    /// A part that is given back when it is dropped.
+    /// Borrows the free memory for temporary use. It is free again when the returned value is dropped.
     #[must_use]
     pub fn scope(&mut self) -> Scratch<'_> {
         Scratch { free: self.free }

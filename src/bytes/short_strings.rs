@@ -1,20 +1,20 @@
-//! Strings of a few bytes: for up to 16 of them a call costs more than the work, and so does a branch
-//! on a length that nobody can predict.
+//! Strings of up to 16 bytes. For these, a call of `memcmp` or `memcpy` costs more than the work, and so does a
+//! mispredicted branch on the length.
 //!
-//! From 4 bytes on, four words of 4 bytes cover a string of any such length; they overlap.
+//! Four words of 4 bytes, which may overlap, cover a string of any length from 4 to 16 bytes.
 
-/// Longest string that the words cover.
+/// Length in bytes of the longest string that the words cover.
 const SHORT: usize = 16;
 
-/// Where the four words of a string of 4 to 16 bytes start.
+/// Returns the offsets of the four words of a string of 4 to 16 bytes.
 const fn starts(len: usize) -> [usize; 4] {
-    // 0 below 8 bytes, where two words would do, 4 or 8 above.
+    // 0 below 8 bytes, for which two words would suffice; otherwise 4 or 8.
     let mid = (len >> 3) << 2;
     let last = len.saturating_sub(4);
     [0, mid, last, last.saturating_sub(mid)]
 }
 
-/// All bytes of a string of up to 16; together with its length they say what it is.
+/// Returns all bytes of a string of up to 16 bytes. Two strings of one length are equal if the results are.
 pub(crate) fn ends(text: &[u8]) -> (u64, u64) {
     let word = |at: usize| text.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word));
     if text.len() < 4 {
@@ -24,7 +24,7 @@ pub(crate) fn ends(text: &[u8]) -> (u64, u64) {
     (a | b << 32, c | d << 32)
 }
 
-/// Whether two strings are the same.
+/// Returns whether two strings are equal.
 #[inline]
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -33,7 +33,7 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() <= SHORT { ends(a) == ends(b) } else { a == b }
 }
 
-/// Whether all bytes are below 128.
+/// Returns whether all bytes are below 128.
 #[inline]
 pub(crate) fn is_ascii(text: &[u8]) -> bool {
     if text.len() > SHORT {
@@ -43,7 +43,7 @@ pub(crate) fn is_ascii(text: &[u8]) -> bool {
     (low | high) & 0x8080_8080_8080_8080 == 0
 }
 
-/// Copies to the front of `to`, as much as there is room for.
+/// Copies `bytes` to the front of `to`, as many as fit.
 #[inline]
 pub(crate) fn copy(to: &mut [u8], bytes: &[u8]) {
     let len = bytes.len().min(to.len());
@@ -66,7 +66,7 @@ pub(crate) fn copy(to: &mut [u8], bytes: &[u8]) {
     }
 }
 
-/// Not inlined: the compiler would make one `memcpy` of this copy and the fixed ones.
+/// Not inlined, because the compiler would merge this copy with the fixed-length copies into one `memcpy`.
 fn copy_long(to: &mut [u8], bytes: &[u8]) {
     if to.len() == bytes.len() {
         to.copy_from_slice(bytes);

@@ -1,27 +1,63 @@
-//! Where a writer puts its bytes.
+//! Destinations of writers.
 
 use core::fmt;
 
 use crate::error::{Error, Kind, What};
 
-/// Takes bytes front to back. No writer of this crate seeks.
+/// A destination of bytes, written front to back. No writer of this crate seeks.
 ///
 /// Implemented by [`SliceSink`], `Vec<u8>` (feature `alloc`), `IoSink` over any `std::io::Write`
 /// (feature `std`), `heapless::Vec` (feature `heapless-09`), `EmbeddedIoSink` over any
 /// `embedded_io::Write` (feature `embedded-io-07`) and `FlashSink` over any
-/// `embedded_storage::nor_flash::NorFlash` (feature `embedded-storage-03`). The sink's own error type is kept.
+/// `embedded_storage::nor_flash::NorFlash` (feature `embedded-storage-03`). Writers pass on the error type of the sink.
+///
+/// ```
+/// use pilaster::bytes::Sink;
+///
+/// /// Sends bytes in packets of 4.
+/// struct Radio {
+///     packet: Vec<u8>,
+///     sent: Vec<Vec<u8>>,
+/// }
+///
+/// impl Sink for Radio {
+///     type Error = &'static str;
+///
+///     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+///         if bytes.len() as u64 > self.room() {
+///             return Err("no packets left");
+///         }
+///         for byte in bytes {
+///             self.packet.push(*byte);
+///             if self.packet.len() == 4 {
+///                 self.sent.push(std::mem::take(&mut self.packet));
+///             }
+///         }
+///         Ok(())
+///     }
+///
+///     // At most 16 packets.
+///     fn room(&self) -> u64 {
+///         (64 - 4 * self.sent.len() - self.packet.len()) as u64
+///     }
+/// }
+///
+/// let mut radio = Radio { packet: vec![], sent: vec![] };
+/// radio.put(b"123456").unwrap();
+/// assert_eq!((radio.sent, radio.packet), (vec![b"1234".to_vec()], b"56".to_vec()));
+/// ```
 pub trait Sink {
-    /// What can go wrong in this sink.
+    /// The error of the sink.
     type Error;
 
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Bytes that it still takes, if it knows. A writer asks before it puts what is worth nothing in
-    /// part, so that a sink which is full is a result and no loss.
+    /// Returns the number of bytes that still fit; `u64::MAX` if it is unknown. Writers check it before they put bytes
+    /// that are useless in part, so that no incomplete structure is written into a full sink.
     fn room(&self) -> u64 {
         u64::MAX
     }
@@ -39,11 +75,27 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
 }
 
-/// What can go wrong while a file is written: the sink's own error is kept.
+/// An error while a file is written: from the writer, or from the sink.
+///
+/// ```
+/// use pilaster::bytes::{Sink, SliceSink, WriteError};
+/// use pilaster::error::{Error, Kind, What};
+///
+/// fn write<S: Sink>(rows: u64, sink: &mut S) -> Result<(), WriteError<S::Error>> {
+///     if rows == 0 {
+///         return Err(Error::new(Kind::Misuse, What::ROW, 0).into());
+///     }
+///     sink.put(b"rows: ").map_err(WriteError::Sink)
+/// }
+///
+/// let mut memory = [0; 4];
+/// assert!(matches!(write(0, &mut SliceSink::new(&mut memory)), Err(WriteError::Format(_))));
+/// assert!(matches!(write(1, &mut SliceSink::new(&mut memory)), Err(WriteError::Sink(e)) if e.need() == 6));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WriteError<S> {
-    /// What was to be written cannot be.
+    /// The format cannot represent the values, or the writer was misused.
     Format(Error),
     /// The sink failed.
     Sink(S),
@@ -66,7 +118,7 @@ impl<S: fmt::Display> fmt::Display for WriteError<S> {
 
 impl<S: fmt::Debug + fmt::Display> core::error::Error for WriteError<S> {}
 
-/// Appends to a buffer lent by the caller.
+/// A sink over a caller-provided buffer.
 ///
 /// ```
 /// use pilaster::bytes::{Sink, SliceSink};
@@ -74,8 +126,13 @@ impl<S: fmt::Debug + fmt::Display> core::error::Error for WriteError<S> {}
 /// let mut buffer = [0u8; 4];
 /// let mut sink = SliceSink::new(&mut buffer);
 /// sink.put(&[1, 2])?;
+/// assert!(!sink.is_empty());
 /// assert_eq!(sink.put(&[3, 4, 5]).unwrap_err().need(), 5);
-/// assert_eq!(sink.written(), [1, 2]);
+/// assert_eq!((sink.written(), sink.len()), (&[1, 2][..], 2));
+///
+/// // Of the lifetime of the buffer, not of the sink.
+/// let written: &mut [u8] = sink.into_written();
+/// assert_eq!(written, [1, 2]);
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Debug)]
@@ -85,31 +142,31 @@ pub struct SliceSink<'b> {
 }
 
 impl<'b> SliceSink<'b> {
-    /// An empty sink over all of `buffer`.
+    /// Creates an empty sink over all of `buffer`.
     #[must_use]
     pub const fn new(buffer: &'b mut [u8]) -> Self {
         SliceSink { buffer, len: 0 }
     }
 
-    /// The bytes so far.
+    /// Returns the bytes written so far.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         self.buffer.get(..self.len).unwrap_or(&[])
     }
 
-    /// The bytes so far, for as long as the buffer lives.
+    /// Returns the bytes written so far, with the lifetime of the buffer.
     #[must_use]
     pub fn into_written(self) -> &'b mut [u8] {
         self.buffer.get_mut(..self.len).unwrap_or_default()
     }
 
-    /// How many bytes so far.
+    /// Returns the number of bytes written so far.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing has been put.
+    /// Returns whether nothing has been written.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -120,7 +177,7 @@ impl Sink for SliceSink<'_> {
     type Error = Error;
 
     /// # Errors
-    /// [`Kind::NoRoom`] with the length that the buffer should have; then nothing is put.
+    /// [`Kind::NoRoom`] if `bytes` do not fit (`need`: the required length of the buffer); then nothing is put.
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let end = self.len.saturating_add(bytes.len());
         let Some(to) = self.buffer.get_mut(self.len..end) else {
@@ -153,7 +210,17 @@ impl<const N: usize> Sink for heapless_09::Vec<u8, N> {
     }
 }
 
-/// Passes bytes on to an `std::io::Write`.
+/// A sink that writes to an `std::io::Write`.
+///
+/// ```
+/// use pilaster::bytes::{IoSink, Sink};
+///
+/// let mut sink = IoSink(std::io::Cursor::new(vec![]));
+/// sink.put(b"abc")?;
+/// sink.put(b"de")?;
+/// assert_eq!(sink.0.into_inner(), b"abcde");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[cfg(feature = "std")]
 #[derive(Debug)]
 pub struct IoSink<W>(pub W);
@@ -167,7 +234,19 @@ impl<W: std::io::Write> Sink for IoSink<W> {
     }
 }
 
-/// Passes bytes on to an `embedded_io::Write` (version 0.7).
+/// A sink that writes to an `embedded_io::Write` (version 0.7).
+///
+/// ```
+/// use pilaster::bytes::{EmbeddedIoSink, Sink};
+///
+/// // `embedded_io` implements `Write` for a slice: the rest moves forward.
+/// let mut buffer = [0u8; 8];
+/// let mut sink = EmbeddedIoSink(&mut buffer[..]);
+/// sink.put(b"abc")?;
+/// assert_eq!(sink.0.len(), 5);
+/// assert_eq!(buffer[..3], *b"abc");
+/// # Ok::<(), embedded_io_07::SliceWriteError>(())
+/// ```
 #[cfg(feature = "embedded-io-07")]
 #[derive(Debug)]
 pub struct EmbeddedIoSink<W>(pub W);

@@ -1,7 +1,7 @@
 //! Words of a format, such as the names of its attributes.
 
-/// Which of some words, with a space behind each but perhaps the last, `word` is, counted from 0. One text is smaller
-/// than a table of texts.
+/// Returns the index of `word` in `words`, which are separated by single spaces. One text takes less flash than a table
+/// of texts.
 pub(crate) fn place(words: &str, word: &[u8]) -> Option<usize> {
     words.as_bytes().split(|byte| *byte == b' ').position(|known| known == word)
 }

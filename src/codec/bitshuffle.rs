@@ -1,8 +1,8 @@
-//! Bit shuffle: the bits of all items sorted by their place in the item (Blosc 1, section C.5).
+//! Bit shuffle: sorts the bits of all items by their position in the item (Blosc 1, section C.5).
 //!
-//! Bit `k` of byte `j` of all items makes row `8 * j + k`, eight items to a byte, the first in the
-//! lowest bit. Only a number of items that is a multiple of eight is sorted; any other number stays as
-//! it is, and so do bytes behind the last whole item.
+//! Row `8 * j + k` has bit `k` of byte `j` of all items, eight items per byte, the first in the lowest bit.
+//! Items are sorted only if their number is a multiple of eight; otherwise they stay as they are. Bytes after
+//! the last whole item always stay as they are.
 //!
 //! ```
 //! use pilaster::unstable::codec::bitshuffle;
@@ -24,14 +24,14 @@ use super::shuffle::{DECK, TILE, copy_rest, deal, join, room};
 use crate::bytes::FAST;
 use crate::error::Result;
 
-/// Items of one step of the fast form: a tile of bytes of each row.
+/// Items per step of the fast variant: one tile of bytes of each row.
 const STEP: usize = 8 * TILE;
 
-/// Sorts the bits of items of `size` bytes by their place.
+/// Sorts the bits of items of `size` bytes by their position in the item.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
-/// as it is.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`. Bytes of `dst` after the
+/// length of `src` stay as they are.
 pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     let dst = room(src, dst)?;
     let row = row_len(size, src, dst);
@@ -65,11 +65,11 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Undoes [`shuffle`].
+/// Reverses [`shuffle`].
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
-/// as it is.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`. Bytes of `dst` after the
+/// length of `src` stay as they are.
 pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     let dst = room(src, dst)?;
     let row = row_len(size, src, dst);
@@ -101,7 +101,7 @@ pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Copies what stays as it is; gives back how many bytes each row has.
+/// Copies the bytes that stay as they are. Returns the number of bytes per row.
 fn row_len(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
     let items = src.len().checked_div(size).unwrap_or(0);
     let row = if items.is_multiple_of(8) { items / 8 } else { 0 };
@@ -110,7 +110,7 @@ fn row_len(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
     row
 }
 
-/// Swaps rows and columns of eight times eight bits. Its own inverse.
+/// Transposes a matrix of 8 by 8 bits. Its own inverse.
 const fn transpose(mut x: u64) -> u64 {
     let mut t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
     x ^= t ^ (t << 7);
@@ -120,10 +120,10 @@ const fn transpose(mut x: u64) -> u64 {
     x ^ t ^ (t << 28)
 }
 
-/// Eight rows of a tile, as words whose bytes are in any order.
+/// Eight rows of a tile, as words with their bytes in any order.
 type Rows = [[u64; TILE / 8]; 8];
 
-/// [`transpose`] for each byte place of eight rows at once, between the rows. Its own inverse.
+/// Applies [`transpose`] to each byte position of eight rows at once. Its own inverse.
 #[inline(always)]
 fn transpose_rows(rows: &mut Rows) {
     let [a, b, c, d, e, f, g, h] = rows;
@@ -138,7 +138,7 @@ fn transpose_rows(rows: &mut Rows) {
     }
 }
 
-/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY`.
+/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY` bits.
 #[inline(always)]
 fn swap<const BY: u32>(x: &mut [u64; TILE / 8], y: &mut [u64; TILE / 8], low: u64) {
     for (x, y) in x.iter_mut().zip(y) {
@@ -148,7 +148,7 @@ fn swap<const BY: u32>(x: &mut [u64; TILE / 8], y: &mut [u64; TILE / 8], low: u6
     }
 }
 
-/// As many bytes of the rows as are whole tiles; gives back how many.
+/// Unshuffles the whole tiles of the rows. Returns the number of bytes processed per row.
 #[inline(never)]
 fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize {
     let mut done = 0usize;
@@ -181,7 +181,7 @@ fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize
     done
 }
 
-/// As many bytes of the rows as are whole tiles; gives back how many.
+/// Shuffles the whole tiles of the rows. Returns the number of bytes processed per row.
 #[inline(never)]
 fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize {
     let mut done = 0usize;
@@ -204,7 +204,7 @@ fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize {
     done
 }
 
-/// [`shuffle_by`] for one place in items of any size.
+/// [`shuffle_by`] for one byte position in items of any size.
 fn shuffle_place(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: usize) -> usize {
     let mut done = 0usize;
     for items in src.chunks_exact(STEP.wrapping_mul(size).max(1)).take(row / TILE) {
@@ -218,7 +218,7 @@ fn shuffle_place(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: us
     done
 }
 
-/// A tile of the eight rows of one plane, which go to byte `at` of each.
+/// Writes a tile of the eight rows of one plane, at byte `at` of each row.
 #[inline(always)]
 fn put_rows(plane: &[u8; STEP], rows: &mut [u8], row: usize, at: usize) {
     let mut tile = [[[0; DECK / 8]; 8 * TILE / DECK]; 8];
@@ -248,7 +248,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// The rule of the format, word for word.
+    /// The rule of the format, literally.
     fn by_the_rule(size: usize, rows: &[u8]) -> Vec<u8> {
         let n = rows.len() / size;
         if !n.is_multiple_of(8) {

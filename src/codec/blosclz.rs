@@ -1,8 +1,8 @@
 //! Blosclz streams, as Blosc 1 writes them: a relative of FastLZ.
 //!
-//! A control byte below 32 begins a run of literals, any other a match: near with a distance of 13
-//! bits, or far with one of 16 bits on top. The first and the last instruction are literals; nothing
-//! else marks the end.
+//! A control byte below 32 begins a run of literals, any other a match: near with a distance of 13 bits, or
+//! far with another 16 bits of distance. The first and the last instruction are literals; there is no end
+//! marker.
 //!
 //! ```
 //! use pilaster::codec::HashTable;
@@ -26,26 +26,28 @@ use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
 use crate::bytes::{FAST, LittleEndian, Reader, len32, low8};
 use crate::error::{Error, Kind, Result, What};
 
-/// The longest run of literals of one control byte.
+/// Maximum number of literals per control byte.
 const RUN: usize = 32;
-/// The shortest match.
+/// Minimum length of a match.
 const SHORTEST: usize = 3;
-/// From this distance on a match is far: its near distance would be all ones, which is the mark.
+/// Minimum distance of a far match. As a near distance it would be all ones, which is the marker of far
+/// matches.
 const FAR: usize = 8192;
-/// A far match takes four bytes and more, and ends a run: shorter ones do not pay.
+/// Minimum length of a far match. Shorter ones do not pay, because it takes at least four bytes and ends a
+/// run.
 const SHORTEST_FAR: usize = 7;
-/// Writers mark the first control byte with this bit; readers ignore its upper three.
+/// Writers set this bit in the first control byte; readers ignore its upper three bits.
 const MARK: u8 = 32;
 
-/// Decodes a stream; gives back how many bytes it has.
+/// Decodes a stream. Returns the number of bytes written.
 ///
-/// `dst` may be longer than the output; what it holds behind the output then is arbitrary. An empty
-/// stream has no bytes.
+/// `dst` may be longer than the output; the bytes after the output are then arbitrary. An empty stream has an
+/// empty output.
 ///
 /// # Errors
 /// [`Kind::Truncated`] if the stream ends inside an instruction or with a match,
-/// [`Kind::Invalid`] for a distance beyond the output so far, [`Kind::NoRoom`] for an output longer
-/// than `dst` (`need`: at least how long).
+/// [`Kind::Invalid`] for a distance beyond the output so far, [`Kind::NoRoom`] if the output is longer than
+/// `dst` (`need`: a lower bound of its length).
 pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     decode_by::<FAST>(src, dst)
 }
@@ -69,7 +71,7 @@ pub(super) fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<
     }
 }
 
-/// One instruction.
+/// Decodes one instruction.
 #[inline(never)]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
     let control = r.u8(What::BLOSCLZ_CONTROL)?;
@@ -102,7 +104,7 @@ fn literals(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, control: u8)
     out.take(r, usize::from(control).wrapping_add(1), What::BLOSCLZ_LITERALS)
 }
 
-/// The distance of a near match; [`FAR`] if it is not one.
+/// Returns the distance of a near match, or [`FAR`] for a far match.
 #[inline(always)]
 fn near(control: u8, low: u8) -> usize {
     (usize::from(control & 31) << 8 | usize::from(low)).wrapping_add(1)
@@ -113,13 +115,14 @@ fn far(high: u8, low: u8) -> usize {
     usize::from(u16::from_be_bytes([high, low])).wrapping_add(FAR)
 }
 
-/// Instructions far from both ends.
+/// Decodes instructions far from the ends of both buffers.
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
     let Some((bytes, mut position)) = out.fast() else { return };
     let mut instruction = || {
-        // The longest: a control byte and its literals. Behind any match, something is left in it.
+        // The longest instruction is a control byte and its literals. A match is shorter, so it is not the
+        // last instruction.
         let window = src.first_chunk::<{ 1 + RUN }>()?;
         let at = position as usize;
         if at.wrapping_add(SLACK) > bytes.len() {
@@ -161,18 +164,18 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     *r = rest_of(r, src);
 }
 
-/// The most that `n` bytes take as a stream.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n.div_ceil(RUN))
 }
 
-/// Encodes a stream; gives back how many bytes it takes.
+/// Encodes a stream. Returns its length in bytes.
 ///
-/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the stream fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] if the stream does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`] if the stream does not fit (`need`: a sufficient length).
 pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut HashTable<N>) -> Result<usize> {
     let mut wire = Stream { out: Put::new(dst), literals: 0 };
     let Some(()) = greedy::encode(src, table, &mut wire) else { return Err(no_room(max_len(src.len()), 0)) };
@@ -185,7 +188,7 @@ pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut HashTable<
 
 struct Stream<'o> {
     out: Put<'o>,
-    /// Where the bytes begin that are not written yet.
+    /// Start of the literals that are not written yet.
     literals: usize,
 }
 
@@ -193,8 +196,8 @@ impl Wire for Stream<'_> {
     const WINDOW: usize = 65_535;
     const LAST_START: usize = 8;
     const LAST_END: usize = 1;
-    // Four bytes are looked up, and five have to be the same: of numbers with many zeros the lookup then always
-    // finds the same neighbour, as the original's does, and no branch depends on how old an entry is.
+    // Four bytes are hashed, and five must be equal. In numbers with many zeros the lookup then always finds
+    // the same neighbour, as in the original encoder, and no branch depends on the age of an entry.
     const HASHED: u32 = 4;
 
     #[inline(always)]
@@ -239,8 +242,8 @@ impl Wire for Stream<'_> {
 }
 
 impl Stream<'_> {
-    /// A run of 16 literals or less, or none, and a near match of one control byte, far from both ends: three
-    /// stores in one window.
+    /// Writes a run of at most 16 literals, or none, and a near match with one control byte, far from the
+    /// ends of both buffers: three stores in one window.
     #[inline(always)]
     fn short(&mut self, src: &[u8], at: usize, distance: usize, code: usize) -> Option<()> {
         let run = at.wrapping_sub(self.literals);
@@ -261,11 +264,11 @@ impl Stream<'_> {
         Some(())
     }
 
-    /// The literals before `to`.
+    /// Writes the literals before `to`.
     #[inline]
     fn runs(&mut self, src: &[u8], to: usize) -> Option<()> {
         let literals = src.get(self.literals..to)?;
-        // Far too long for what is left: nothing of it needs to be copied.
+        // Fails early if the literals alone are too long, so that nothing is copied.
         self.out.room(literals.len())?;
         let mut rest = literals;
         while let Some((run, more)) = rest.split_first_chunk::<RUN>() {
@@ -299,9 +302,10 @@ mod tests {
         let table: [(&[u8], &[u8]); 5] = [
             (&[], b""),
             (b"\x24hello", b"hello"),
-            // The upper bits of the first control byte mean nothing.
+            // The upper bits of the first control byte have no meaning.
             (b"\xe4hello", b"hello"),
-            // Three from 1 back; then nine from 4 back, with a byte of length; literals end it.
+            // Three bytes at distance 1; then nine at distance 4, with a length byte; literals end the
+            // stream.
             (&[32, b'a', 0x20, 0, 0xe0, 0, 3, 0, b'b'], b"aaaaaaaaaaaaab"),
             (&[&[31], &long[..32], &[0xe0, 255, 3, 0, 0, 8]].concat(), &long),
         ];
@@ -324,7 +328,7 @@ mod tests {
             bytes.push(77);
             check::both(DECODE, &stream, &bytes);
         }
-        // And ours reaches them.
+        // The encoder uses these distances.
         for distance in [8191, 8192, 65_535] {
             let mut twice = check::noise(distance);
             twice.extend_from_within(..);

@@ -28,33 +28,34 @@ use crate::error::{Error, Kind, Result, What};
 
 /// A codec, chosen at run time.
 ///
-/// All of them exist in every build; one whose feature is off answers [`Kind::Unsupported`].
+/// All of them exist in every build. If the feature of a codec is off, its functions return
+/// [`Kind::Unsupported`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Codec {
     /// LZ4 blocks.
     Lz4,
-    /// LZ4 blocks from the high-compression encoder; decoded as [`Lz4`](Self::Lz4).
+    /// LZ4 blocks from the high-compression encoder; decoded like [`Lz4`](Self::Lz4).
     Lz4Hc,
     /// LZF streams.
     Lzf,
     /// Snappy blocks.
     Snappy,
-    /// LZO1X; needs the feature `lzo`.
+    /// LZO1X; requires the feature `lzo`.
     Lzo,
-    /// Deflate in the frame of zlib; needs the feature `deflate`.
+    /// Deflate in the frame of zlib; requires the feature `deflate`.
     Zlib,
-    /// bzip2; needs the feature `bzip2`.
+    /// bzip2; requires the feature `bzip2`.
     Bzip2,
     /// blosclz streams.
     Blosclz,
-    /// Zstandard; needs the feature `zstd`, and to be written `zstd-encode`.
+    /// Zstandard; requires the feature `zstd`, and `zstd-encode` for writing.
     Zstd,
 }
 
 impl Codec {
-    /// Each of them.
+    /// All codecs.
     pub const ALL: [Codec; 9] = [
         Codec::Lz4,
         Codec::Lz4Hc,
@@ -67,7 +68,7 @@ impl Codec {
         Codec::Zstd,
     ];
 
-    /// Whether this build has it.
+    /// Returns whether this build decodes the codec.
     #[must_use]
     pub const fn supported(self) -> bool {
         match self {
@@ -79,7 +80,8 @@ impl Codec {
         }
     }
 
-    /// How many bytes of scratch [`decode`](Self::decode) takes for an output of up to `decoded` bytes.
+    /// Returns the scratch size in bytes that [`decode`](Self::decode) needs for an output of up to `decoded`
+    /// bytes.
     #[must_use]
     pub const fn workspace_len(self, decoded: usize) -> usize {
         match self {
@@ -96,13 +98,13 @@ impl Codec {
         }
     }
 
-    /// Decodes all of `src` into `dst`; gives back how many bytes it has. Temporaries are taken from
-    /// `scratch` and given back.
+    /// Decodes all of `src` to `dst`. Returns the number of bytes written. Temporaries are in `scratch`, and
+    /// are released at the end.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] for an output longer than `dst` (`need`: at least how long) or too little
-    /// scratch; [`Kind::Unsupported`] where a feature is off; else as the codec says, what is wrong and
-    /// where in `src`.
+    /// [`Kind::NoRoom`] if the output is longer than `dst` (`need`: a lower bound of its length) or `scratch`
+    /// is too small; [`Kind::Unsupported`] if the feature is off; otherwise the errors of the codec, with the
+    /// offset in `src`.
     pub fn decode(self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
         let _ = &scratch;
         match self {
@@ -123,7 +125,7 @@ impl Codec {
         }
     }
 
-    /// The most that `n` bytes take, whatever the encoder.
+    /// Returns the maximum encoded length of `n` bytes, for every encoder of the codec.
     #[must_use]
     pub const fn max_len(self, n: usize) -> usize {
         match self {
@@ -144,13 +146,13 @@ impl Codec {
         }
     }
 
-    /// Encodes `src` into `dst` with memory from the heap; gives back how many bytes it takes.
+    /// Encodes `src` to `dst` with memory from the heap. Returns the encoded length in bytes.
     ///
-    /// `level` is 1 to 9, where the codec has levels. A `dst` shorter than [`max_len`](Self::max_len)
-    /// is how to ask for a result that is worth it: `&mut dst[..src.len() - 1]`.
+    /// `level` is 1 to 9; codecs without levels ignore it. Pass a `dst` shorter than
+    /// [`max_len`](Self::max_len) to accept only a result that pays: `&mut dst[..src.len() - 1]`.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if the result does not fit, [`Kind::Unsupported`] where a feature is off.
+    /// [`Kind::NoRoom`] if the result does not fit, [`Kind::Unsupported`] if the feature is off.
     #[cfg(feature = "alloc")]
     pub fn encode(self, src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
         match self {
@@ -179,7 +181,7 @@ impl Codec {
     }
 }
 
-/// A table of 32 KiB: the most that pays.
+/// A table of 32 KiB, the maximum that pays.
 #[cfg(feature = "alloc")]
 fn host_table() -> alloc::boxed::Box<HashTable<16_384>> {
     alloc::boxed::Box::new(HashTable::new())

@@ -1,4 +1,4 @@
-//! The one match finder behind the heapless LZ encoders: greedy, one candidate per hash.
+//! The match finder of the heapless LZ encoders: greedy, one candidate per hash.
 
 // LZ4 encodes a log at 0.68 of the speed without the inline attributes of this file (bench `codec`).
 
@@ -6,11 +6,10 @@ use super::lz::put;
 use crate::bytes::{FAST, STRICT, Scratch, low16, low32};
 use crate::error::{Error, Kind, Result, What};
 
-/// The memory of a heapless encoder: where each hash was last seen. Two bytes for each of its `N` slots.
+/// The memory of a heapless encoder: the last position of each hash. Two bytes for each of its `N` slots.
 ///
-/// `N` is a power of two from 256 (512 bytes) to 65,536. More slots find more matches; 4,096 serve
-/// most data. The table belongs to the caller and may lie in a `static`; what it held before makes no
-/// difference.
+/// `N` is a power of two from 256 (512 bytes) to 65,536. More slots find more matches; 4,096 suffice for most
+/// data. The caller owns the table, which may be a `static`. Its previous contents do not affect the output.
 ///
 /// ```
 /// use pilaster::codec::HashTable;
@@ -21,48 +20,53 @@ use crate::error::{Error, Kind, Result, What};
 #[derive(Clone, Debug, bytemuck::TransparentWrapper)]
 #[repr(transparent)]
 pub struct HashTable<const N: usize> {
-    // Positions modulo 2^16. The formats reach no farther back, so no more bits are needed, and a
-    // slot that is out of date is only a candidate that fails.
+    // Positions modulo 2^16. The formats reach no farther back, so no more bits are needed, and an outdated
+    // slot is only a candidate that fails.
     slots: [u16; N],
 }
 
 impl<const N: usize> HashTable<N> {
-    /// An empty table.
+    /// Creates an empty table.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(N.is_power_of_two() && N >= 256 && N <= 65_536, "256 to 65,536 slots, a power of two") }
         HashTable { slots: [0; N] }
     }
 
-    /// A table in lent memory.
+    /// Takes a table from a scratch buffer.
     ///
     /// ```
     /// use pilaster::bytes::Scratch;
     /// use pilaster::codec::HashTable;
+    /// use pilaster::dataseries::Mode;
+    /// use pilaster::dataseries::write::{Compress, Lz4};
     ///
-    /// let mut memory = [0xa5; 1024];
+    /// let (mut memory, mut out) = ([0xa5; 1024], [0; 64]);
     /// let table: &mut HashTable<256> = HashTable::take(&mut Scratch::new(&mut memory))?;
-    /// # let _ = table;
+    /// let mut lz4 = Lz4::new(table, &mut out);
+    /// let (mode, bytes) = lz4.compress(&[7; 100], b"").fixed;
+    /// assert_eq!((mode, bytes.len()), (Mode::Lz4, 11));
     /// # Ok::<(), pilaster::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) with the bytes needed.
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small (`need`: the required size in
+    /// bytes).
     pub fn take<'s>(scratch: &mut Scratch<'s>) -> Result<&'s mut Self> {
         let slots = scratch.take::<u16>(N)?;
-        // As many as were asked for.
+        // `take` returned `N` slots.
         let slots = slots.first_chunk_mut().ok_or_else(|| Error::new(Kind::NoRoom, What::SCRATCH, 0))?;
         Ok(bytemuck::TransparentWrapper::wrap_mut(slots))
     }
 
-    /// What a table may hold from another input.
+    /// Sets all slots, as if another input had filled them.
     #[cfg(test)]
     pub(super) fn slots_for_test(&mut self, value: u16) {
         self.slots.fill(value);
     }
 
-    /// Notes that the first `hashed` bytes of `word` are at `at`; gives back how far before it the slot was last
-    /// noted. Where 64 bits are two words, four bytes have to do.
+    /// Stores that the first `hashed` bytes of `word` are at `at`. Returns the distance, modulo 2^16, to the
+    /// position that the slot had before. Targets without 64-bit words hash four bytes.
     #[inline(always)]
     fn note(&mut self, word: u64, at: usize, hashed: u32) -> usize {
         let hash = if FAST {
@@ -88,41 +92,42 @@ impl<const N: usize> Default for HashTable<N> {
     }
 }
 
-/// How a format writes what the finder found. `None`: the destination is full.
+/// The form in which a format writes matches and literals. `None`: the destination is full.
 pub(super) trait Wire {
-    /// The longest distance.
+    /// Maximum distance.
     const WINDOW: usize;
-    /// So many bytes at the end of the input begin no match; at least 8.
+    /// Number of bytes at the end of the input where no match begins; at least 8.
     const LAST_START: usize;
-    /// So many bytes at the end of the input belong to no match.
+    /// Number of bytes at the end of the input that belong to no match.
     const LAST_END: usize;
-    /// So many bytes are looked up. Five: a match of four alone is seldom worth the next one that it hides.
+    /// Number of bytes hashed per position. Five instead of four: a match of only four bytes seldom pays for
+    /// the next match, which it hides.
     const HASHED: u32 = 5;
 
-    /// Whether two words begin with so many equal bytes, at least [`MIN`], that they are a match.
+    /// Returns whether two words begin with enough equal bytes for a match, at least [`MIN`].
     #[inline(always)]
     fn same(now: u64, before: u64) -> bool {
         low32(now) == low32(before)
     }
 
-    /// Bytes `literals..at` of `src`, then a match.
+    /// Writes bytes `literals..at` of `src`, then a match.
     fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, len: usize) -> Option<()>;
-    /// The last bytes, from `literals` on.
+    /// Writes the last bytes, starting at `literals`.
     fn end(&mut self, src: &[u8], literals: usize) -> Option<()>;
 }
 
-/// The shortest match that is looked for.
+/// Minimum length of a match that is searched for.
 const MIN: usize = 4;
-/// Without matches the steps grow by one byte for every so many that were tried.
+/// Without matches, the step grows by one byte after every 2^`PATIENCE` positions that were tried.
 const PATIENCE: u32 = 5;
 
-/// Cuts `src` into sequences for `wire`.
+/// Splits `src` into sequences for `wire`.
 pub(super) fn encode<W: Wire, const N: usize>(src: &[u8], table: &mut HashTable<N>, wire: &mut W) -> Option<()> {
     encode_by(src, table, wire, 1)
 }
 
-/// [`encode`], whose steps without matches begin with `stride` bytes, not below 1; only the first of them is
-/// always one byte, as a match seldom comes alone.
+/// Like [`encode`], but steps without matches begin at `stride` bytes, at least 1. Only the first step after
+/// a match is always one byte, because a match seldom comes alone.
 pub(super) fn encode_by<W: Wire, const N: usize>(
     src: &[u8],
     table: &mut HashTable<N>,
@@ -134,12 +139,13 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
     let ends = src.len().saturating_sub(W::LAST_END);
     let hurry = (stride.wrapping_sub(1) << PATIENCE).wrapping_add(1);
     let (mut literals, mut at, mut step, mut misses) = (0usize, 1usize, 1usize, hurry);
-    // Position 0 is in the table already: that is what an empty slot says.
+    // Position 0 is in the table already: an empty slot is 0.
     while at < starts {
         let now = word(src, at)?;
         let distance = table.note(now, at, W::HASHED);
         let from = at.wrapping_sub(distance);
-        // Not before the input, and not the place itself; a slot's 16 bits reach no farther than a window of as many.
+        // Neither before the input nor the position itself; a 16-bit distance is always inside a window of
+        // 65,535.
         let reached = W::WINDOW >= 0xffff || distance <= W::WINDOW;
         let before = if from < at && reached { word(src, from)? } else { !now };
         if !W::same(now, before) {
@@ -149,10 +155,11 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
             continue;
         }
         let differ = now ^ before;
-        // The words at hand end no later than a match may.
+        // The words that were loaded end no later than a match may.
         const { assert!(W::LAST_START >= W::LAST_END + 7) }
         let len = if FAST && differ != 0 {
-            // By branches, not by trailing zeros: lengths recur, and what is foreseen is not waited for.
+            // Counts equal bytes with branches instead of `trailing_zeros`. Match lengths recur, so the
+            // branches are predicted and the next step need not wait.
             let (mut len, mut rest) = (MIN, differ >> 32 | 1 << 32);
             while rest & 0xff == 0 {
                 len = len.wrapping_add(1);
@@ -164,14 +171,14 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
             let common = if STRICT { common_behind } else { common };
             common(src, at.wrapping_add(have), distance, ends).wrapping_add(have)
         };
-        // A step of more than a byte is what it makes up for: on a small machine hardly worth its room.
+        // Makes up for steps of more than a byte; on small targets it is hardly worth its code size.
         let back = if FAST { common_back(src, literals, at, distance) } else { 0 };
         let start = at.wrapping_sub(back);
         wire.sequence(src, literals, start, distance, len.wrapping_add(back))?;
         at = at.wrapping_add(len);
         literals = at;
         (step, misses) = (1, hurry);
-        // One place inside the match, or the next one would not be found from it.
+        // One position inside the match, from which the next match can be found.
         let inside = at.wrapping_sub(2);
         if inside < starts {
             table.note(word(src, inside)?, inside, W::HASHED);
@@ -185,7 +192,7 @@ fn word(src: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*src.get(at..)?.first_chunk()?))
 }
 
-/// How many bytes from `at` on, but before `end`, equal those `distance` back.
+/// Returns how many bytes starting at `at`, and before `end`, equal the bytes `distance` back.
 #[inline]
 pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
     let (Some(new), Some(old)) = (src.get(at..end), src.get(at.wrapping_sub(distance)..)) else { return 0 };
@@ -208,7 +215,7 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
             (rest, old_rest) = (more, old_more);
         }
     } else {
-        // The word that differs is looked at byte by byte below.
+        // The word that differs is compared byte by byte below.
         let words = rest.as_chunks::<4>().0.iter().zip(old_rest.as_chunks::<4>().0);
         len = words.take_while(|(a, b)| a == b).count() << 2;
         (rest, old_rest) = (rest.get(len..).unwrap_or_default(), old_rest.get(len..).unwrap_or_default());
@@ -216,8 +223,8 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
     len.wrapping_add(rest.iter().zip(old_rest).take_while(|(a, b)| a == b).count())
 }
 
-/// [`common`] behind at least three bytes that are known to be equal: so it can begin with a word, where no other
-/// loads are quick and both lie alike.
+/// [`common`] after at least three bytes that are known to be equal, so that it can begin at a word boundary.
+/// For targets with slow unaligned loads: compares words if both positions have the same alignment.
 #[inline(always)]
 fn common_behind(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
     let mut from = at;
@@ -233,7 +240,7 @@ fn common_behind(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
     from.wrapping_add(rest).wrapping_sub(at)
 }
 
-/// How many bytes before `at`, but not before `first`, equal those `distance` back.
+/// Returns how many bytes before `at`, but not before `first`, equal the bytes `distance` back.
 #[inline]
 fn common_back(src: &[u8], first: usize, at: usize, distance: usize) -> usize {
     let mut start = at;
@@ -247,10 +254,10 @@ fn common_back(src: &[u8], first: usize, at: usize, distance: usize) -> usize {
     at.wrapping_sub(start)
 }
 
-/// The destination of an encoder. `None`: it is full.
+/// The destination of an encoder. Its functions return `None` if it is full.
 pub(super) struct Put<'o> {
     bytes: &'o mut [u8],
-    /// How much is written.
+    /// Number of bytes written.
     pub at: usize,
 }
 
@@ -259,13 +266,13 @@ impl<'o> Put<'o> {
         Put { bytes, at: 0 }
     }
 
-    /// The next `N` bytes; whoever fills some of them moves `at`.
+    /// Returns the next `N` bytes. The caller writes some of them and advances `at`.
     #[inline(always)]
     pub(super) fn window<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
         self.bytes.get_mut(self.at..)?.first_chunk_mut()
     }
 
-    /// Whether there is room for so many bytes.
+    /// Returns `None` if fewer than `len` bytes are free.
     #[inline]
     pub(super) fn room(&self, len: usize) -> Option<()> {
         (len <= self.bytes.len().wrapping_sub(self.at)).then_some(())
@@ -283,16 +290,16 @@ impl<'o> Put<'o> {
         self.array([byte])
     }
 
-    /// Bytes `from..to` of `src`.
+    /// Writes bytes `from..to` of `src`.
     #[inline]
     pub(super) fn slice(&mut self, src: &[u8], from: usize, to: usize) -> Option<()> {
         let len = to.checked_sub(from)?;
-        // Most runs are short: one copy of fixed size, of which the rest is written over.
+        // Most runs are short: one copy of fixed size, whose excess is overwritten.
         if FAST && len <= 16 && src.get(from..).and_then(|src| put::<16>(self.bytes, self.at, src)).is_some() {
             self.at = self.at.wrapping_add(len);
             return Some(());
         }
-        // On a small machine it is the call that costs, and many runs are empty.
+        // On small targets the call is expensive, and many runs are empty.
         if !FAST && len == 0 { Some(()) } else { self.exactly(src.get(from..to)?) }
     }
 
@@ -321,7 +328,7 @@ mod tests {
             bytes[wrong] ^= 0x80;
             let src = &bytes[begin..];
             for distance in (1..=16).filter(|distance| distance % period == 0) {
-                // Behind `distance` bytes and the four that begin the match, as far as they are equal.
+                // After `distance` bytes and the four that begin the match, as far as they are equal.
                 for at in distance + 4..(wrong - begin).min(distance + 9) {
                     let len = common(src, at, distance, src.len());
                     assert_eq!(common_behind(src, at, distance, src.len()), len, "{at} of {wrong}, {distance} back");

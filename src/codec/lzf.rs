@@ -1,7 +1,7 @@
 //! LZF as LibLZF writes it: the raw stream, without block headers (DataSeries section 4).
 //!
-//! A control byte below 32 begins a run of literals; any other begins a match, with a distance of
-//! 13 bits. Nothing marks the end but the end of the input.
+//! A control byte below 32 begins a run of literals; any other begins a match, with a distance of 13 bits.
+//! The stream has no end marker.
 //!
 //! ```
 //! use pilaster::codec::HashTable;
@@ -25,20 +25,20 @@ use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
 use crate::bytes::{FAST, LittleEndian, Reader, low8};
 use crate::error::{Result, What};
 
-/// The longest run of literals of one control byte.
+/// Maximum number of literals per control byte.
 const RUN: usize = 32;
-/// The longest match of one control byte, and the shortest.
+/// Maximum and minimum length of a match of one control byte.
 const LONGEST: usize = 264;
 const SHORTEST: usize = 3;
 
-/// Decodes a stream; gives back how many bytes it has.
+/// Decodes a stream. Returns the number of bytes written.
 ///
-/// `dst` may be longer than the output; what it holds behind the output then is arbitrary.
+/// `dst` may be longer than the output; the bytes after the output are then arbitrary.
 ///
 /// # Errors
 /// [`Kind::Truncated`](crate::error::Kind::Truncated) if the stream ends inside an instruction,
-/// `Invalid` for a distance beyond the output so far, `NoRoom` for an output longer than `dst`
-/// (`need`: at least how long).
+/// `Invalid` for a distance beyond the output so far, `NoRoom` if the output is longer than `dst` (`need`: a
+/// lower bound of its length).
 pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     decode_by::<FAST>(src, dst)
 }
@@ -57,7 +57,7 @@ pub(super) fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<
     }
 }
 
-/// One instruction.
+/// Decodes one instruction.
 #[inline(never)]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
     let control = r.u8(What::LZF_CONTROL)?;
@@ -78,14 +78,14 @@ fn distance(control: u8, low: u8) -> usize {
     (usize::from(control & 31) << 8 | usize::from(low)).wrapping_add(1)
 }
 
-/// Instructions far from both ends.
+/// Decodes instructions far from the ends of both buffers.
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
     let mut at = out.at;
     let bytes = &mut *out.bytes;
     let mut instruction = || {
-        // The longest: a control byte and its literals.
+        // The longest instruction: a control byte and its literals.
         let window = src.first_chunk::<{ 1 + RUN }>()?;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
@@ -117,18 +117,18 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     *r = rest_of(r, src);
 }
 
-/// The most that `n` bytes take as a stream.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n.div_ceil(RUN))
 }
 
-/// Encodes a stream; gives back how many bytes it takes.
+/// Encodes a stream. Returns its length in bytes.
 ///
-/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the stream fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the stream does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the stream does not fit (`need`: a sufficient length).
 pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut HashTable<N>) -> Result<usize> {
     let mut wire = Stream(Put::new(dst));
     match greedy::encode(src, table, &mut wire) {
@@ -150,7 +150,7 @@ impl Wire for Stream<'_> {
         let distance = distance.wrapping_sub(1);
         while len > 0 {
             let mut n = len.min(LONGEST);
-            // What is left must be a match again.
+            // The remaining bytes must be long enough for a match.
             if n < len && len.wrapping_sub(n) < SHORTEST {
                 n = n.wrapping_sub(SHORTEST);
             }
@@ -203,7 +203,8 @@ mod tests {
         let table: [(&[u8], &[u8]); 4] = [
             (&[], b""),
             (b"\x04hello", b"hello"),
-            // Three from 1 back; then nine from 4 back, with the length's byte before the distance's.
+            // Three bytes at distance 1; then nine at distance 4, with the length byte before the distance
+            // byte.
             (&[0, b'a', 0x20, 0, 0xe0, 0, 3], b"aaaaaaaaaaaaa"),
             (&[&[31], &long[..32], &[0xe0, 255, 0]].concat(), &long),
         ];
@@ -219,7 +220,7 @@ mod tests {
         stream.extend([0x3f, 0xff]);
         bytes.extend_from_within(..3);
         check::both(DECODE, &stream, &bytes);
-        // And ours reaches it.
+        // The encoder uses this distance.
         let mut twice = check::noise(8192);
         twice.extend_from_within(..);
         assert!(encoded(&twice).len() < 8192 + 8192 / 32 + 200);

@@ -1,12 +1,12 @@
 //! LZO1X streams: raw, with their end marker and without a header (DataSeries section 4).
 //!
-//! The meaning of an instruction depends on how many literals came before it. The decoder is ours;
-//! the encoder is [`lzokay`]'s and needs a heap for its dictionary of 444 KiB.
+//! The meaning of an instruction depends on the number of literals before it. The decoder is implemented
+//! here. The encoder is [`lzokay`] and needs a heap for its dictionary of 444 KiB.
 //!
 //! ```
 //! use pilaster::unstable::codec::lzo;
 //!
-//! // Literals only: 17 and the length, the bytes, the end.
+//! // Literals only: 17 plus their number, the bytes, the end marker.
 //! let stream = b"\x16hello\x11\0\0";
 //! let mut bytes = [0; 5];
 //! assert_eq!(lzo::decode(stream, &mut bytes)?, 5);
@@ -20,14 +20,14 @@ use super::lz::{Output, SLACK, fast_match, put, rest_of};
 use crate::bytes::{FAST, LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
-/// Decodes a stream; gives back how many bytes it has.
+/// Decodes a stream. Returns the number of bytes written.
 ///
-/// `dst` may be longer than the output; what it holds behind the output then is arbitrary.
+/// `dst` may be longer than the output; the bytes after the output are then arbitrary.
 ///
 /// # Errors
-/// [`Kind::Truncated`] if the stream ends before its end marker, [`Kind::Trailing`] if it goes on
-/// behind it, [`Kind::Invalid`] for a distance beyond the output so far or a marker with a length,
-/// [`Kind::NoRoom`] for an output longer than `dst` (`need`: at least how long).
+/// [`Kind::Truncated`] if the stream ends before its end marker, [`Kind::Trailing`] if bytes follow the
+/// marker, [`Kind::Invalid`] for a distance beyond the output so far or a marker with another length,
+/// [`Kind::NoRoom`] if the output is longer than `dst` (`need`: a lower bound of its length).
 pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     decode_by::<FAST>(src, dst)
 }
@@ -36,7 +36,7 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     let mut r = Reader::new(src);
     let mut out = Output::new(dst);
     let mut before = match src.first() {
-        // Only here an instruction above 17 can be a run of literals.
+        // Only the first instruction can be a run of literals if it is above 17.
         Some(first @ 18..) => {
             r.u8(What::LZO_INSTRUCTION)?;
             let n = usize::from(*first).wrapping_sub(17);
@@ -59,14 +59,15 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     }
 }
 
-/// Literals before an instruction: 0 to 3 came with a match, 4 stands for a run of them.
+/// The literals before an instruction: 0 to 3 belong to a match, 4 represents a run of literals.
 const AFTER_RUN: usize = 4;
 
 /// The end marker.
 #[cfg(feature = "alloc")]
 const END: [u8; 3] = [17, 0, 0];
 
-/// One instruction; gives back the literals before the next one, or `None` behind the end marker.
+/// Executes one instruction. Returns the number of literals before the next one (`AFTER_RUN` after a literal
+/// run), or `None` after the end marker.
 #[cfg_attr(not(pilaster_small), inline(never))]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -> Result<Option<usize>> {
     let at = r.at();
@@ -83,7 +84,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -
             let len = if c & mask == 0 { extended(r, base)? } else { (c & mask).wrapping_add(2) };
             let word = r.u16(What::LZO_DISTANCE)?;
             if c & 0xf8 == 16 && word < 4 {
-                // Distance 16,384 is the end; its length and literals are always the same.
+                // Distance 16,384 is the end marker; its length and literals are fixed.
                 let e = || Error::needing(Kind::Invalid, What::LZO_END, at, code.into());
                 return if c == 17 && word == 0 { Ok(None) } else { Err(e()) };
             }
@@ -100,13 +101,13 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -
     Ok(Some(literals))
 }
 
-/// The distance of an instruction from 16 to 63 with its two bytes.
+/// Returns the distance of an instruction from 16 to 63 with its two bytes.
 #[inline(always)]
 const fn far(c: usize, word: usize) -> usize {
     if c < 32 { 16_384usize.wrapping_add((c & 8) << 11).wrapping_add(word >> 2) } else { (word >> 2).wrapping_add(1) }
 }
 
-/// Distance and length of an instruction with one byte: from 64 on, or below 16 behind literals.
+/// Returns distance and length of an instruction with one byte: 64 or more, or below 16 after literals.
 #[inline(always)]
 fn near(c: usize, high: u8, before: usize) -> (usize, usize) {
     let high = usize::from(high);
@@ -118,7 +119,8 @@ fn near(c: usize, high: u8, before: usize) -> (usize, usize) {
     }
 }
 
-/// A length that goes on in bytes: zeros stand for 255 each, the first other byte ends it.
+/// Reads the extension bytes of a length. Each zero byte adds 255; the first non-zero byte is added and ends
+/// the length.
 fn extended(r: &mut Reader<'_, LittleEndian>, base: usize) -> Result<usize> {
     let mut len = base;
     loop {
@@ -129,14 +131,14 @@ fn extended(r: &mut Reader<'_, LittleEndian>, base: usize) -> Result<usize> {
     }
 }
 
-/// Instructions far from both ends, without extended lengths.
+/// Executes instructions far from the ends of both buffers, without extended lengths.
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, mut before: usize) -> usize {
     let mut src = r.rest();
     let mut at = out.at;
     let bytes = &mut *out.bytes;
     let mut instruction = || {
-        // A run of up to 18 literals, taken by 16.
+        // A run of at most 18 literals, copied by 16.
         let window = src.first_chunk::<33>()?;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
@@ -179,21 +181,21 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, mut before: usiz
     before
 }
 
-/// The most that `n` bytes take as a stream.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n / 16).saturating_add(67)
 }
 
-/// Encodes a stream; gives back how many bytes it takes.
+/// Encodes a stream. Returns its length in bytes.
 ///
-/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the stream fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] if the stream does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`] if the stream does not fit (`need`: a sufficient length).
 #[cfg(feature = "alloc")]
 pub fn encode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
-    // Of nothing, lzokay makes a stream that is none.
+    // For an empty input, lzokay writes an invalid stream.
     if let ([], Some(to)) = (src, dst.first_chunk_mut()) {
         *to = END;
         return Ok(END.len());
@@ -220,22 +222,22 @@ mod tests {
     fn known_streams() {
         both(&[17, 0, 0], b"");
         both(b"\x16hello\x11\0\0", b"hello");
-        // One literal, then each kind of match, far enough from nothing.
+        // One literal, then each kind of match at distance 1.
         both(&[18, b'a', 0x40, 0, 17, 0, 0], b"aaaa");
         both(&[18, b'a', 0x80, 0, 17, 0, 0], b"aaaaaa");
         both(&[18, b'a', 0x21, 0, 0, 17, 0, 0], b"aaaa");
         both(&[18, b'a', 0x20, 1, 0, 0, 17, 0, 0], &[b'a'; 35]);
-        // Below 16 behind one to three literals: two bytes, and a literal.
+        // Below 16 after one to three literals: two bytes, and a literal.
         both(&[20, 1, 2, 3, 9, 0, 7, 17, 0, 0], &[1, 2, 3, 1, 2, 7]);
         both(&[20, 1, 2, 3, 8, 0, 17, 0, 0], &[1, 2, 3, 1, 2]);
-        // Behind none: a run of literals; a match may have none.
+        // After no literals: a run of literals; a match may have none.
         both(&[18, 1, 0x40, 0, 1, 9, 8, 7, 6, 17, 0, 0], &[1, 1, 1, 1, 9, 8, 7, 6]);
     }
 
     #[test]
     fn runs_and_far_matches() {
         for n in [4usize, 18, 19, 238, 239, 273, 274, 275, 528, 529, 2_100, 20_000, 49_152] {
-            // Section 4: no golden has a run of 274 literals.
+            // No sample file has a run of 274 literals (section 4).
             let mut stream = Vec::new();
             if n <= 18 {
                 stream.push((n - 3) as u8);
@@ -246,12 +248,12 @@ mod tests {
             }
             let mut bytes = check::noise(n);
             stream.extend(&bytes);
-            // Behind a run: three bytes from 2,049 or more back.
+            // After a run: three bytes at distance 2,049 or more.
             if n >= 2_100 {
                 stream.extend([0, 0]);
                 bytes.extend_from_within(n - 2049..n - 2046);
             }
-            // From 16,384 and more back, to the farthest.
+            // Distances of 16,384 or more, up to the maximum.
             if n >= 20_000 {
                 stream.extend([0x12, 4, 0]);
                 let len = bytes.len();

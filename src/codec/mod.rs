@@ -1,4 +1,4 @@
-//! Byte codecs: bytes to fewer bytes and back, over slices. None of them knows a format.
+//! Byte codecs: compression and decompression of byte slices. They are independent of the file formats.
 //!
 //! | module | codec | decodes | encodes |
 //! |---|---|---|---|
@@ -7,17 +7,18 @@
 //! | `snappy` | Snappy blocks | without a heap | with a [`HashTable`] |
 //! | `blosclz` | blosclz streams | without a heap | with a [`HashTable`] |
 //! | `lzo` | LZO1X streams | without a heap | with `alloc` |
-//! | `deflate` | zlib streams | in lent memory | with `alloc` |
-//! | `bzip2` | bzip2 streams | in lent memory | with `alloc` |
-//! | `zstd` | Zstandard frames | in lent memory | feature `zstd-encode` |
+//! | `deflate` | zlib streams | with a scratch buffer | with `alloc` |
+//! | `bzip2` | bzip2 streams | with a scratch buffer | with `alloc` |
+//! | `zstd` | Zstandard frames | with a scratch buffer | feature `zstd-encode` |
 //!
-//! `shuffle` and `bitshuffle` sort bytes and bits so that a codec finds more; they change no length.
+//! `shuffle` and `bitshuffle` reorder bytes and bits so that a codec compresses better; they change no
+//! length.
 //!
-//! Every decoder stops at the end of its destination, takes all of its input or says that some is
-//! left over, and works in proportion to the two. What the destination held before is never read.
-//! After an error its content is arbitrary.
+//! Every decoder stops at the end of its destination. It decodes all of its input or reports the remaining
+//! bytes, in time proportional to input and output. It never reads the previous contents of the destination.
+//! After an error, the contents of the destination are arbitrary.
 //!
-//! Whoever finds the codec named in a file goes through `Codec`.
+//! `Codec` selects the codec that a file names.
 
 pub(crate) mod bitshuffle;
 pub(crate) mod blosclz;

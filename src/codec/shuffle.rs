@@ -1,7 +1,7 @@
-//! Byte shuffle: the bytes of all items sorted by their place in the item (Blosc 1, section C.5).
+//! Byte shuffle: sorts the bytes of all items by their position in the item (Blosc 1, section C.5).
 //!
-//! Of items of `size` bytes, the first bytes of all come first, then all second bytes, and so on: what
-//! changes slowly then lies together. Bytes that make no whole item stay behind, as they are.
+//! The first bytes of all items come first, then all second bytes, and so on, so that bytes that change
+//! slowly are adjacent. Bytes after the last whole item stay as they are, at the end.
 //!
 //! ```
 //! use pilaster::unstable::codec::shuffle;
@@ -23,15 +23,15 @@ use super::lz::no_room;
 use crate::bytes::FAST;
 use crate::error::Result;
 
-/// So many items go through a fast loop at once: few enough to stay in registers and small arrays,
-/// many enough that the compiler makes vectors of them.
+/// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
+/// for the compiler to vectorise the loop.
 pub(super) const TILE: usize = 64;
 
-/// Sorts the bytes of items of `size` bytes by their place. Sizes 0 and 1 copy.
+/// Sorts the bytes of items of `size` bytes by their position in the item. Sizes 0 and 1 copy.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
-/// as it is.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`. Bytes of `dst` after the
+/// length of `src` stay as they are.
 pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     let dst = room(src, dst)?;
     let items = whole(size, src, dst);
@@ -51,11 +51,11 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Undoes [`shuffle`].
+/// Reverses [`shuffle`].
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
-/// as it is.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`. Bytes of `dst` after the
+/// length of `src` stay as they are.
 pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     let dst = room(src, dst)?;
     let items = whole(size, src, dst);
@@ -63,13 +63,13 @@ pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// [`unshuffle`] of planes that lie apart; `dst` has the bytes of all of them.
+/// [`unshuffle`] for planes in separate slices; `dst` has the total length.
 #[cfg(feature = "bcolz")]
 pub(crate) fn unshuffle_planes(planes: &[&[u8]], dst: &mut [u8]) {
     place(planes.len(), planes.iter().copied(), dst);
 }
 
-/// Puts each byte of `size` planes to its item.
+/// Writes each byte of `size` planes to its item.
 #[inline(always)]
 fn place<'p>(size: usize, planes: impl Iterator<Item = &'p [u8]> + Clone, dst: &mut [u8]) {
     let done = match size {
@@ -89,7 +89,7 @@ fn place<'p>(size: usize, planes: impl Iterator<Item = &'p [u8]> + Clone, dst: &
     }
 }
 
-/// The first `S` planes.
+/// Returns the first `S` planes.
 #[inline(always)]
 fn first<'p, const S: usize>(planes: impl Iterator<Item = &'p [u8]>) -> [&'p [u8]; S] {
     let mut all = [&[][..]; S];
@@ -99,12 +99,13 @@ fn first<'p, const S: usize>(planes: impl Iterator<Item = &'p [u8]>) -> [&'p [u8
     all
 }
 
-/// As much of `dst` as there is of `src`.
+/// Returns the first bytes of `dst`, with the length of `src`.
 pub(super) fn room<'d>(src: &[u8], dst: &'d mut [u8]) -> Result<&'d mut [u8]> {
     dst.get_mut(..src.len()).ok_or_else(|| no_room(src.len(), 0))
 }
 
-/// Copies what stays as it is; gives back how many items do not.
+/// Copies the bytes after the last whole item (all bytes if `size` is below 2). Returns the number of items
+/// to shuffle.
 fn whole(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
     let items = if size < 2 { 0 } else { src.len().checked_div(size).unwrap_or(0) };
     let rest = items.wrapping_mul(size);
@@ -112,7 +113,7 @@ fn whole(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
     items
 }
 
-/// Copies what is behind the first `from` bytes; both are of one length.
+/// Copies the bytes after the first `from` bytes; both slices have equal lengths.
 pub(super) fn copy_rest(src: &[u8], dst: &mut [u8], from: usize) {
     let (Some(to), Some(from)) = (dst.get_mut(from..), src.get(from..)) else { return };
     if to.len() == from.len() {
@@ -120,7 +121,7 @@ pub(super) fn copy_rest(src: &[u8], dst: &mut [u8], from: usize) {
     }
 }
 
-/// As many items as are whole tiles; gives back how many they are.
+/// Unshuffles the items in whole tiles. Returns the number of items processed.
 #[inline(never)]
 fn unshuffle_by<const S: usize>(mut planes: [&[u8]; S], dst: &mut [u8]) -> usize {
     let mut done = 0usize;
@@ -136,8 +137,8 @@ fn unshuffle_by<const S: usize>(mut planes: [&[u8]; S], dst: &mut [u8]) -> usize
     done
 }
 
-/// One tile of items from their planes. By steps: pairs of bytes, pairs of pairs; each a loop that is
-/// two instructions per vector.
+/// Joins one tile of items from their planes, in steps: pairs of bytes, pairs of pairs. Each step is a loop
+/// with two instructions per vector.
 #[inline(always)]
 pub(super) fn join<const S: usize>(planes: [&[u8; TILE]; S], out: &mut [u8]) {
     match &planes[..] {
@@ -200,7 +201,7 @@ fn join64([a, b, c, d, e, f, g, h]: [&[u8; TILE]; 8]) -> [u64; TILE] {
     out
 }
 
-/// As many items as are whole pieces of [`DECK`] bytes; gives back how many they are.
+/// Shuffles the items in whole blocks of [`DECK`] bytes. Returns the number of items processed.
 #[inline(never)]
 fn deal_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
     let mut done = 0usize;
@@ -219,11 +220,13 @@ fn deal_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
     done
 }
 
-/// Bytes that are shuffled at once.
+/// Number of bytes that are shuffled at once.
 pub(super) const DECK: usize = 2 * TILE;
 
-/// The planes of a deck of items, by perfect shuffles: each moves byte `k` to `2 * k` modulo `DECK - 1`, so
-/// as many as double to the number of items move byte `item * S + place` to `place * items + item`.
+/// Returns the planes of a deck of items, by perfect shuffles.
+///
+/// Each shuffle moves byte `k` to `2 * k` modulo `DECK - 1`. The shuffles that double 1 to the number of items
+/// together move byte `item * S + place` to `place * items + item`.
 #[inline(always)]
 pub(super) fn deal<const S: usize>(mut deck: [u8; DECK]) -> [u8; DECK] {
     let mut items = const { DECK / S };
@@ -239,7 +242,7 @@ pub(super) fn deal<const S: usize>(mut deck: [u8; DECK]) -> [u8; DECK] {
     deck
 }
 
-/// [`deal_by`] for items of two bytes, of which the compiler makes better vectors as they are.
+/// [`deal_by`] for items of two bytes. The compiler vectorises this form better.
 #[inline(never)]
 #[allow(clippy::cast_possible_truncation, reason = "the two halves")]
 fn halve(src: &[u8], dst: &mut [u8], items: usize) -> usize {
@@ -270,7 +273,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// The rule of the format, word for word.
+    /// The rule of the format, literally.
     fn by_the_rule(size: usize, planes: &[u8]) -> Vec<u8> {
         let mut out = planes.to_vec();
         let n = planes.len() / size.max(1);

@@ -1,8 +1,7 @@
-//! Snappy blocks: the raw form, which begins with its length; not the framing format (DataSeries
-//! section 4).
+//! Snappy blocks: the raw form, which begins with the length of the output, not the framing format
+//! (DataSeries section 4).
 //!
-//! The low two bits of a tag say what it is: literals, or a match with a distance of 11, 16 or 32
-//! bits.
+//! The low two bits of a tag are its kind: literals, or a match with a distance of 11, 16 or 32 bits.
 //!
 //! ```
 //! use pilaster::codec::HashTable;
@@ -26,10 +25,10 @@ use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
 use crate::bytes::{FAST, LittleEndian, Reader, little, low8, saturated};
 use crate::error::{Error, Kind, Result, What};
 
-/// The longest match of one tag.
+/// Maximum length of a match of one tag.
 const LONGEST: usize = 64;
 
-/// The length that a block says its output has.
+/// Reads the length of the output that the block states.
 fn stated_len(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
     let (mut len, mut shift) = (0u32, 0u32);
     while shift < u32::BITS {
@@ -47,14 +46,14 @@ fn stated_len(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
     Err(Error::needing(Kind::Invalid, What::SNAPPY_LENGTH, 0, len.into()))
 }
 
-/// Decodes a block; gives back how many bytes it has, which is what the block says.
+/// Decodes a block. Returns the number of bytes written, which is the length that the block states.
 ///
-/// `dst` may be longer than the output; what is behind the output stays as it is.
+/// `dst` may be longer than the output; its bytes after the output stay as they are.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] for a length above `dst.len()`, with `need` the length; [`Kind::Truncated`] if the
-/// block ends before it, [`Kind::Trailing`] if it goes on behind it, [`Kind::Invalid`] for a distance
-/// beyond the output so far, or an output beyond the length.
+/// [`Kind::NoRoom`] if the stated length exceeds `dst.len()` (`need`: the stated length), [`Kind::Truncated`]
+/// if the block ends before that length, [`Kind::Trailing`] if bytes follow the last tag, [`Kind::Invalid`]
+/// for a distance beyond the output so far, or an output beyond the stated length.
 pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     decode_by::<FAST>(src, dst)
 }
@@ -71,7 +70,7 @@ pub(super) fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<
             fast(&mut r, &mut out);
         }
         step(&mut r, &mut out).map_err(|e| match e.kind() {
-            // No room in what the block itself said.
+            // The output is limited to the stated length.
             Kind::NoRoom => Error::needing(Kind::Invalid, What::SNAPPY_LENGTH, 0, stated.into()),
             _ => e,
         })?;
@@ -80,7 +79,7 @@ pub(super) fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<
     Ok(out.at)
 }
 
-/// One tag.
+/// Decodes one tag.
 #[inline(never)]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
     let tag = r.u8(What::SNAPPY_TAG)?;
@@ -96,31 +95,31 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
         }
         1 => near(tag, r.u8(What::SNAPPY_DISTANCE)?),
         2 => (r.u16(What::SNAPPY_DISTANCE)?.into(), high.wrapping_add(1)),
-        // Where 32 bits do not fit, no output is that long.
+        // No output is as long as a distance that does not fit `usize`.
         _ => (saturated(r.u32(What::SNAPPY_DISTANCE)?.into()), high.wrapping_add(1)),
     };
     out.repeat(distance, len, What::SNAPPY_DISTANCE, at)
 }
 
-/// Distance and length of a match of 11 bits.
+/// Returns distance and length of a match with a distance of 11 bits.
 #[inline(always)]
 fn near(tag: u8, low: u8) -> (usize, usize) {
     (usize::from(tag >> 5) << 8 | usize::from(low), usize::from(tag >> 2 & 7).wrapping_add(4))
 }
 
-/// A little-endian number of one to four bytes.
+/// Reads a little-endian number of one to four bytes.
 fn number(r: &mut Reader<'_, LittleEndian>, bytes: usize) -> Result<usize> {
     Ok(saturated(little(r.take(bytes, What::SNAPPY_LITERALS)?)))
 }
 
-/// Tags far from both ends, but for long literals and distances of 32 bits.
+/// Decodes tags far from the ends of both buffers, except long literals and distances of 32 bits.
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
     let mut at = out.at;
     let bytes = &mut *out.bytes;
     let mut tags = || {
-        // A tag and 60 literals, taken by 16.
+        // A tag and 60 literals, copied by 16.
         let mut window = src.first_chunk::<65>()?;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
@@ -142,7 +141,7 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
             }
             at = at.wrapping_add(high).wrapping_add(1);
             src = src.get(high.wrapping_add(2)..)?;
-            // What follows literals is a match, as a rule.
+            // Usually a match follows literals.
             window = src.first_chunk::<65>()?;
             tag = usize::from(window[0]);
             if at.wrapping_add(SLACK) > bytes.len() {
@@ -155,7 +154,7 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
         if tag & 3 == 3 {
             return None;
         }
-        // Which of the two it is cannot be foretold: no branch.
+        // The kind of match is unpredictable, so there is no branch on it.
         let next = usize::from(u16::from_le_bytes([window[1], window[2]]));
         let short = tag & 3 == 1;
         let (near, near_len) = near(window[0], window[1]);
@@ -171,19 +170,19 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     *r = rest_of(r, src);
 }
 
-/// The most that `n` bytes take as a block.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n / 60).saturating_add(10)
 }
 
-/// Encodes a block; gives back how many bytes it takes.
+/// Encodes a block. Returns its length in bytes.
 ///
-/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the block fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] if the block does not fit, with `need` what is enough; [`Kind::Overflow`] for an
-/// input of 4 GiB or more.
+/// [`Kind::NoRoom`] if the block does not fit (`need`: a sufficient length), [`Kind::Overflow`] for an input
+/// of 4 GiB or more.
 pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut HashTable<N>) -> Result<usize> {
     if u32::try_from(src.len()).is_err() {
         return Err(Error::needing(Kind::Overflow, What::SNAPPY_LENGTH, 0, src.len() as u64));
@@ -265,7 +264,7 @@ mod tests {
     fn known_blocks() {
         both(&[0], b"");
         both(b"\x05\x10hello", b"hello");
-        // 11 bits, 16 bits, 32 bits; section 4 says that no golden has the last.
+        // 11 bits, 16 bits, 32 bits; no sample file has the last (section 4).
         both(&[7, 8, 1, 2, 3, 1, 3], &[1, 2, 3, 1, 2, 3, 1]);
         both(&[4, 8, 1, 2, 3, 2, 2, 0], &[1, 2, 3, 2]);
         both(&[9, 8, 1, 2, 3, 5 << 2 | 3, 3, 0, 0, 0], &[1, 2, 3, 1, 2, 3, 1, 2, 3]);

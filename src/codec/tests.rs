@@ -1,4 +1,4 @@
-//! Data and checks that the tests of all codecs share.
+//! Data and checks that are common to the tests of all codecs.
 
 use super::*;
 use crate::Result;
@@ -43,7 +43,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     for period in [2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 300] {
         samples.push(noise(period).repeat(3000 / period));
     }
-    // Numbers that grow, as records hold them; noise with repeats of all distances.
+    // Ascending numbers, as in records; noise with repeats at all distances.
     samples.push((0..20_000u64).flat_map(|i| (1_000_000 + i * 977 + i % 7).to_le_bytes()).collect());
     let mut mixed = noise(50);
     for i in 0..4000usize {
@@ -58,7 +58,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     samples
 }
 
-/// What an encoder writes into `room` bytes.
+/// Returns what an encoder writes to a buffer of the given length.
 pub(crate) fn encoded(room: usize, mut encode: impl FnMut(&mut [u8]) -> Result<usize>) -> Vec<u8> {
     let mut dst = vec![0xee; room];
     let len = encode(&mut dst).expect("room for what was promised");
@@ -66,7 +66,8 @@ pub(crate) fn encoded(room: usize, mut encode: impl FnMut(&mut [u8]) -> Result<u
     dst
 }
 
-/// An encoder fits exactly what it writes; with less room it fails, and says what is enough.
+/// Checks that an encoder fits into exactly the length of its output, and fails with a sufficient `need` in
+/// less.
 pub(crate) fn every_room(stream: &[u8], max: usize, mut encode: impl FnMut(&mut [u8]) -> Result<usize>) {
     for room in 0..=stream.len() {
         let mut dst = vec![0; room];
@@ -86,13 +87,14 @@ pub(crate) type Plain = fn(&[u8], &mut [u8]) -> Result<usize>;
 /// A decoder, with its scratch.
 type Decode<'a> = &'a mut dyn FnMut(&[u8], &mut [u8]) -> Result<usize>;
 
-/// Both forms of a decoder make `bytes` of `stream`.
+/// Checks that both variants of a decoder decode `stream` to `bytes`.
 pub(crate) fn both([fast, slow]: [Plain; 2], stream: &[u8], bytes: &[u8]) {
     decodes(fast, stream, bytes);
     decodes(slow, stream, bytes);
 }
 
-/// The error of both forms of a decoder into `room` bytes.
+/// Returns the error of both variants of a decoder, which must be equal, for a destination of the given
+/// length.
 pub(crate) fn refused([fast, slow]: [Plain; 2], stream: &[u8], room: usize) -> (Kind, What, u64, u32) {
     let mut dst = vec![0; room];
     let e = fast(stream, &mut dst).unwrap_err();
@@ -106,13 +108,14 @@ fn into(room: usize, dirt: u8, decode: Decode<'_>, stream: &[u8], bytes: &[u8]) 
     assert!(dst[..len] == *bytes, "other bytes, {len} of {}", bytes.len());
 }
 
-/// `stream` is `bytes`: for streams that take long.
+/// Checks that `stream` decodes to `bytes`, once: for streams that take long.
 #[cfg(all(feature = "alloc", feature = "bzip2"))]
 pub(crate) fn decodes_at_once(mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize>, stream: &[u8], bytes: &[u8]) {
     into(bytes.len(), 0xee, &mut decode, stream, bytes);
 }
 
-/// `stream` is `bytes`, into a destination of that size, larger, or dirty; not into a smaller one.
+/// Checks that `stream` decodes to `bytes`, into a destination of that size or larger, with any contents
+/// before; not into a smaller one.
 pub(crate) fn decodes(mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize>, stream: &[u8], bytes: &[u8]) {
     for (more, dirt) in [(0, 0), (0, 0xff), (1, 0x55), (200, 0xaa)] {
         into(bytes.len() + more, dirt, &mut decode, stream, bytes);
@@ -124,7 +127,8 @@ pub(crate) fn decodes(mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize>,
     }
 }
 
-/// Every cut and every changed byte: two forms of a decoder agree, whatever the destination held.
+/// Cuts the stream everywhere and changes every byte: both variants of a decoder agree, whatever the
+/// destination contained.
 pub(crate) fn damage(
     mut one: impl FnMut(&[u8], &mut [u8]) -> Result<usize>,
     mut other: impl FnMut(&[u8], &mut [u8]) -> Result<usize>,
@@ -152,16 +156,16 @@ pub(crate) fn damage(
     check(&[stream, &[0]].concat());
 }
 
-/// A codec that encodes by way of a [`HashTable`].
+/// A codec that encodes with a [`HashTable`].
 struct Greedy {
     /// The decoder with and without its fast loop.
     decode: [Plain; 2],
     /// The encoder with tables of 256, 4096 and 65,536 slots.
     encode: [Plain; 3],
     max_len: fn(usize) -> usize,
-    /// What another implementation makes of a stream of so many bytes.
+    /// Decodes a stream of the given output length with another implementation.
     rival_decode: fn(&[u8], usize) -> Option<Vec<u8>>,
-    /// A stream by another implementation, where it makes one.
+    /// Encodes a stream with another implementation; `None` if that writes no stream.
     rival_encode: fn(&[u8]) -> Option<Vec<u8>>,
 }
 
@@ -186,7 +190,7 @@ const GREEDY: [Greedy; 4] = [
     greedy!(lz4, |block, len| Some(lz4_flex::block::decompress(block, len).unwrap()), |bytes| Some(
         lz4_flex::block::compress(bytes)
     )),
-    // The other implementation decodes no empty stream and encodes nothing that would grow.
+    // The other implementation decodes no empty stream, and encodes nothing whose encoding would be longer.
     greedy!(lzf, |stream, len| (len > 0).then(|| ::lzf::decompress(stream, len).unwrap()), |bytes| ::lzf::compress(
         bytes
     )

@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. Byte codecs.
+//! Names of the fields of byte codecs that an error can be about.
 
 use crate::error::fields;
 

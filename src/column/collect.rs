@@ -1,4 +1,4 @@
-//! Columns into vectors.
+//! Collects rows of columns in vectors.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -10,15 +10,15 @@ use super::{Batch, Column, Memory, Part, Table, Values, VarBytes, fit};
 use crate::bytes::half_to_f32;
 use crate::error::{Error, Kind, Result, What};
 
-/// What rows of a column can be collected as: `bool`, integers, floats, `String`, `Vec<u8>`, and an `Option` of each
-/// for columns with missing rows.
+/// The types that rows of a column can be collected as: `bool`, integers, floats, `String`, `Vec<u8>`, and an `Option`
+/// of each for columns with missing rows.
 ///
-/// A number is taken as the type that it is stored as or as any wider one that loses nothing:
+/// A number can be collected as its own type, or as any wider type that represents all of its values:
 ///
-/// | type | takes columns of |
+/// | type | from columns of |
 /// |---|---|
-/// | `i8`, `i16`, `i32`, `i64`, `i128` | integers that are no wider and have a sign, or are narrower |
-/// | `u8`, `u16`, `u32`, `u64` | integers without a sign that are no wider |
+/// | `i8`, `i16`, `i32`, `i64`, `i128` | signed integers that are not wider, unsigned integers that are narrower |
+/// | `u8`, `u16`, `u32`, `u64` | unsigned integers that are not wider |
 /// | `f32` | `float16`, `float32`, integers of up to 16 bits |
 /// | `f64` | `float16`, `float32`, `float64`, integers of up to 32 bits |
 /// | `bool` | booleans |
@@ -27,13 +27,36 @@ use crate::error::{Error, Kind, Result, What};
 ///
 /// Dates, times, timestamps and decimals are the integers that they are stored as.
 ///
-/// The memory grows with the rows that are asked for, and a few bytes of a file can claim many rows: look at
-/// [`Column::rows`] before collecting a stranger's column. Too many for the allocator are a [`Kind::NoRoom`].
+/// The memory grows with the number of rows, and a few bytes of a file can claim many rows: check [`Column::rows`]
+/// before collecting a column of an untrusted file. The error is [`Kind::NoRoom`] if the allocator fails.
+///
+/// ```
+/// # #[cfg(feature = "filo")] {
+/// use pilaster::column::{Column, FromColumn};
+/// use pilaster::error::Kind;
+/// use pilaster::filo::{Element, Vector};
+///
+/// /// The last row of a column, in any type that can hold it.
+/// fn last<T: FromColumn>(column: &impl Column) -> pilaster::Result<Option<T>> {
+///     let rows = column.rows();
+///     Ok(column.to_vec(rows.saturating_sub(1)..rows)?.pop())
+/// }
+///
+/// // The Ints 5 and -1, followed by a missing row.
+/// let chunk = [6, 7, 0, 0, 12, 0, 0, 0, 0b100, 0, 0, 0, 0, 0, 0, 0, 8, 0, 1, 0, 5, 0xff, 0];
+/// let column = Vector::open(&chunk, Element::Int)?.column(0)?;
+/// assert_eq!(column.to_vec::<i64>(0..2)?, [5, -1]);
+/// assert_eq!(last::<Option<i32>>(&column)?, Some(None));
+/// assert_eq!(last::<i32>(&column).unwrap_err().kind(), Kind::Lossy);
+/// assert_eq!(last::<String>(&column).unwrap_err().kind(), Kind::WrongType);
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 pub trait FromColumn: Rows {}
 
 impl<T: Rows> FromColumn for T {}
 
-/// How the rows of a batch are taken.
+/// Converts the rows of a batch.
 pub trait Rows: Clone {
     /// Passes each row of `batch` to `take`, a missing one as `None`. Returns `false` if the column has another type.
     ///
@@ -41,7 +64,7 @@ pub trait Rows: Clone {
     /// Errors of `take`, and of an invalid span of a string.
     fn rows<C>(batch: &Batch<'_, C>, take: &mut impl FnMut(Option<Self>) -> Result<()>) -> Result<bool>;
 
-    /// The values of a batch, if they are of this very type.
+    /// Returns the values of a batch, or `None` if they have another type.
     #[must_use]
     fn slice<'s>(values: &Values<'s>) -> Option<&'s [Self]> {
         let _ = values;
@@ -114,7 +137,7 @@ impl<T: Rows> Rows for Option<T> {
     }
 }
 
-/// Shows `take` each row of `batch`, of which `get` gives the value.
+/// Calls `take` for each row of `batch`: with the result of `get`, or with `None` if the row is missing.
 fn each<C, T>(
     batch: &Batch<'_, C>,
     take: &mut impl FnMut(Option<T>) -> Result<()>,
@@ -185,7 +208,7 @@ pub(super) fn append<T: FromColumn, C: Column>(column: &C, rows: Range<u64>, to:
     }
 }
 
-/// The rows of column `name` in all parts of `table`.
+/// Returns the rows of column `name` in all parts of `table`.
 pub(super) fn all<T: FromColumn, S: Table>(table: &mut S, name: &str) -> Result<Vec<T>> {
     table.restart()?;
     let (mut memory, mut to, mut found) = (Memory::default(), Vec::new(), table.lists(name));

@@ -1,35 +1,71 @@
-//! The one loop between all pairs of formats.
+//! The loop that converts tables, shared by all pairs of formats.
 
 use super::{Batch, Column, Part, Table, fit};
 use crate::bytes::Scratch;
 use crate::error::Error;
 
-/// How a builder wants its rows.
+/// The order in which a [`Build`] receives rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Feed {
     /// All columns of a group of rows, then all columns of the next group: formats with row groups.
     Groups {
-        /// The most rows of a group, at least 1.
+        /// Maximum number of rows in a group; 0 counts as 1.
         rows: u64,
     },
     /// All rows of one column, then all of the next: formats with contiguous columns.
     Columns,
 }
 
-/// What a format implements to be written from columns.
+/// A writer that [`convert`] feeds with columns. Each format that can be written implements it.
 ///
-/// Fed by [`Feed::Groups`]: `open(rows)`, `batch` for each column from `at` 0 on, `close`, and so on.
-/// A group never crosses a part. Fed by [`Feed::Columns`]: for each column and pass, `open` with the
-/// rows of the first part, `batch`es whose `at` runs through all parts, `close`.
+/// With [`Feed::Groups`], the calls for a group are `open(rows)`, `batch` for each column with `at` starting at 0, and
+/// `close`. A group never crosses a part. With [`Feed::Columns`], the calls for each column and pass are `open` with
+/// the number of rows of the first part, `batch` with `at` counting through all parts, and `close`.
+///
+/// ```
+/// # #[cfg(feature = "filo")] {
+/// use pilaster::column::{Batch, Build, Column, Feed, Once, Values, convert};
+/// # use pilaster::{Error, Result, bytes::Scratch, filo::{Element, Vector}};
+///
+/// /// Each value as a share of the sum of its column.
+/// #[derive(Default)]
+/// struct Shares { sum: i32, last_pass: bool, shares: Vec<f64> }
+///
+/// impl Build for Shares {
+///     type Error = Error;
+///     fn feed(&self) -> Feed { Feed::Columns }
+///     // The first pass adds the values, the second one divides them.
+///     fn passes<C: Column>(&self, _: &C) -> u32 { 2 }
+///     fn open(&mut self, _: u64) -> Result<()> { Ok(()) }
+///     fn batch<C: Column>(&mut self, _: usize, _: &str, _: u64, _: &C, batch: &Batch<'_, C>) -> Result<()> {
+///         let Values::I32(values) = batch.values else { panic!("not Ints") };
+///         match self.last_pass {
+///             false => self.sum += values.iter().sum::<i32>(),
+///             true => self.shares.extend(values.iter().map(|value| f64::from(*value) / f64::from(self.sum))),
+///         }
+///         Ok(())
+///     }
+///     fn close(&mut self) -> Result<()> { self.last_pass = !self.last_pass; Ok(()) }
+/// }
+///
+/// // The Ints 1, 2 and 5.
+/// let chunk = [6, 5, 0, 0, 8, 0, 0, 0, 1, 2, 5];
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
+/// let mut shares = Shares::default();
+/// convert(&mut table, &mut shares, &mut Scratch::new(&mut [0; 64]))?;
+/// assert_eq!(shares.shares, [0.125, 0.25, 0.625]);
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 pub trait Build {
     /// The error type of the builder and its sink.
     type Error: From<Error>;
 
-    /// How it wants to be fed.
+    /// Returns the order in which rows are fed.
     fn feed(&self) -> Feed;
 
-    /// How often column `col` is read when fed by columns: 2 where lengths come before bytes.
+    /// Returns how often column `col` is fed with [`Feed::Columns`]: 2 if the format stores lengths before bytes.
     fn passes<C: Column>(&self, col: &C) -> u32 {
         let _ = col;
         1
@@ -61,7 +97,7 @@ pub trait Build {
     fn close(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Reads all of `table` into `build`. `scratch` holds one part and one batch at a time.
+/// Feeds all rows of `table` to `build`. `scratch` holds one part and one batch at a time.
 ///
 /// # Errors
 /// Errors of the table and of the builder; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch` is too small for a

@@ -7,12 +7,12 @@ use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 
-/// Scratch memory on the heap that grows when it was too little.
+/// Scratch memory on the heap that grows if it was too small.
 ///
 /// ```
 /// use pilaster::column::Memory;
 ///
-/// let mut memory = Memory::default();
+/// let mut memory = Memory::with_len(1024)?;
 /// let rows = loop {
 ///     let taken = memory.scratch().take::<u64>(100_000).map(|rows| rows.len());
 ///     match taken {
@@ -27,16 +27,16 @@ use crate::limits::Limits;
 pub struct Memory(Vec<u8>);
 
 impl Memory {
-    /// Bytes that it begins with: enough for a batch of most columns.
+    /// Smallest size in bytes after growth: enough for a batch of most columns.
     const FIRST: u64 = 1 << 16;
 
-    /// Memory for two parts of the largest size that [`Limits::DEFAULT`] allows is the most that there can be.
+    /// Maximum size in bytes: two parts of the largest size that [`Limits::DEFAULT`] allows.
     const MOST: u64 = Limits::DEFAULT.max_decoded.saturating_mul(2);
 
-    /// Memory of `len` bytes.
+    /// Allocates `len` bytes.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if `len` is more than twice [`Limits::max_decoded`], or more than an address space holds.
+    /// [`Kind::Limit`] if `len` is more than twice [`Limits::max_decoded`], or above `isize::MAX`.
     pub fn with_len(len: u64) -> Result<Self> {
         match isize::try_from(len) {
             Ok(bytes) if len <= Self::MOST => Ok(Memory(vec![0; bytes.unsigned_abs()])),
@@ -44,16 +44,18 @@ impl Memory {
         }
     }
 
-    /// All of it.
+    /// Returns the whole memory as a scratch buffer.
     #[must_use]
     pub fn scratch(&mut self) -> Scratch<'_> {
         Scratch::new(&mut self.0)
     }
 
-    /// Takes more memory if `e` says that it was too little: as much as was needed, and at least twice what there was.
+    /// Replaces the memory by a larger one if `e` is [`Kind::NoRoom`]. The new size is the old one plus
+    /// [`need`](Error::need), and at least twice the old one.
     ///
     /// # Errors
-    /// Any other `e`, and one that needs more than [`with_len`](Self::with_len) allows.
+    /// `e` itself if its kind is another, or if the memory has the size that [`with_len`](Self::with_len) allows at
+    /// most.
     pub fn grow(&mut self, e: Error) -> Result<()> {
         let len = self.0.len() as u64;
         let more = len.saturating_mul(2).max(len.saturating_add(e.need().into())).clamp(Self::FIRST, Self::MOST);

@@ -1,4 +1,4 @@
-//! The common vocabulary of all formats: what a column is, and how its rows are read and built.
+//! The types and traits that all formats share: tables, their parts, columns, and batches of rows.
 //!
 //! A [`Table`] yields [`Part`]s (rows that are unpacked together); a part has [`Column`]s; a column reads [`Batch`]es:
 //! flat, in native byte order, missing rows as [`Validity`]. A nested batch contains row ranges and a handle; children
@@ -11,12 +11,9 @@
 //!                                                                        └ validity  All, None, Bits(..)
 //! ```
 //!
-//! [`Batch::value`] gives one row as a [`Value`], and is the one place with an arm per type; [`Part::named`] finds a
-//! column by its name; [`Column::zone_around`] tells what is known of rows without reading them.
-#![cfg_attr(
-    feature = "alloc",
-    doc = "[`Column::to_vec`] and [`Table::to_vec`] collect a column, in memory of their own."
-)]
+//! [`Batch::value`] returns one row as a [`Value`], so that the caller needs no `match` over all types of [`Values`];
+//! [`Part::named`] finds a column by its name; [`Column::zone_around`] returns bounds of rows without reading them.
+#![cfg_attr(feature = "alloc", doc = "[`Column::to_vec`] and [`Table::to_vec`] collect a column in a new `Vec`.")]
 //!
 //! A loop over batches in caller-provided memory, here for a Filo vector:
 //!

@@ -1,4 +1,4 @@
-//! The traits that a format implements to be read.
+//! The traits that every format implements for reading.
 
 #[cfg(feature = "alloc")]
 use alloc::string::String;
@@ -13,9 +13,40 @@ use super::{FromColumn, collect};
 use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 
-/// A file as a walk over its parts.
+/// A table of a file, read part by part.
+///
+/// ```
+/// # #[cfg(feature = "dataseries")] {
+/// use pilaster::bytes::{LittleEndian, Scratch};
+/// use pilaster::column::{Part, Table};
+/// use pilaster::dataseries::{File, ReadOptions};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// let mut memory = [0; 4096];
+/// let mut scratch = Scratch::new(&mut memory);
+/// let file = File::<LittleEndian>::open(bytes, &ReadOptions::DEFAULT, &mut scratch)?;
+/// let mut table = file.table("Tiny")?;
+/// assert!(table.lists("s") && !table.lists("t"));
+///
+/// // Its only part has two rows, so that a skip of 100 rows skips all of it.
+/// assert_eq!(table.skip(100)?, 2);
+/// assert!(table.next_part(&mut scratch.scope())?.is_none());
+///
+/// table.restart()?;
+/// let mut inner = scratch.scope();
+/// let part = table.next_part(&mut inner)?.expect("the first part");
+/// assert_eq!((part.rows(), part.name(2)?), (2, "i"));
+///
+/// # #[cfg(feature = "alloc")] {
+/// // Or all parts of one column at once, in memory of the heap.
+/// assert_eq!(table.to_vec::<Option<i32>>("i")?, [Some(-2), None]);
+/// assert_eq!(table.to_strings("s")?, ["hello", ""]);
+/// # }
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 pub trait Table {
-    /// Rows that come unpacked together: a file, an extent, a chunk row.
+    /// Rows that are unpacked together: a file, an extent, or the chunks of all columns with the same rows.
     type Part<'p>: Part
     where
         Self: 'p;
@@ -32,7 +63,7 @@ pub trait Table {
     /// is checked. Returns the number of skipped rows. A table that cannot find the parts without unpacking skips none.
     ///
     /// # Errors
-    /// What keeps the parts from being told apart.
+    /// Errors of an invalid part header.
     fn skip(&mut self, rows: u64) -> Result<u64> {
         let _ = rows;
         Ok(0)
@@ -41,20 +72,21 @@ pub trait Table {
     /// Restarts at the first part, for builders that are fed column by column.
     ///
     /// # Errors
-    /// What keeps the table from being read twice.
+    /// Errors of a table that cannot be read twice.
     fn restart(&mut self) -> Result<()>;
 
-    /// Whether there is a column `name`, as far as the table knows without a part. One that knows its columns by its
-    /// parts alone knows of none.
+    /// Returns whether the table is known to have a column `name` before a part is read. A table that learns its
+    /// columns only from its parts returns `false`.
     fn lists(&self, name: &str) -> bool {
         let _ = name;
         false
     }
 
-    /// The values of the column `name` in all parts, from the first on. Which types `T` can be, [`FromColumn`] says.
+    /// Returns the values of column `name` in all parts, starting at the first part. [`FromColumn`] lists the types
+    /// `T`.
     ///
     /// # Errors
-    /// As [`Column::to_vec`], and [`Kind::Unknown`] if there is no such column.
+    /// [`Kind::Unknown`] if no column has the name; errors of [`Column::to_vec`].
     #[cfg(feature = "alloc")]
     fn to_vec<T: FromColumn>(&mut self, name: &str) -> Result<Vec<T>>
     where
@@ -63,10 +95,10 @@ pub trait Table {
         collect::all(self, name)
     }
 
-    /// The texts of the column `name` in all parts.
+    /// Returns the texts of column `name` in all parts.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec).
+    /// Errors of [`to_vec`](Self::to_vec).
     #[cfg(feature = "alloc")]
     fn to_strings(&mut self, name: &str) -> Result<Vec<String>>
     where
@@ -76,7 +108,7 @@ pub trait Table {
     }
 }
 
-/// A table of one part that lies ready: a file or a vector whose rows are all there.
+/// A table of one part that need not be unpacked: a whole file or vector.
 #[derive(Clone, Copy, Debug)]
 pub struct Once<P> {
     part: P,
@@ -84,7 +116,7 @@ pub struct Once<P> {
 }
 
 impl<P> Once<P> {
-    /// The table of `part`.
+    /// Creates the table of `part`.
     #[must_use]
     pub const fn new(part: P) -> Self {
         Once { part, given: false }
@@ -111,33 +143,54 @@ impl<P: Part> Table for Once<P> {
     }
 }
 
-/// Rows that come unpacked together.
+/// Rows of a table that are unpacked together.
+///
+/// ```
+/// # #[cfg(feature = "vortex")] {
+/// use pilaster::column::{Column, Part, Type};
+/// use pilaster::error::Kind;
+/// use pilaster::vortex::File;
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+/// let file = File::open(bytes)?;
+/// let part = file.part()?;
+/// assert_eq!((part.rows(), part.width()), (1, 6));
+/// let mut names = (0..part.width()).map(|k| part.name(k));
+/// assert!(names.eq(["i", "s", "f", "b", "l", "st"].map(Ok)));
+///
+/// assert_eq!(part.named("s")?.ty(), Type::Utf8);
+/// assert_eq!(part.find("st")?, Some(5));
+/// assert_eq!(part.column(5)?.ty(), Type::Struct(1));
+/// assert_eq!(part.named("x").unwrap_err().kind(), Kind::Unknown);
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 pub trait Part: Copy {
-    /// The format's column.
+    /// The column type of the format.
     type Col: Column;
 
-    /// How many rows.
+    /// Returns the number of rows.
     fn rows(&self) -> u64;
 
-    /// How many columns.
+    /// Returns the number of columns.
     fn width(&self) -> usize;
 
-    /// The name of column `k`.
+    /// Returns the name of column `k`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such column, [`Kind::Utf8`] if its name is not text.
+    /// [`Kind::OutOfRange`] if `k` is not below [`width`](Self::width), [`Kind::Utf8`] if the name is not valid UTF-8.
     fn name(&self, k: usize) -> Result<&str>;
 
-    /// Column `k`.
+    /// Returns column `k`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such column, or what is wrong with it.
+    /// [`Kind::OutOfRange`] if `k` is not below [`width`](Self::width); errors of an invalid column.
     fn column(&self, k: usize) -> Result<Self::Col>;
 
     /// Returns the number of the first column named `name`. A column whose name is not valid UTF-8 is skipped.
     ///
     /// # Errors
-    /// What keeps the names from being read.
+    /// Errors of [`name`](Self::name) except [`Kind::Utf8`].
     fn find(&self, name: &str) -> Result<Option<usize>> {
         for k in 0..self.width() {
             match self.name(k) {
@@ -161,59 +214,85 @@ pub trait Part: Copy {
     }
 }
 
-/// A column: a small `Copy` handle, also of every child.
+/// A column: a small `Copy` handle. The children of a nested column are columns, too.
+///
+/// ```
+/// # #[cfg(feature = "vortex")] {
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column, Part, Type, Value};
+/// use pilaster::vortex::File;
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+/// let file = File::open(bytes)?;
+/// // A struct with one field.
+/// let column = file.part()?.named("st")?;
+/// assert_eq!((column.ty(), column.rows(), column.nullable()), (Type::Struct(1), 1, true));
+/// assert_eq!((column.child_name(0)?, column.child(0)?.ty().children()), ("q", 0));
+/// // Only timestamps have a time zone.
+/// assert_eq!(column.zone()?, None);
+///
+/// let mut memory = [0; 256];
+/// assert!(column.need(0..1)? <= 256);
+/// let batch = column.read(0..1, &mut Scratch::new(&mut memory))?;
+/// // The rows of the children are counted in `batch.of`.
+/// let Value::Nested(rows) = batch.value(0)? else { panic!("not a struct") };
+/// let field = batch.of.child(0)?.read(rows, &mut Scratch::new(&mut memory))?;
+/// assert_eq!(field.value(0)?, Value::Int(1));
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 pub trait Column: Copy + Debug {
-    /// What the rows mean.
+    /// Returns the logical type.
     fn ty(&self) -> Type;
 
-    /// Whether a row may be missing.
+    /// Returns whether rows may be missing.
     fn nullable(&self) -> bool;
 
-    /// How many rows.
+    /// Returns the number of rows.
     fn rows(&self) -> u64;
 
-    /// Zone of a timestamp, if it has one.
+    /// Returns the name of the time zone, or `None` if the type is no timestamp or has no zone.
     ///
     /// # Errors
-    /// [`Kind::Utf8`] if its name is not text.
+    /// [`Kind::Utf8`] if the name is not valid UTF-8.
     fn zone(&self) -> Result<Option<&str>> {
         Ok(None)
     }
 
-    /// Child `k` of a nested column.
+    /// Returns child `k` of a nested column.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such child.
+    /// [`Kind::OutOfRange`] if `k` is not below [`Type::children`].
     fn child(&self, k: usize) -> Result<Self> {
         Err(no_child(k, self.ty().children()))
     }
 
-    /// Name of child `k` of a struct.
+    /// Returns the name of child `k` of a struct.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such child, [`Kind::Utf8`] if its name is not text.
+    /// [`Kind::OutOfRange`] if `k` is not below [`Type::children`], [`Kind::Utf8`] if the name is not valid UTF-8.
     fn child_name(&self, k: usize) -> Result<&str> {
         Err(no_child(k, self.ty().children()))
     }
 
-    /// An upper bound of the scratch bytes that [`read`](Self::read) takes for `rows`.
+    /// Returns an upper bound of the scratch bytes that [`read`](Self::read) takes for `rows`.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if the rows do not exist.
     fn need(&self, rows: Range<u64>) -> Result<u64>;
 
-    /// Decodes rows from `rows.start` on; may return fewer than asked, as `std::io::Read` does, but
-    /// at least one unless `rows` is empty.
+    /// Decodes rows starting at `rows.start`. Like `std::io::Read`, it may return fewer rows than requested, but at
+    /// least one unless `rows` is empty.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if the rows do not exist, [`Kind::NoRoom`] if `scratch` is too small,
-    /// or what is wrong with the bytes.
+    /// [`Kind::OutOfRange`] if the rows do not exist, [`Kind::NoRoom`] if `scratch` is too small; errors of invalid
+    /// bytes.
     fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
     where
         Self: 's;
 
-    /// Returns what is known of the rows around `row` without reading them, or `None` if the format has nothing to say
-    /// or there is no such row. Statistics that must be decoded go into `scratch`.
+    /// Returns facts about the rows around `row` without reading them, or `None` if the format stores none or the row
+    /// does not exist. Statistics that must be decoded go into `scratch`.
     ///
     /// Rows are counted from the start of the part. To walk all zones, start at row 0 and continue at the end of
     /// [`Zone::rows`].
@@ -240,10 +319,10 @@ pub trait Column: Copy + Debug {
         Ok(values)
     }
 
-    /// The texts of `rows`.
+    /// Returns the texts of `rows`.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec).
+    /// Errors of [`to_vec`](Self::to_vec).
     #[cfg(feature = "alloc")]
     fn to_strings(&self, rows: Range<u64>) -> Result<Vec<String>> {
         self.to_vec(rows)
@@ -260,21 +339,45 @@ pub trait Column: Copy + Debug {
     }
 }
 
-/// A stretch of a column that is stored as codes into a list of values.
+/// A row range of a column that is stored as codes, which are indices of a list of values.
+///
+/// ```
+/// # #[cfg(all(feature = "filo", feature = "alloc"))] {
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column, Dictionary};
+/// use pilaster::filo::write::{Plain, Rows, Strings, encode};
+/// use pilaster::filo::{Element, Encoding, Packing, Vector};
+///
+/// // A vector of city names, stored with a dictionary.
+/// let rows = Rows::all(Plain::Utf8(Strings::Slices(&[b"Bern", b"Rome", b"Bern", b"Bern"])));
+/// let (mut chunk, mut memory) = ([0; 128], [0; 256]);
+/// let len = encode(Encoding::DictUtf8(Packing::U4), &rows, &mut chunk, &mut Scratch::new(&mut memory))?;
+/// let column = Vector::open(&chunk[..len], Element::Utf8)?.column(0)?;
+/// assert_eq!(column.to_strings(1..3)?, ["Rome", "Bern"]);
+///
+/// // To count a name, its code is compared with the codes of all rows; their texts are not read.
+/// let Some(Dictionary { first: 0, len, codes, values }) = column.dictionary(0)? else { panic!("no dictionary") };
+/// let names: Vec<Option<String>> = values.to_vec(0..values.rows())?;
+/// let bern = names.iter().position(|name| name.as_deref() == Some("Bern"));
+/// let codes: Vec<u32> = codes.to_vec(0..len)?;
+/// assert_eq!(codes.iter().filter(|code| Some(**code as usize) == bern).count(), 3);
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Dictionary<C> {
-    /// First row that it serves.
+    /// The first row of the range.
     pub first: u64,
-    /// How many rows it serves.
+    /// Number of rows in the range.
     pub len: u64,
     /// One code per row. Its validity is the validity of the row.
     pub codes: C,
-    /// The values that the codes count, from 0.
+    /// The values; code 0 means the first one.
     pub values: C,
 }
 
 impl<C> Dictionary<C> {
-    /// Returns the dictionary with both columns replaced by `map`.
+    /// Returns the dictionary with both columns replaced by the results of `map`.
     #[must_use]
     #[allow(dead_code, reason = "formats use it")]
     pub(crate) fn map<D>(self, map: impl Fn(C) -> D) -> Dictionary<D> {
@@ -282,8 +385,8 @@ impl<C> Dictionary<C> {
     }
 }
 
-/// Returns the first rows of `rows` that `column` can read with `room` bytes of scratch memory: all of them, or a half,
-/// a quarter and so on.
+/// Returns the first rows of `rows` that `column` can read with the given number of scratch bytes: all of them, or the
+/// first half, quarter and so on.
 ///
 /// # Errors
 /// [`Kind::NoRoom`] with the required size of one row if not even that fits; errors of [`Column::need`].

@@ -3,6 +3,12 @@
 use core::fmt;
 
 /// A plain number type.
+///
+/// ```
+/// use pilaster::column::Prim;
+///
+/// assert_eq!((Prim::U16.name(), Prim::U16.size()), ("uint16", 2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[allow(missing_docs, reason = "the names say it")]
@@ -21,7 +27,7 @@ pub enum Prim {
 }
 
 impl Prim {
-    /// Bytes of one value.
+    /// Returns the size of a value in bytes.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -32,7 +38,7 @@ impl Prim {
         }
     }
 
-    /// The name that the tools print: `int32`, `uint8`, `float64`.
+    /// Returns the name that the tools print: `int32`, `uint8`, `float64`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,7 +57,14 @@ impl Prim {
     }
 }
 
-/// What a stored date or time counts.
+/// The unit of a stored date or time.
+///
+/// ```
+/// use pilaster::column::{Type, Unit};
+///
+/// assert_eq!(Unit::Micro.name(), "us");
+/// assert_eq!(Type::Timestamp(Unit::Micro).to_string(), "timestamp[us]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[allow(missing_docs, reason = "the names say it")]
@@ -72,7 +85,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The short name, as numpy and Arrow write it: `Y M W D h m s ms us ns ps fs as`.
+    /// Returns the short name, as numpy and Arrow write it: `Y M W D h m s ms us ns ps fs as`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,9 +106,17 @@ impl Unit {
     }
 }
 
-/// The logical type of a column. Children of nested types are columns of their own
-/// ([`Column::child`](super::Column::child)); the zone of a timestamp is
-/// [`Column::zone`](super::Column::zone).
+/// The logical type of a column. The children of a nested type have types of their own
+/// ([`Column::child`](super::Column::child)); [`Column::zone`](super::Column::zone) returns the zone of a timestamp.
+///
+/// ```
+/// use pilaster::column::{Prim, Type};
+///
+/// assert_eq!(Type::Prim(Prim::F64).to_string(), "float64");
+/// assert_eq!(Type::Decimal { precision: 10, scale: 2 }.to_string(), "decimal(10,2)");
+/// // A map has one child, a struct of key and value.
+/// assert_eq!((Type::Struct(2).children(), Type::Map.children(), Type::Utf8.children()), (2, 1, 0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -106,10 +127,9 @@ pub enum Type {
     Bool,
     /// A number.
     Prim(Prim),
-    /// An integer times 10^-scale, in the narrowest of the widths that its column has:
-    /// 8 to 256 bits. Precision 1..=76.
+    /// An integer times 10^-scale. It has 8 to 256 bits: the narrowest width that holds `precision` digits.
     Decimal {
-        /// Decimal digits.
+        /// Number of decimal digits, 1 to 76.
         precision: u8,
         /// Number of digits after the point; may be negative.
         scale: i8,
@@ -120,26 +140,26 @@ pub enum Type {
     Time(Unit),
     /// 64-bit units since 1970-01-01T00:00, with or without a zone.
     Timestamp(Unit),
-    /// Bytes of any length.
+    /// Byte strings of any length.
     Bytes,
-    /// Bytes of one length.
+    /// Byte strings of this length.
     FixedBytes(u32),
-    /// Text. Its bytes are checked when they are taken as `str`.
+    /// Text. Its bytes are checked only when they are read as `str`.
     Utf8,
     /// Any number of rows of child 0.
     List,
     /// A fixed number of rows of child 0 per row.
     FixedList(u32),
-    /// One row of each child; the number of children.
+    /// One row of each child; the value is the number of children.
     Struct(u32),
     /// Any number of pairs: rows of child 0, a struct of key and value.
     Map,
-    /// Bytes of a kind that only its own program understands, such as a pickle.
+    /// Bytes in the encoding of one program, such as a pickle.
     Opaque,
 }
 
 impl Type {
-    /// Number of children that a column of this type has.
+    /// Returns the number of children of a column of this type.
     #[must_use]
     pub const fn children(self) -> usize {
         match self {
@@ -151,7 +171,7 @@ impl Type {
 }
 
 impl fmt::Display for Type {
-    /// The name without children and zone: `int32`, `timestamp[ms]`, `decimal(10,2)`.
+    /// Writes the name without children and zone: `int32`, `timestamp[ms]`, `decimal(10,2)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Type::Null => f.write_str("null"),

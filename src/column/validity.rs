@@ -2,15 +2,26 @@
 
 use crate::bytes::Bits;
 
-/// Which rows of a batch have a value. A missing value is always told here, never by a sentinel;
-/// what the values hold in such a row is unspecified.
+/// Which rows of a batch have a value. A missing row is always marked here, never by a sentinel; its value in
+/// [`Values`](super::Values) is unspecified.
+///
+/// ```
+/// use pilaster::bytes::Bits;
+/// use pilaster::column::Validity;
+///
+/// // Row 1 of three is missing.
+/// let validity = Validity::Bits(Bits::new(&[0b101], 0, 3)?);
+/// assert!(validity.get(0) && !validity.get(1));
+/// assert_eq!((validity.nulls(3), Validity::All.nulls(3), Validity::None.nulls(3)), (1, 0, 3));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Validity<'s> {
     /// Every row has a value.
     All,
-    /// No row has one.
+    /// No row has a value.
     None,
-    /// Row `i` has one where bit `i` is 1.
+    /// Row `i` has a value if bit `i` is 1.
     Bits(Bits<'s>),
 }
 
@@ -26,7 +37,7 @@ impl<'s> Validity<'s> {
         }
     }
 
-    /// How many of `rows` rows have no value.
+    /// Returns the number of rows without a value, where `rows` is the length of the batch.
     #[must_use]
     pub fn nulls(&self, rows: usize) -> usize {
         match self {

@@ -20,6 +20,11 @@ use crate::error::{Error, Kind, Result, What};
 /// let mut memory = [0; 64];
 /// let batch = column.read(0..3, &mut Scratch::new(&mut memory))?;
 /// assert_eq!(batch.value(2)?, Value::Int(7));
+///
+/// // To read texts, or to search for a maximum, in columns of any type:
+/// assert_eq!((Value::Text(b"seven").text()?, Value::Int(7).text()?), (Some("seven"), None));
+/// assert!(batch.value(2)?.compare(&Value::Int(6)).is_some_and(|order| order.is_gt()));
+/// assert_eq!(batch.value(2)?.compare(&Value::Null), None);
 /// # }
 /// # Ok::<(), pilaster::Error>(())
 /// ```
@@ -31,7 +36,7 @@ pub enum Value<'s> {
     Bool(bool),
     /// An integer of up to 128 bits, signed or not.
     Int(i128),
-    /// A signed integer of 256 bits, the lowest word first.
+    /// A signed integer of 256 bits, least significant word first.
     Int256([u64; 4]),
     /// The bits of a half float.
     F16(u16),
@@ -43,15 +48,15 @@ pub enum Value<'s> {
     Bytes(&'s [u8]),
     /// The bytes of a text; [`text`](Self::text) checks that they are UTF-8.
     Text(&'s [u8]),
-    /// A list, struct or map: these rows of every child of the column that the batch is [of](Batch::of).
+    /// A list, struct or map: the row range of every child of [`Batch::of`].
     Nested(Range<u64>),
 }
 
 impl<'s> Value<'s> {
-    /// The text, or a byte string that is UTF-8; `None` if the value is neither text nor bytes.
+    /// Returns a text or byte string as `str`, or `None` if the value is neither.
     ///
     /// # Errors
-    /// [`Kind::Utf8`] with the first wrong byte of the string.
+    /// [`Kind::Utf8`] with the offset of the first invalid byte in the string.
     pub fn text(&self) -> Result<Option<&'s str>> {
         match *self {
             Value::Text(bytes) | Value::Bytes(bytes) => match str::from_utf8(bytes) {
@@ -62,8 +67,8 @@ impl<'s> Value<'s> {
         }
     }
 
-    /// How two values of one column compare; `None` if one of them is missing, NaN, half a float or nested. Strings
-    /// compare by their bytes.
+    /// Compares two values of one column. Returns `None` if one of them is missing, NaN, a half float or nested.
+    /// Strings are compared by their bytes.
     #[must_use]
     pub fn compare(&self, other: &Value<'_>) -> Option<Ordering> {
         match (self, other) {
@@ -81,10 +86,10 @@ impl<'s> Value<'s> {
 }
 
 impl<'s> Values<'s> {
-    /// Value `i`, also of a row whose validity says that it has none: what it is then is unspecified.
+    /// Returns value `i`. The value of a missing row is unspecified; [`Batch::value`] checks the validity.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such value, and what is wrong with the span of a string or a list.
+    /// [`Kind::OutOfRange`] if `i` is not below the number of values; errors of an invalid span of a string or list.
     pub fn get(&self, i: usize) -> Result<Value<'s>> {
         fn at<T: Copy>(values: &[T], i: usize) -> Result<T> {
             values.get(i).copied().ok_or_else(|| no_row(i, values.len()))
@@ -113,17 +118,17 @@ impl<'s> Values<'s> {
 }
 
 impl<'s, C> Batch<'s, C> {
-    /// Returns the value with the column replaced by `map`.
+    /// Returns the batch with the column replaced by the result of `map`.
     #[must_use]
     #[allow(dead_code, reason = "formats use it")]
     pub(crate) fn map<D>(self, map: impl FnOnce(C) -> D) -> Batch<'s, D> {
         Batch { first: self.first, len: self.len, values: self.values, validity: self.validity, of: map(self.of) }
     }
 
-    /// The value of row `i` of the batch.
+    /// Returns the value of row `i` of the batch, [`Value::Null`] if it is missing.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such row, and what is wrong with the span of a string or a list.
+    /// [`Kind::OutOfRange`] if `i` is not below [`len`](Self::len); errors of an invalid span of a string or list.
     pub fn value(&self, i: usize) -> Result<Value<'s>> {
         match self.validity.get(i) {
             _ if i >= self.len => Err(no_row(i, self.len)),

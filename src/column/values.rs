@@ -8,24 +8,45 @@ use super::Validity;
 use crate::bytes::{Bits, checked_product};
 use crate::error::{Error, Kind, Result, What};
 
-/// A run of rows of a column, flat and in native byte order.
+/// Consecutive rows of a column, flat and in native byte order.
+///
+/// ```
+/// # #[cfg(feature = "filo")] {
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Batch, Column, Value, Values};
+/// use pilaster::filo::{Element, Vector};
+///
+/// // The Ints 5 and -1, followed by a missing row.
+/// let chunk = [6, 7, 0, 0, 12, 0, 0, 0, 0b100, 0, 0, 0, 0, 0, 0, 0, 8, 0, 1, 0, 5, 0xff, 0];
+/// let column = Vector::open(&chunk, Element::Int)?.column(0)?;
+/// let mut memory = [0; 64];
+/// let batch = column.read(1..3, &mut Scratch::new(&mut memory))?;
+/// let Batch { first, len, values, validity, .. } = batch;
+/// assert_eq!((first, len, validity.nulls(len)), (1, 2, 1));
+/// // A loop over numbers matches on the type once; `value` does so for each row.
+/// let Values::I32(numbers) = values else { panic!("not Ints") };
+/// assert_eq!((numbers[0], validity.get(0)), (-1, true));
+/// assert_eq!((batch.value(0)?, batch.value(1)?), (Value::Int(-1), Value::Null));
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'s, C> {
-    /// The row of the column that row 0 of the batch is.
+    /// The number of the first row in the column.
     pub first: u64,
-    /// How many rows.
+    /// Number of rows.
     pub len: usize,
-    /// One value per row, also where [`validity`](Self::validity) says that it has no meaning.
+    /// One value per row. The value of a row that [`validity`](Self::validity) marks as missing is unspecified.
     pub values: Values<'s>,
     /// Which rows have a value.
     pub validity: Validity<'s>,
-    /// The column whose children the ranges of [`Values::Nested`] are about: the one that was read, or one that
-    /// holds these rows of it.
+    /// The column whose child rows the ranges of [`Values::Nested`] refer to: the column that was read, or a part of it
+    /// that contains these rows.
     pub of: C,
 }
 
-/// The values of a batch. Decimals, dates, times and timestamps are the integers that they are
-/// stored as; float16 is its bits; decimals over 128 bits are four words, the lowest first.
+/// The values of a batch. Decimals, dates, times and timestamps are the integers that they are stored as, half floats
+/// their bits. Decimals over 128 bits are four words, least significant word first.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the number variants are named by their type")]
 pub enum Values<'s> {
@@ -49,24 +70,24 @@ pub enum Values<'s> {
     F64(&'s [f64]),
     /// Byte strings.
     Bytes(VarBytes<'s>),
-    /// Text; [`VarBytes::text`] checks it.
+    /// Text; [`VarBytes::text`] checks that it is valid UTF-8.
     Utf8(VarBytes<'s>),
-    /// Lists, structs, maps: row `i` is these rows of every child of the column that the batch is [of](Batch::of).
+    /// Lists, structs, maps: a row range of every child of [`Batch::of`] per row.
     Nested(Ranges<'s>),
 }
 
-/// A run of bytes or rows.
+/// Offset and length of bytes or rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
 pub struct Span {
-    /// Where it starts.
+    /// The first byte or row.
     pub at: u32,
-    /// How long it is.
+    /// Number of bytes or rows.
     pub len: u32,
 }
 
-/// Where each string of a batch lies in its bytes.
+/// The position of each string of a batch in [`VarBytes::data`].
 #[derive(Clone, Copy, Debug)]
 pub enum Spans<'s> {
     /// String `i` reaches from offset `i` to offset `i + 1`.
@@ -75,31 +96,31 @@ pub enum Spans<'s> {
     Off64(&'s [u64]),
     /// Each string has its own span: dictionaries, views, runs.
     Each(&'s [Span]),
-    /// All strings have one length and follow each other.
+    /// Consecutive strings of one length, starting at byte 0.
     Stride {
-        /// How many strings.
+        /// Number of strings.
         count: usize,
-        /// How long each is.
+        /// Length of each string in bytes.
         len: u32,
     },
-    /// Strings in slots of one size that follow each other.
+    /// Strings in consecutive slots of one size.
     Slots {
-        /// Where the first string begins.
+        /// Offset of the first string.
         first: u32,
         /// Distance in bytes between the starts of two consecutive strings.
         size: u32,
-        /// How long each string is.
+        /// Length of each string in bytes.
         lens: &'s [u8],
     },
-    /// All rows share the whole of the bytes.
+    /// Each row is the whole of the bytes.
     Same {
-        /// How many rows.
+        /// Number of rows.
         count: usize,
     },
 }
 
 impl<'s> Values<'s> {
-    /// Numbers by their bytes, which are in native order and [aligned].
+    /// Creates the values from the bytes of numbers in native byte order, which must be [aligned].
     #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
     pub(crate) fn numbers(prim: Prim, bytes: &'s [u8]) -> Self {
         use bytemuck::must_cast_slice as same;
@@ -172,21 +193,37 @@ impl<'s> Values<'s> {
     }
 }
 
-/// Byte strings: spans into one slice.
+/// Byte strings: spans of one slice.
+///
+/// ```
+/// use pilaster::column::{Span, Spans, VarBytes};
+///
+/// // Consecutive texts have offsets, texts in any order spans.
+/// let texts = VarBytes { data: b"onetwothree", spans: Spans::Off32(&[0, 3, 6, 11]) };
+/// assert_eq!((texts.len(), texts.is_empty()), (3, false));
+/// assert_eq!((texts.text(2)?, texts.get(1)?), ("three", &b"two"[..]));
+///
+/// let spans = [Span { at: 6, len: 5 }, Span { at: 0, len: 3 }, Span { at: 6, len: 5 }];
+/// let texts = VarBytes { spans: Spans::Each(&spans), ..texts };
+/// assert!(texts.iter().eq([Ok(&b"three"[..]), Ok(b"one"), Ok(b"three")]));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct VarBytes<'s> {
     /// The bytes that the spans point into.
     pub data: &'s [u8],
-    /// Where each string lies.
+    /// The position of each string.
     pub spans: Spans<'s>,
 }
 
 impl<'s> VarBytes<'s> {
-    /// String `i`.
+    /// Returns string `i`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Truncated`] if its span leaves the bytes.
-    // A Jay column of texts is summed at 0.44 of the speed without an attribute, and at 0.87 with `inline` (bench `jay`).
+    /// [`Kind::OutOfRange`] if `i` is not below [`len`](Self::len), [`Kind::Truncated`] if its span exceeds
+    /// [`data`](Self::data).
+    // A Jay column of texts is summed at 0.44 of the speed without an attribute, and at 0.87 with `inline` (bench
+    // `jay`).
     #[cfg_attr(not(pilaster_small), inline(always))]
     #[cfg_attr(pilaster_small, inline)]
     pub fn get(&self, i: usize) -> Result<&'s [u8]> {
@@ -197,10 +234,10 @@ impl<'s> VarBytes<'s> {
         self.data.get(from..to).ok_or_else(|| outside(start, end))
     }
 
-    /// String `i` as text.
+    /// Returns string `i` as `str`.
     ///
     /// # Errors
-    /// As [`get`](Self::get), and [`Kind::Utf8`] with the offset in [`data`](Self::data).
+    /// [`Kind::Utf8`] with the offset of the first invalid byte in [`data`](Self::data); errors of [`get`](Self::get).
     pub fn text(&self, i: usize) -> Result<&'s str> {
         let bytes = self.get(i)?;
         str::from_utf8(bytes).map_err(|e| {
@@ -209,7 +246,7 @@ impl<'s> VarBytes<'s> {
         })
     }
 
-    /// How many strings.
+    /// Returns the number of strings.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self.spans {
@@ -221,16 +258,16 @@ impl<'s> VarBytes<'s> {
         }
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether there are no strings.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All strings.
+    /// Returns an iterator over all strings.
     ///
     /// # Errors
-    /// Each item as [`get`](Self::get).
+    /// Each item is the result of [`get`](Self::get).
     pub fn iter(&self) -> impl Iterator<Item = Result<&'s [u8]>> + use<'s> {
         let strings = *self;
         (0..strings.len()).map(move |i| strings.get(i))
@@ -260,16 +297,28 @@ impl<'s> VarBytes<'s> {
     }
 }
 
-/// Which rows of the children each row of a nested batch has.
+/// The rows of the children that belong to each row of a nested batch.
+///
+/// ```
+/// use pilaster::column::Ranges;
+///
+/// // Three lists: two elements, none, and one.
+/// let lists = Ranges::Off32(&[0, 2, 2, 3]);
+/// assert_eq!((lists.len(), lists.is_empty()), (3, false));
+/// assert_eq!((lists.get(0)?, lists.get(1)?), (0..2, 2..2));
+/// // Fixed-size lists of four elements.
+/// assert_eq!(Ranges::Stride { first: 8, size: 4, count: 2 }.get(1)?, 12..16);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Ranges<'s> {
-    /// Row `i` has rows `first + i * size` and `size - 1` more: structs (size 1), fixed lists.
+    /// Row `i` has `size` child rows, starting at `first + i * size`: structs (`size` 1), fixed-size lists.
     Stride {
         /// The child row of the first row.
         first: u64,
         /// Child rows per row.
         size: u64,
-        /// How many rows.
+        /// Number of rows.
         count: usize,
     },
     /// Row `i` has the child rows from offset `i` to offset `i + 1`: lists.
@@ -281,10 +330,10 @@ pub enum Ranges<'s> {
 }
 
 impl Ranges<'_> {
-    /// Start and end of the child rows of row `i`.
+    /// Returns the child rows of row `i`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Invalid`] if its range is reversed.
+    /// [`Kind::OutOfRange`] if `i` is not below [`len`](Self::len), [`Kind::Invalid`] if the start is after the end.
     pub fn get(&self, i: usize) -> Result<core::ops::Range<u64>> {
         let range = self.bounds(i).ok_or_else(|| no_row(i, self.len()))?;
         if range.start > range.end {
@@ -293,7 +342,7 @@ impl Ranges<'_> {
         Ok(range)
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {
@@ -328,13 +377,13 @@ impl Ranges<'_> {
     }
 }
 
-/// Whether `bytes` lie where numbers of `size` bytes can.
+/// Returns whether the address of `bytes` is a multiple of `size`, which must be a power of two.
 #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
 pub(crate) fn aligned(bytes: &[u8], size: usize) -> bool {
     bytes.as_ptr() as usize & size.wrapping_sub(1) == 0
 }
 
-/// What a copy of `len` numbers of `size` bytes takes up of scratch at most.
+/// Returns an upper bound of the scratch bytes that a copy of `len` numbers of `size` bytes takes.
 #[cfg(any(feature = "jay", feature = "bcolz"))]
 pub(crate) const fn cost(size: usize, len: u64) -> u64 {
     if len == 0 { 0 } else { len.saturating_add(1).saturating_mul(size as u64).saturating_sub(1) }

@@ -31,7 +31,13 @@ fields! { 0x280;
 }
 
 impl Type {
-    /// A column of this type, as an error names it.
+    /// Returns the name of a column of this type in errors.
+    ///
+    /// ```
+    /// use pilaster::column::{Prim, Type};
+    ///
+    /// assert_eq!(Type::Prim(Prim::I32).what().name(), "column of int32");
+    /// ```
     #[must_use]
     pub const fn what(self) -> What {
         match self {

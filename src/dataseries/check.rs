@@ -6,11 +6,11 @@ use super::raw::{EXTENT_SEED, HASH_BATCH, POOL_START, entry_len};
 use crate::bytes::Endian;
 use crate::hash::Lookup2;
 
-/// So far from a batch that pieces of parts never make one.
+/// Initial value of `words` that counting the pieces of parts never raises to [`HASH_BATCH`].
 const NO_WORDS: usize = usize::MAX / 2;
 
-/// The four steps: the fixed part, the pool with its four zero bytes, and the length words of all
-/// entries in batches, each step chained behind the one before.
+/// The four steps: the fixed part, the pool with its four zero bytes, the length words of all entries in batches of
+/// [`HASH_BATCH`], and the remaining length words. Each step continues with the result of the step before.
 pub(super) struct ExtentHash {
     state: Lookup2,
     words: usize,
@@ -21,28 +21,28 @@ impl ExtentHash {
         ExtentHash { state: Lookup2::new(EXTENT_SEED), words: 0 }
     }
 
-    /// A piece of the fixed part, or of the pool.
+    /// Hashes a piece of the fixed part or of the pool.
     pub(super) fn part(&mut self, bytes: &[u8]) {
         self.state.update(bytes);
     }
 
-    /// Ends the fixed part, and begins the pool with its four zero bytes.
+    /// Ends the fixed part and begins the pool with its four zero bytes.
     pub(super) fn end_fixed(&mut self) {
         self.end_part();
         self.part(&[0; POOL_START]);
     }
 
-    /// The same for two extents at once.
+    /// Like [`part`](Self::part) for two extents, with the computations interleaved.
     pub(super) fn parts([a, b]: [&mut Self; 2], bytes: [&[u8]; 2]) {
         Lookup2::update_pair([&mut a.state, &mut b.state], bytes);
     }
 
-    /// Ends the fixed part, and then the pool.
+    /// Ends the fixed part, the pool, or a batch of length words.
     pub(super) fn end_part(&mut self) {
         self.state.chain();
     }
 
-    /// The length word of the next entry, as it is stored.
+    /// Hashes the length word of the next entry, in stored byte order.
     #[inline]
     pub(super) fn word(&mut self, word: &[u8; 4]) {
         self.state.word(word);
@@ -53,18 +53,18 @@ impl ExtentHash {
         }
     }
 
-    /// For pieces of parts, as [`part`](Self::part), and then for length words: see
-    /// [`begin_words`](Self::begin_words).
+    /// Creates a hash to be fed with [`piece`](Self::piece): first with pieces of parts, as in [`part`](Self::part),
+    /// and after [`begin_words`](Self::begin_words) with length words.
     pub(super) const fn of_pieces() -> Self {
         ExtentHash { words: NO_WORDS, ..ExtentHash::new() }
     }
 
-    /// The pieces to come are length words.
+    /// Begins the length words: each further piece is one word.
     pub(super) const fn begin_words(&mut self) {
         self.words = 0;
     }
 
-    /// The next piece.
+    /// Hashes the next piece.
     pub(super) fn piece(&mut self, bytes: &[u8]) {
         self.state.update(bytes);
         self.words = self.words.wrapping_add(1);
@@ -74,7 +74,7 @@ impl ExtentHash {
         }
     }
 
-    /// The length words of `entries`, which were written here.
+    /// Hashes the length words of `entries`, which must be valid: the walk ends silently at the first invalid one.
     pub(super) fn entries<E: Endian>(&mut self, mut entries: &[u8]) {
         while let Some(word) = entries.first_chunk::<4>() {
             self.word(word);
@@ -84,7 +84,7 @@ impl ExtentHash {
         }
     }
 
-    /// The hash, at the end. The last batch counts, also if it is empty.
+    /// Returns the hash. Ends the last batch of length words, which counts even if it is empty.
     pub(super) fn value(&mut self) -> u32 {
         self.state.chain()
     }

@@ -1,20 +1,20 @@
 //! Self-contained chunks of columns as records: a log of encoded vectors.
 //!
-//! A device that gathers a column at a time encodes it, for instance as a Filo vector, and logs the
-//! chunk as one record. There is no container of its own for that: extents check it, recovery finds it,
-//! and every reader of DataSeries sees it. This module fixes the record's type:
+//! A device that gathers a column at a time encodes it, for instance as a Filo vector, and logs the chunk as one
+//! record. No separate container is needed: extents check the chunk, recovery finds it, and every reader of DataSeries
+//! can list it. This module defines the type of the record:
 //!
-//! | field | type | what it is |
+//! | field | type | contents |
 //! |---|---|---|
-//! | `column` | int32 | which column, as the device counts them |
-//! | `element` | byte | what the chunk holds, see below |
-//! | `first` | int64, relative to itself | the first row of the chunk, or its time |
-//! | `rows` | int32 | how many rows it has |
+//! | `column` | int32 | number of the column, assigned by the device |
+//! | `element` | byte | element type of the chunk, see below |
+//! | `first` | int64, relative to itself | first row of the chunk, or the time of that row |
+//! | `rows` | int32 | number of rows |
 //! | `chunk` | variable32 | the chunk |
 //!
-//! The type is named `FiloChunk`, namespace `pilaster`, version 1.0. `element` is the place of the type in
-//! this list: 0 boolean, 1 int, 2 long, 3 float, 4 double, 5 string, 6 utf8, 7 blob, 8 timestamp,
-//! 9 datetime. That is the order of `filo::Element::ALL`.
+//! The type is named `FiloChunk`, namespace `pilaster`, version 1.0. `element` is an index in this list: 0 boolean, 1
+//! int, 2 long, 3 float, 4 double, 5 string, 6 utf8, 7 blob, 8 timestamp, 9 datetime. That is the order of
+//! `filo::Element::ALL`.
 //!
 //! ```
 //! use pilaster::bytes::{LittleEndian, Scratch};
@@ -23,7 +23,7 @@
 //! use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
 //! use pilaster::dataseries::{File, ReadOptions};
 //!
-//! // Out: two chunks, here of four and three bytes.
+//! // Write two chunks, of four and three bytes.
 //! let (mut slots, mut rows, mut pool) = ([IndexSlot::EMPTY; 1], [0; 64], [0; 64]);
 //! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Chunk>(), &mut slots);
 //! let mut extent = ExtentBuffer::of::<Chunk>(Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() })?;
@@ -32,14 +32,16 @@
 //! log.flush(&mut extent).unwrap();
 //! let bytes = log.finish().unwrap();
 //!
-//! // In.
+//! // Read them.
 //! let (mut types, mut part) = ([0; 1024], [0; 256]);
 //! let file = File::<LittleEndian>::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut types))?;
 //! let mut part = Scratch::new(&mut part);
 //! let part = file.table("FiloChunk")?.next_part(&mut part)?.expect("an extent");
 //! let chunks = Chunks::of(&part)?;
-//! let second = chunks.get(1)?;
-//! assert_eq!((chunks.len(), second.first, second.chunk), (2, 50, &[6, 6, 3][..]));
+//! assert_eq!((chunks.len(), chunks.is_empty(), chunks.get(1)?.first), (2, false, 50));
+//! for chunk in chunks.iter() {
+//!     assert_eq!((chunk?.rows, chunk?.chunk.first()), (50, Some(&6)));
+//! }
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
@@ -53,15 +55,15 @@ record! {
     /// A chunk of a column.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Chunk<'a> = "FiloChunk" namespace "pilaster" version 1.0 {
-        /// Which column, as the device counts them.
+        /// The number of the column, assigned by the device.
         column: int32,
-        /// What the chunk holds: the number of its element type.
+        /// The number of the element type.
         element: byte,
-        /// Its first row, or the time of that.
+        /// The first row of the chunk, or the time of that row.
         first: int64 relative,
-        /// How many rows it has.
+        /// The number of rows.
         rows: int32,
-        /// The chunk.
+        /// The encoded rows.
         chunk: variable32,
     }
 }
@@ -73,8 +75,8 @@ pub struct Chunks<'s> {
 }
 
 impl<'s> Chunks<'s> {
-    /// Whether a type is the one of this module: the name, and fields of these names and types in this
-    /// order. Options, such as a null that is possible, are the writer's.
+    /// Returns whether `ty` is the type of this module: its name, and the names and types of its fields in order.
+    /// Options of the fields, such as `nullable`, are not compared.
     #[must_use]
     pub(crate) fn is(ty: &ExtentType<'_>) -> bool {
         let names = ["column", "element", "first", "rows", "chunk"];
@@ -84,10 +86,10 @@ impl<'s> Chunks<'s> {
             && ty.records().iter().zip(Chunk::FIELDS).all(|(field, ours)| field.ty() == ours.ty())
     }
 
-    /// The chunks of `part`.
+    /// Creates a view of the chunks in `part`.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if it is of another type.
+    /// [`Kind::WrongType`] if `part` is of another type.
     pub fn of(part: &Part<'s>) -> Result<Self> {
         if Chunks::is(part.extent_type()) {
             return Ok(Chunks { part: *part });
@@ -95,22 +97,22 @@ impl<'s> Chunks<'s> {
         Err(Error::new(Kind::WrongType, What::DATASERIES_TYPE, 0))
     }
 
-    /// How many.
+    /// Returns the number of chunks.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.part.rows()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no chunks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Chunk `k`. What it says of itself is not compared with its bytes.
+    /// Returns chunk `k`. Its `element` and `rows` are not compared with its bytes.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such chunk.
+    /// [`Kind::OutOfRange`] if there is no such chunk; [`Kind::Invalid`] if its cell refers to no string of the pool.
     pub fn get(&self, k: u64) -> Result<Chunk<'s>> {
         let ty = self.part.extent_type();
         let record = usize::try_from(k).ok().and_then(|k| {
@@ -132,10 +134,10 @@ impl<'s> Chunks<'s> {
         })
     }
 
-    /// All of them.
+    /// Returns all chunks, in order.
     ///
     /// # Errors
-    /// Each item as [`get`](Self::get).
+    /// Errors of [`get`](Self::get), for each item.
     pub fn iter(&self) -> impl Iterator<Item = Result<Chunk<'s>>> + use<'s> {
         let chunks = *self;
         (0..chunks.len()).map(move |k| chunks.get(k))

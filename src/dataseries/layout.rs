@@ -1,8 +1,8 @@
-//! Where each field lies in a record (DataSeries section 6), also at compile time.
+//! The position of each field in a record (DataSeries section 6), also at compile time.
 //!
-//! Fields of one kind lie together, so a position follows from how many fields of each kind there
-//! are. Two passes over the fields in their order give it, with no table in between: [`Counts`]
-//! counts, and [`Places`] hands out a [`Slot`] for each field.
+//! Fields of one group are contiguous, so a position depends on the sizes of the groups. Two loops over the fields
+//! in declaration order compute it without a table: [`Counts`] adds up the groups, and [`Places`] assigns a [`Slot`] to
+//! each field.
 //!
 //! ```
 //! use pilaster::unstable::dataseries::layout::{Counts, FieldType, Layout, Options, Slot};
@@ -41,12 +41,12 @@ pub enum FieldType {
     Double,
     /// Bytes of any length, in the pool; the cell is an offset.
     Variable32,
-    /// So many bytes, never swapped.
+    /// A fixed number of bytes, which are never swapped.
     FixedWidth(u32),
 }
 
 impl FieldType {
-    /// The name that the XML uses.
+    /// Returns the name in the XML.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,8 +60,8 @@ impl FieldType {
         }
     }
 
-    /// Which group of a compacted record its cells are in; groups lie by size, the strings behind the int32s
-    /// (section 8.6).
+    /// Returns the group of a compacted record that the cell belongs to. The groups are ordered by cell size;
+    /// variable32 follows int32 (section 8.6).
     pub(super) const fn group(self) -> u8 {
         match self {
             FieldType::Bool => 0,
@@ -72,7 +72,7 @@ impl FieldType {
         }
     }
 
-    /// Whether it is `other`, widths included.
+    /// Returns whether the types are equal, widths included. A `const` alternative to `==`.
     #[must_use]
     pub(crate) const fn same(self, other: FieldType) -> bool {
         match (self, other) {
@@ -87,7 +87,7 @@ impl FieldType {
         }
     }
 
-    /// Bytes of a cell; 0 for a bool, which is a bit.
+    /// Returns the size of a cell in bytes; 0 for a bool, which is a bit.
     #[must_use]
     pub const fn size(self) -> u32 {
         match self {
@@ -100,7 +100,7 @@ impl FieldType {
     }
 }
 
-/// `pack_field_ordering`.
+/// The order of the groups in a record (`pack_field_ordering`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -112,14 +112,14 @@ pub enum Ordering {
     BigToSmall,
 }
 
-/// `pack_pad_record`.
+/// The padding of a record (`pack_pad_record`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Pad {
-    /// `original`: records are multiples of 8.
+    /// `original`: the record size is a multiple of 8.
     #[default]
     Original,
-    /// `max_column_size`: records are multiples of their largest cell.
+    /// `max_column_size`: the record size is a multiple of the largest number or string cell.
     MaxColumnSize,
 }
 
@@ -136,7 +136,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where a type says nothing.
+    /// The options of a type that declares none.
     pub const DEFAULT: Options = Options { ordering: Ordering::SmallToBig, pad: Pad::Original, compact: false };
 }
 
@@ -144,28 +144,28 @@ impl Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bit {
-    /// Its byte.
+    /// Offset of the byte in the record.
     pub at: u32,
-    /// Its one bit in there.
+    /// The mask of the bit in the byte.
     pub mask: u8,
 }
 
-/// Where a field lies in a record.
+/// The position of a field in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slot {
-    /// Its first byte.
+    /// Offset of the first byte.
     pub at: u32,
-    /// The bit of a bool; 0 for all other types.
+    /// The mask of the bit of a bool; 0 for all other types.
     pub mask: u8,
-    /// The hidden bit that says null, for a nullable field.
+    /// The hidden bit of a nullable field; 1 means null.
     pub null: Option<Bit>,
 }
 
-/// How much the fields of each group take: the first pass. What is larger than any record stays so.
+/// The sizes of the groups of a record: the first pass. Sums saturate, so that an oversized record remains oversized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Visible and hidden bools.
+    /// Number of visible and hidden bools.
     bits: u32,
     /// Bytes of byte and fixedwidth fields together.
     small: u32,
@@ -178,20 +178,20 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// No fields yet.
+    /// Creates the counts of no fields.
     #[must_use]
     pub const fn new() -> Self {
         Counts { bits: 0, small: 0, int32: 0, variable32: 0, big: 0 }
     }
 
-    /// One field more.
+    /// Returns the counts with one more field.
     #[must_use]
     pub const fn with(mut self, ty: FieldType, nullable: bool) -> Self {
         self.add(ty, nullable);
         self
     }
 
-    /// Counts one field more.
+    /// Counts one more field.
     pub(super) const fn add(&mut self, ty: FieldType, nullable: bool) {
         let (group, size) = match ty {
             FieldType::Bool => (&mut self.bits, 1),
@@ -204,7 +204,7 @@ impl Counts {
         self.bits = self.bits.saturating_add(nullable as u32);
     }
 
-    /// All of `fields`: type, and whether nullable.
+    /// Counts all `fields`: type, and whether nullable.
     #[must_use]
     pub const fn of(mut fields: &[(FieldType, bool)]) -> Self {
         let mut counts = Counts::new();
@@ -215,13 +215,13 @@ impl Counts {
         counts
     }
 
-    /// Where the groups lie. `None` if a record is larger than an extent can be.
+    /// Computes the positions of the groups, or `None` if a record would exceed 2^31 - 1 bytes.
     #[must_use]
     pub const fn layout(self, options: Options) -> Option<Layout> {
         let bit_bytes = self.bits.div_ceil(8);
         let fours = self.int32.saturating_add(self.variable32);
         let all = bit_bytes.saturating_add(self.small).saturating_add(fours).saturating_add(self.big);
-        // Below, nothing is near the limits of its sums: padding is a few bytes more.
+        // The sums below do not overflow: `all` is at most `MAX_RECORD`, and padding adds only a few bytes.
         if all > MAX_RECORD {
             return None;
         }
@@ -267,7 +267,7 @@ impl Counts {
     }
 }
 
-/// Where the groups of a record lie.
+/// The positions of the groups in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
@@ -282,24 +282,24 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of no fields.
+    /// The layout of a type without fields.
     pub(super) const NONE: Layout =
         Layout { record_len: 0, bits: 0, bits_end: 0, small: 0, int32: 0, variable32: 0, big: 0 };
 
-    /// Bytes of a record.
+    /// Returns the size of a record in bytes.
     #[must_use]
     pub const fn record_len(&self) -> u32 {
         self.record_len
     }
 
-    /// Bytes that null compaction copies of every record: up to the last byte that has a bool, visible
-    /// or hidden. 0 if there is none; then a type cannot be compacted.
+    /// Returns the number of bytes that null compaction copies from the start of every record, up to the last byte with
+    /// a visible or hidden bool. 0 if there are no bools; the type cannot be compacted then.
     #[must_use]
     pub const fn compact_prefix(&self) -> u32 {
         if self.bits_end > self.bits { self.bits_end } else { 0 }
     }
 
-    /// The second pass: a slot for each field, in their order.
+    /// Begins the second pass, which assigns a slot to each field in declaration order.
     #[must_use]
     pub const fn places(&self) -> Places {
         Places {
@@ -312,7 +312,7 @@ impl Layout {
         }
     }
 
-    /// The slots of `fields`, which are those that were counted.
+    /// Returns the slots of `fields`, which must be the counted ones.
     #[must_use]
     #[allow(clippy::indexing_slicing, reason = "`i` is below `N`, and iterators are not const")]
     pub const fn slots<const N: usize>(&self, fields: &[(FieldType, bool); N]) -> [Slot; N] {
@@ -328,8 +328,8 @@ impl Layout {
     }
 }
 
-/// Hands out slots in the order of the fields. More fields than were counted get places that overlap
-/// others or lie behind the record, nothing worse.
+/// Assigns slots in declaration order. If there are more fields than were counted, slots overlap or exceed the record,
+/// but nothing else happens.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     /// Number of the next bit.
@@ -343,8 +343,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The slot of the next field. The hidden bit of a nullable field comes right after its own, so a
-    /// nullable bool takes two neighbours (section 15, item 5).
+    /// Returns the slot of the next field. The hidden bit of a nullable field directly follows the bit of the field
+    /// itself, so a nullable bool takes two adjacent bits (section 15, item 5).
     #[must_use]
     pub const fn next(&mut self, ty: FieldType, nullable: bool) -> Slot {
         let cursor = match ty {
@@ -373,11 +373,11 @@ impl Places {
     }
 }
 
-/// The largest record: an extent has room for one.
+/// Maximum size of a record in bytes: an extent must be able to hold one.
 #[allow(clippy::cast_possible_truncation, reason = "31 bits")]
 const MAX_RECORD: u32 = MAX_PART as u32;
 
-/// The next multiple of `to`, a power of two, for places in a record.
+/// Rounds `n` up to a multiple of `to`, a power of two. `n` is an offset in a record.
 const fn align_record(n: u32, to: u32) -> u32 {
     let mask = to.wrapping_sub(1);
     n.wrapping_add(mask) & !mask

@@ -9,7 +9,7 @@
 //!        index extent  offset and type of every extent, "DataSeries: ExtentIndex"
 //!        trailer       28 bytes: where the index extent is
 //!
-//!   an extent, each piece of which begins at a multiple of 4
+//!   an extent; each of its parts begins at a multiple of 4
 //!   +0   i32   stored size of the fixed part       16   u32   Adler-32 of the stored extent
 //!    4   i32   stored size of the variable part    20   u32   lookup2 of the partly unpacked parts
 //!    8   i32   number of records                   24   u8    how the fixed part is stored
@@ -19,16 +19,16 @@
 //!                  | variable part: the pool of strings that the cells point into
 //! ```
 //!
-//! Cells can be packed: differences to the row before or to another field, doubles as multiples of a scale,
-//! nulls left out. Then each part is compressed on its own. A file whose writer died has no index and no
-//! trailer; the extents that were written whole are good.
+//! Cells can be packed: as differences to the previous row or to another field, doubles as multiples of a scale, and
+//! without the cells of nulls. Then each part is compressed on its own. A file whose writer was interrupted has no
+//! index and no trailer; its complete extents can be read.
 //!
 //! # Reading
 //!
-//! A [`File`] has one byte order, an [`AnyFile`] the one that it says. It is opened through trailer and
-//! index, or from the front without them; its [`Types`] are views of the descriptions that it holds. A
-//! [`Table`] walks the extents of one type and unpacks one at a time; rows come through the
-//! [`column`](mod@crate::column) traits. All memory is lent, and [`File::need`] says how much an extent takes.
+//! A [`File`] has a fixed byte order; an [`AnyFile`] detects it. Both are opened through trailer and index, or from the
+//! front without them. [`Types`] are views of the descriptions in the file. A [`Table`] walks the extents of one type
+//! and unpacks one at a time; rows are read through the [`column`](mod@crate::column) traits. The caller provides all
+//! memory; [`File::need`] returns the scratch size for an extent.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -36,9 +36,9 @@
 //! use pilaster::dataseries::{AnyFile, ReadOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let bytes = std::fs::read("tests/golden/dataseries/tiny_be.ds")?;
+//! let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
 //! let mut kept = [0; 2048];
-//! let file = AnyFile::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
+//! let file = AnyFile::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
 //! let ty = file.types().get(0).unwrap();
 //! assert_eq!((ty.name(), ty.record_len(), ty.find("i")), ("Tiny", 24, Some(2)));
 //!
@@ -55,46 +55,46 @@
 //! # }
 //! ```
 //!
-//! Rows can be passed over ([`Table::skip`](crate::column::Table::skip)): extents that lie wholly among them
-//! are not unpacked, and nothing but their headers is read.
+//! Rows can be skipped ([`Table::skip`](crate::column::Table::skip)): of extents that lie completely within the skipped
+//! rows, only the headers are read.
 //!
 //! # Checks
 //!
-//! Structure is always checked, so no file makes a reader go astray. Three checks more, which only damage can
-//! fail, are on unless [`ReadOptions::verify`] is false: the Adler-32 of the stored extent, the hash of the
-//! partly unpacked one, and that every cell names a whole entry of the pool. The hash is a chain that cannot be
-//! cut, and takes longer than all else; [`Extent::unpack_pair`] works on the chains of two extents side by
-//! side, as [`File::verify`] does where the lent memory holds two.
+//! The structure is always checked, so an invalid file results in an error. [`ReadOptions::verify`] is on by default
+//! and adds three checks that only damage can fail: the Adler-32 of the stored extent, the hash of the partly unpacked
+//! extent, and that every string cell refers to a complete entry of the pool. The hash takes longer than everything
+//! else, because each of its steps depends on the step before. [`Extent::unpack_pair`] interleaves the hashes of two
+//! extents. [`File::verify`] uses it on 64-bit targets if the scratch holds two extents.
 //!
 //! # Types known beforehand
 //!
-//! A device that reads its own logs has their types from [`record!`](record). [`File::open_known`] compares
-//! them with those of the file, and [`Extent::unpack_as`] has in the image only what the type needs; without the
-//! reader of XML that is a quarter of the flash.
+//! A device that reads its own logs declares their types with [`record!`](record). [`File::open_known`] compares them
+//! with the types of the file, and [`Extent::unpack_as`] links only the code that the type needs. Without the XML
+//! parser, this takes a quarter of the flash.
 //!
 //! # Files beyond memory
 //!
-//! A file beyond memory is read in steps, each of which takes the bytes of a [`FileRange`](crate::bytes::FileRange)
-//! and says where to look next:
+//! A file that does not fit in memory is read in steps. Each step takes the bytes of a
+//! [`FileRange`](crate::bytes::FileRange) and returns the next range to fetch:
 //!
-//! | step | takes | gives |
+//! | step | takes | returns |
 //! |---|---|---|
 //! | [`Order::of`] | [`Order::SPAN`] | the byte order |
-//! | [`Trailer::of`] | [`Trailer::span`] | where the index extent lies |
-//! | [`Index::open`] | that span | where every extent lies |
-//! | [`Next::of`] | [`Next::span`], without an index | the header there, and so where the next one lies |
+//! | [`Trailer::of`] | [`Trailer::span`] | the range of the index extent |
+//! | [`Index::open`] | that range | the range of every extent |
+//! | [`Next::of`] | [`Next::span`], without an index | the header of an extent, and so the start of the next one |
 //! | [`Types::open`] | the first extent | the types |
 //! | [`Extent::unpack`] | any extent | its rows |
 //!
 //! ```
 //! use pilaster::bytes::{LittleEndian, Scratch, FileRange};
 //! use pilaster::column::Part as _;
-//! use pilaster::dataseries::{Extent, Index, ReadOptions, Trailer, Types};
+//! use pilaster::dataseries::{Extent, Index, IndexRow, ReadOptions, Trailer, Types};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let file = std::fs::read("tests/golden/dataseries/tiny.ds")?;
+//! # let file = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
 //! # let file_len = file.len() as u64;
-//! // A range of a file that lies elsewhere.
+//! // Fetches a range of a file that is not in memory.
 //! let fetch = |span: FileRange| file[span.at as usize..][..span.len as usize].to_vec();
 //! let options = ReadOptions::DEFAULT;
 //! let mut memory = [0; 4096];
@@ -105,14 +105,15 @@
 //! let bytes = fetch(trailer.index);
 //! let index = Extent::<LittleEndian>::of(&bytes, trailer.index.at)?;
 //! let index = Index::open(&index, &trailer, &options, &mut scratch)?;
+//! assert_eq!((index.len(), index.is_empty()), (3, false), "types, data and the index itself");
 //! let first = index.get(0)?.span;
 //! let bytes = fetch(first);
 //! let types = Types::open(&Extent::<LittleEndian>::of(&bytes, first.at)?, &options, &mut scratch)?;
 //!
-//! let row = index.get(1)?;
-//! let ty = types.find(row.type_name).ok_or("a type of the file")?;
-//! let bytes = fetch(row.span);
-//! let extent = Extent::<LittleEndian>::of(&bytes, row.span.at)?;
+//! let IndexRow { span, type_name } = index.get(1)?;
+//! let ty = types.find(type_name).ok_or("a type of the file")?;
+//! let bytes = fetch(span);
+//! let extent = Extent::<LittleEndian>::of(&bytes, span.at)?;
 //! assert_eq!(extent.unpack(&ty, &options, &mut scratch)?.rows(), 2);
 //! # Ok(())
 //! # }
@@ -122,22 +123,22 @@
 //!
 //! | part | read | remarks |
 //! |---|---|---|
-//! | byte orders | both | fixedwidth fields of foreign order, too, which the original refuses |
+//! | byte orders | both | also fixedwidth fields in foreign byte order, which the original refuses |
 //! | modes | none, lzf, lz4, lz4hc, snappy; lzo, zlib, bz2 with the features `lzo`, `deflate`, `bzip2` | |
-//! | fields | bool, byte, int32, int64, double, variable32, fixedwidth | variable32 is a column of bytes; whether it is text, the file does not say |
+//! | fields | bool, byte, int32, int64, double, variable32, fixedwidth | variable32 is a column of bytes; the format does not state whether they are text |
 //! | layouts | every ordering and padding | |
-//! | packing | null compaction; relative to itself and to others; scaled | values of `opt_doublebase` fields stay as stored, their base is in [`Field::base`] |
-//! | descriptions | UTF-8, ASCII, ISO-8859-1 | a document type with declarations of its own is refused |
+//! | packing | null compaction; relative to itself or another field; scaled | the base of `opt_doublebase` fields is not added; it is in [`Field::base`] |
+//! | descriptions | UTF-8, ASCII, ISO-8859-1 | a DTD with an internal subset is refused |
 //!
-//! Refused where the original crashes or goes on: negative counts, unknown modes of parts that hold
-//! something, entries of negative length, cells that name no place in their pool (with checks off:
-//! when they are read), index rows that do not fit the extents, parts that claim more than their codec
-//! can hold. What a damaged file still has whole, [`recover`] finds.
+//! Cases in which the original crashes or continues are errors: negative counts, unknown modes of parts that are not
+//! empty, entries of negative length, cells that refer to no string in their pool (with `verify` off: when they are
+//! read), index rows that do not match the extents, and parts whose stated size exceeds what their codec can produce.
+//! [`recover`] finds the intact extents of a damaged file.
 //!
 //! # Writing
 //!
-//! [`write`](mod@write) has its own page; [`chunks`] are records that carry columns encoded elsewhere; `flash` is
-//! a log in NOR flash that loses power and goes on (feature `embedded-storage-03`).
+//! [`write`](mod@write) has its own page. [`chunks`] defines records that carry columns encoded elsewhere. `flash` is a
+//! log in NOR flash that resumes after a loss of power (feature `embedded-storage-03`).
 
 mod check;
 pub mod chunks;

@@ -1,6 +1,6 @@
-//! The numbers of the wire format, each written once (DataSeries sections 2, 3, 4, 10 and 12).
+//! The constants and structures of the file format, each defined once (DataSeries sections 2, 3, 4, 10 and 12).
 //!
-//! Structures are generic over the byte order of the file, which holds from its first byte to its last.
+//! Structures are generic over the byte order of the file, which is the same in the entire file.
 
 use zerocopy::byteorder::{I32, I64, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -11,7 +11,7 @@ use crate::codec::Codec;
 /// The first four bytes of every file.
 pub const MAGIC: [u8; 4] = *b"DSv1";
 
-/// The check value that decides the byte order.
+/// The first check value. It determines the byte order.
 pub const CHECK_I32: i32 = 0x1234_5678;
 /// The second check value.
 pub const CHECK_I64: i64 = 0x1234_5678_9abc_def0;
@@ -22,34 +22,34 @@ pub const CHECK_INF: u64 = 0x7ff0_0000_0000_0000;
 /// Bits of the fifth check value, a NaN. Readers accept any NaN.
 pub const CHECK_NAN: u64 = 0x7ff8_0000_0000_0000;
 
-/// Bytes of the file header; the type extent follows.
+/// Size of the file header in bytes; the type extent follows.
 pub const HEADER_LEN: usize = 40;
-/// Bytes of an extent in front of its type name.
+/// Size of an extent header in bytes, without the type name that follows.
 pub const EXTENT_HEADER_LEN: usize = 28;
-/// Bytes of the trailer: as many as an extent's header, so that 28 bytes tell the two apart.
+/// Size of the trailer in bytes: equal to an extent header, so that 28 bytes suffice to tell them apart.
 pub const TRAILER_LEN: usize = 28;
-/// Every part of an extent begins at a multiple of this, counted from the extent's start.
+/// Alignment in bytes of the parts of an extent, relative to its start.
 pub const ALIGN: usize = 4;
 
 /// Name of the built-in type of the type extent: one field, `xmltype`, variable32.
 pub const XML_TYPE: &str = "DataSeries: XmlType";
-/// Bytes of its records.
+/// Size of its records in bytes.
 pub const XML_RECORD: usize = 8;
 /// Name of the built-in type of the index extent: `offset`, int64, and `extenttype`, variable32.
 pub const INDEX_TYPE: &str = "DataSeries: ExtentIndex";
-/// Bytes of its records.
+/// Size of its records in bytes.
 pub const INDEX_RECORD: usize = 16;
 
-/// Longest name of a type or field, in bytes.
+/// Maximum length of the name of a type or field, in bytes.
 pub const MAX_NAME: usize = 255;
-/// A stored part must be smaller than this.
+/// Exclusive upper bound of the stored size of a part, in bytes.
 pub const MAX_STORED: u64 = 512 << 20;
-/// Most bytes of all records of an extent, and of a pool: sizes are `i32`.
+/// Maximum size in bytes of all records of an extent, and of a pool: sizes are `i32`.
 pub const MAX_PART: u64 = i32::MAX as u64;
 
-/// Bytes of a pool in front of its first entry, all zero: the empty string that all share.
+/// Size in bytes of the start of a pool, before the first entry. All are zero: the shared empty string.
 pub const POOL_START: usize = 4;
-/// Length words that step 3 of the hash takes at once (section 3.4).
+/// Number of length words per batch in step 3 of the hash (section 3.4).
 pub const HASH_BATCH: usize = 1024;
 /// Initial value of an extent's hash, and the constant of the trailer's chain.
 pub const EXTENT_SEED: u32 = 1972;
@@ -86,33 +86,33 @@ impl<E: Endian> FileHeader<E> {
     };
 }
 
-/// The header of an extent, in front of its type name (section 3.1).
+/// The header of an extent; the type name follows (section 3.1).
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct ExtentHeader<E: Endian> {
-    /// Stored size of the fixed part; -1 in a [`Trailer`].
+    /// Stored size of the fixed part in bytes; -1 in a [`Trailer`].
     pub fixed: I32<E>,
-    /// Stored size of the variable part.
+    /// Stored size of the variable part in bytes.
     pub variable: I32<E>,
     /// Number of records.
     pub rows: I32<E>,
-    /// Size of the unpacked pool, its four zero bytes included.
+    /// Size of the unpacked pool in bytes, its four zero bytes included.
     pub pool: I32<E>,
     /// Adler-32 of the stored extent without this field (section 3.3).
     pub adler: U32<E>,
     /// lookup2 of the partly unpacked parts (section 3.4).
     pub hash: U32<E>,
-    /// Compression [`Mode`] of the fixed part; means nothing if that is empty.
+    /// Compression [`Mode`] of the fixed part; has no meaning if the part is empty.
     pub fixed_mode: u8,
-    /// Compression [`Mode`] of the variable part; means nothing if that is empty.
+    /// Compression [`Mode`] of the variable part; has no meaning if the part is empty.
     pub variable_mode: u8,
-    /// Length of the type name.
+    /// Length of the type name in bytes.
     pub name_len: u8,
     /// Zero.
     pub zero: u8,
 }
 
-/// Offset of [`ExtentHeader::adler`]: the bytes that it does not cover.
+/// Offset of [`ExtentHeader::adler`], the four bytes that it does not cover.
 pub const ADLER_AT: usize = 16;
 
 /// A record of the type extent, without its last field, or of the index extent (section 5).
@@ -135,9 +135,9 @@ pub struct Trailer<E: Endian> {
     pub marker: I32<E>,
     /// Size of the index extent.
     pub index_size: I32<E>,
-    /// Its bitwise complement.
+    /// Bitwise complement of `index_size`.
     pub not_index_size: I32<E>,
-    /// The chain of all extents' check values; anything in files of older writers.
+    /// The hash chain of all check values of extents; arbitrary in files of older writers.
     pub chain: U32<E>,
     /// Offset of the index extent.
     pub index_at: I64<E>,
@@ -150,11 +150,22 @@ const _: () = assert!(size_of::<ExtentHeader<crate::bytes::LittleEndian>>() == E
 const _: () = assert!(size_of::<ListRecord<crate::bytes::LittleEndian>>() == INDEX_RECORD);
 const _: () = assert!(size_of::<Trailer<crate::bytes::LittleEndian>>() == TRAILER_LEN);
 
-/// How a part of an extent is stored (section 4). Data, not failure, until the part must be unpacked.
+/// How a part of an extent is stored (section 4). An unsupported or unknown mode is an error only if the part must be
+/// unpacked.
+///
+/// ```
+/// use pilaster::dataseries::Mode;
+///
+/// // A command line option that lists modes; `gz` is an old name of zlib.
+/// let modes: Option<Vec<Mode>> = "none,lz4,gz".split(',').map(Mode::of_name).collect();
+/// assert_eq!(modes, Some(vec![Mode::None, Mode::Lz4, Mode::Zlib]));
+/// assert_eq!(Mode::of_name("zip"), None);
+/// assert_eq!(Mode::ALL.map(Mode::name)[..4], ["none", "lzo", "zlib", "bz2"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Mode {
-    /// As it is.
+    /// Uncompressed.
     None,
     /// LZO1X with its end marker.
     Lzo,
@@ -168,18 +179,18 @@ pub enum Mode {
     Snappy,
     /// A raw LZ4 block.
     Lz4,
-    /// The same, by a slower compressor.
+    /// A raw LZ4 block of a slower compressor.
     Lz4hc,
-    /// A number that the format does not know.
+    /// A number that the format does not define.
     Unknown(u8),
 }
 
 impl Mode {
-    /// Every mode, in the order in which the original tries them.
+    /// All modes, in the order in which the original tries them.
     pub const ALL: [Mode; 8] =
         [Mode::None, Mode::Lzo, Mode::Zlib, Mode::Bz2, Mode::Lzf, Mode::Snappy, Mode::Lz4, Mode::Lz4hc];
 
-    /// The mode of a stored number.
+    /// Returns the mode with the stored number `id`.
     #[must_use]
     pub(crate) const fn of(id: u8) -> Mode {
         match id {
@@ -195,7 +206,7 @@ impl Mode {
         }
     }
 
-    /// The stored number.
+    /// Returns the stored number.
     #[must_use]
     pub(crate) const fn id(self) -> u8 {
         match self {
@@ -211,7 +222,7 @@ impl Mode {
         }
     }
 
-    /// The name that the original's tools use.
+    /// Returns the name that the tools of the original use, or `"unknown"`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -227,8 +238,7 @@ impl Mode {
         }
     }
 
-    /// The codec that packs and unpacks it; `None` for bytes that are stored as they are, and for a number
-    /// that the format does not know.
+    /// Returns the codec of the mode, or `None` for uncompressed parts and unknown numbers.
     #[must_use]
     pub(crate) const fn codec(self) -> Option<Codec> {
         Some(match self {
@@ -243,7 +253,7 @@ impl Mode {
         })
     }
 
-    /// The mode of a name; `gz` is the old name of zlib.
+    /// Returns the mode named `name`, or `None` if there is no such mode. `gz` is the old name of zlib.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Mode> {
         if name == "gz" {
@@ -253,21 +263,29 @@ impl Mode {
     }
 }
 
-/// `n` rounded up to a multiple of `to`, which is a power of two.
+/// Returns `n` rounded up to a multiple of `to`, a power of two.
 #[must_use]
 pub const fn align(n: u64, to: u64) -> u64 {
     let mask = to.saturating_sub(1);
     n.saturating_add(mask) & !mask
 }
 
-/// Zero bytes behind the `len` bytes of a pool entry (section 7.1): the whole entry, its length word
-/// included, is a multiple of 8.
+/// Returns the number of zero bytes after the `len` bytes of a pool entry (section 7.1). The complete entry, including
+/// its length word, is a multiple of 8 bytes.
 #[must_use]
 pub const fn entry_pad(len: u64) -> u64 {
     12u64.wrapping_sub(len & 7) & 7
 }
 
-/// Bytes of a whole pool entry: length word, `len` bytes, padding.
+/// Returns the size in bytes of a complete pool entry: length word, `len` bytes of string, and padding.
+///
+/// ```
+/// use pilaster::dataseries::entry_len;
+///
+/// // The pool of an extent buffer for 100 strings of at most 20 bytes each.
+/// const POOL: usize = 100 * entry_len(20) as usize;
+/// assert_eq!(POOL, 2400);
+/// ```
 #[must_use]
 pub const fn entry_len(len: u64) -> u64 {
     align(len.saturating_add(POOL_START as u64), 8)

@@ -1,15 +1,14 @@
-//! What is whole in a damaged file.
+//! Recovery of the intact extents of a damaged file.
 //!
-//! Every extent checks itself, so one that is whole is found whatever happened around it: to the
-//! header, to the index, to its neighbours, even if bytes are missing and nothing lies where it did. Only
-//! the descriptions of the types must be known, from the file's type extent or from a sound file of the
-//! same kind.
+//! Every extent has its own check values. So an intact extent is found even if the header, the index or its neighbours
+//! are damaged, or if bytes are missing and its offset has changed. Only the descriptions of the types must be known,
+//! from the file's type extent or from an undamaged file with the same types.
 //!
 //! ```
 //! use pilaster::bytes::{LittleEndian, Scratch};
-//! use pilaster::dataseries::recover::{Recovered, Salvage};
+//! use pilaster::dataseries::recover::{Loss, Recovered, Salvage};
 //! use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
-//! use pilaster::dataseries::{ExtentType, File, ReadOptions, record};
+//! use pilaster::dataseries::{ExtentType, ReadOptions, record};
 //!
 //! record! {
 //!     struct Tick = "Tick" namespace "example.org" version 1.0 {
@@ -17,30 +16,32 @@
 //!     }
 //! }
 //!
-//! // A log of three extents, whose second one is hit.
+//! // A log of three extents; the second one is damaged.
 //! let mut slots = [IndexSlot::EMPTY; 4];
 //! let mut memory = [0; 64];
 //! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut slots);
 //! let mut extent = ExtentBuffer::of::<Tick>(Memory::rows(&mut memory))?;
-//! let mut hit = 0;
+//! let mut damaged = 0;
 //! for n in 0..3 {
-//!     hit = if n == 1 { log.at() as usize + 40 } else { hit };
+//!     damaged = if n == 1 { log.at() } else { damaged };
 //!     extent.push(&Tick { n })?;
 //!     log.flush(&mut extent).unwrap();
 //! }
 //! let mut file = log.finish().unwrap();
-//! file[hit] ^= 1;
+//! file[damaged as usize + 20] ^= 1;
 //!
 //! let types = [ExtentType::of::<Tick>()];
 //! let mut salvage = Salvage::<LittleEndian>::new(&file, &types);
-//! let (mut whole, mut lost) = (0, 0);
-//! while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 64])) {
-//!     match piece? {
-//!         Recovered::Extent(extent) => whole += extent.header().rows,
-//!         Recovered::Lost(loss) => lost += loss.span.len,
+//! let mut rows = 0;
+//! while let Some(found) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 64])) {
+//!     match found? {
+//!         Recovered::Extent(extent) => rows += extent.header().rows,
+//!         Recovered::Lost(Loss { span, type_name, .. }) => {
+//!             assert_eq!((span.at, span.len, type_name), (damaged, 40, Some(&b"Tick"[..])));
+//!         }
 //!     }
 //! }
-//! assert_eq!((whole, lost), (2, 40));
+//! assert_eq!(rows, 2);
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
@@ -52,71 +53,71 @@ use super::{Extent, Header, ReadOptions, Trailer};
 use crate::bytes::{Endian, FileRange, Scratch};
 use crate::error::{Error, Kind, Result, What};
 
-/// Something that was found in a file.
+/// A result of [`Salvage::next`].
 #[derive(Clone, Copy, Debug)]
 pub enum Recovered<'a, E> {
-    /// An extent that is whole: both its check values are right, and it unpacks.
+    /// An intact extent: both its check values are correct, and it can be unpacked.
     Extent(Extent<'a, E>),
-    /// Bytes that belong to nothing whole.
+    /// Bytes that belong to no intact extent.
     Lost(Loss<'a>),
 }
 
-/// What was lost, and where.
+/// Lost bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Loss<'a> {
-    /// Where the bytes lie.
+    /// The range of the bytes in the file.
     pub span: FileRange,
-    /// What is wrong at the front of them.
+    /// The error at the start of the range.
     pub why: Error,
-    /// The type of the extent that should have been there, as far as the bytes tell. The index, if it
-    /// is that: then no rows were lost, and a new index is written anyway.
+    /// The type name in the extent header at the start of the range; `None` if there is no valid header. If it is
+    /// [`INDEX_TYPE`], no rows were lost: a writer creates a new index anyway.
     pub type_name: Option<&'a [u8]>,
 }
 
-/// A walk over all that is whole in the bytes of a file.
+/// A walk over the intact extents in the bytes of a file.
 ///
-/// The file's own type extent, index and trailer are passed over: whoever writes the pieces into a
-/// new file writes them anew. The work is in proportion to the length of the bytes.
+/// It skips the type extent, the index and the trailer of the file, because the writer of the recovered file creates
+/// new ones. The time is proportional to the number of bytes.
 #[derive(Clone, Debug)]
 pub struct Salvage<'a, 't, E> {
     bytes: &'a [u8],
     types: &'t [ExtentType<'t>],
     at: usize,
-    /// Bytes that may yet be hashed in vain: a hostile file can be full of headers.
+    /// Remaining bytes that may be checked without success. A hostile file can consist of headers.
     fuel: u64,
     order: PhantomData<E>,
 }
 
-/// What stands at a place.
+/// The state of an offset.
 enum Place<'a, E> {
     Whole(Extent<'a, E>),
-    /// Sound, and of no interest.
+    /// An intact part of the file that is not returned, of this length.
     Skip(usize),
-    /// Nothing comes any more.
+    /// Nothing follows.
     End,
     Bad(Error),
 }
 
 impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
-    /// Looks for extents of `types` in `bytes`, which begin with the file's header, sound or not.
+    /// Searches `bytes` for extents of `types`. `bytes` begin with the header of the file, intact or damaged.
     #[must_use]
     pub const fn new(bytes: &'a [u8], types: &'t [ExtentType<'t>]) -> Self {
         let fuel = (bytes.len() as u64).saturating_mul(16).saturating_add(1 << 20);
         Salvage { bytes, types, at: HEADER_LEN, fuel, order: PhantomData }
     }
 
-    /// How far the walk is.
+    /// Returns the current offset in the bytes.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.at as u64
     }
 
-    /// The next piece; `None` at the end of the file. `scratch` holds one unpacked extent.
+    /// Returns the next result, or `None` at the end of the file. `scratch` must hold one unpacked extent.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if it is too small for one: the walk stands still and can be continued with more.
-    /// All else that is wrong is a [`Loss`].
+    /// [`Kind::NoRoom`] if `scratch` is too small for an extent. The offset does not change, so that the call can be
+    /// repeated with a larger `scratch`. All other errors are returned as a [`Loss`].
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot take scratch")]
     pub fn next(&mut self, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Option<Result<Recovered<'a, E>>> {
         loop {
@@ -143,14 +144,14 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
         }
     }
 
-    /// What stands at offset `at`.
+    /// Examines offset `at`.
     fn place(&mut self, at: usize, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Place<'a, E>> {
         let rest = self.bytes.get(at..).unwrap_or_default();
         if rest.iter().all(|byte| *byte == 0xff) {
             return Ok(Place::End);
         }
         if rest.starts_with(&[0xff; 4]) && Trailer::of::<E>(rest, at as u64).is_ok() {
-            // What follows a trailer belongs to the file no more, but whoever recovers wants to know.
+            // Bytes after the trailer do not belong to the file. They are examined, too, and reported.
             return Ok(if rest.len() > TRAILER_LEN { Place::Skip(TRAILER_LEN) } else { Place::End });
         }
         let extent = match Extent::<E>::of(rest, at as u64) {
@@ -182,7 +183,8 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
         }
     }
 
-    /// Where the next whole thing begins behind the place where the walk is; the end if there is none.
+    /// Returns the offset of the next intact extent or trailer after the current offset. Returns the length of the
+    /// bytes if nothing follows or the budget is used up.
     fn find(&mut self, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<usize> {
         let mut at = self.at;
         while at < self.bytes.len() && self.fuel > 0 {
@@ -194,7 +196,7 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
         Ok(self.bytes.len())
     }
 
-    /// Whether the header of an extent of a known type may begin at `at`, or the trailer.
+    /// Returns whether the header of an extent of a known type, or the trailer, may begin at `at`.
     fn is_candidate(&self, at: usize) -> bool {
         let rest = self.bytes.get(at..).unwrap_or_default();
         if rest.starts_with(&[0xff; 4]) {
@@ -204,7 +206,7 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
         name == INDEX_TYPE.as_bytes() || self.types.iter().any(|ty| ty.name().as_bytes() == name)
     }
 
-    /// The type name of the extent that may begin at `at`.
+    /// Returns the type name of the extent that may begin at `at`.
     fn name_at(&self, at: usize) -> Option<&'a [u8]> {
         let rest = self.bytes.get(at..)?;
         let len = *rest.get(EXTENT_HEADER_LEN.saturating_sub(2))?;

@@ -1,49 +1,68 @@
-//! Extent types: what the rows of an extent are, with all options, without a heap.
+//! Extent types: the fields and packing options of the records of an extent, without a heap.
 //!
-//! An [`ExtentType`] is a view: fields are a slice of plain [`FieldRecord`]s in memory of the caller
-//! (a scratch, an array, a `static`), and their names are spans. A name that the XML text holds as it
-//! is lies in that text; one with references or normalised space was decoded beside it.
+//! An [`ExtentType`] is a view. Its fields are a slice of plain [`FieldRecord`]s in caller-provided memory (a scratch,
+//! an array, a `static`), and their names are spans. A name that is verbatim in the XML text is borrowed from it. A
+//! name with references or normalised white space is in a separate buffer of decoded names.
 
 use super::layout::{Bit, Counts, FieldType, Layout, Options, Places, Slot};
 use super::raw::{INDEX_TYPE, XML_TYPE};
 use super::write::Record;
 
-/// What a field is relative to (`pack_relative`).
+/// The base that a field is stored relative to (`pack_relative`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Relative {
-    /// Nothing.
+    /// None: the field is not relative.
     #[default]
     No,
-    /// Its own value in the record before.
+    /// The value of the field itself in the record before.
     Own,
-    /// The field of that number, in the same record. It comes earlier and has the same type.
+    /// The field with this index, in the same record. It is declared earlier and has the same type.
     To(u32),
 }
 
 /// A field of an extent type.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::dataseries::{Bit, ExtentType, Field, FieldType, Relative, Slot};
+///
+/// let xml = br#"<ExtentType name="Probe">
+///   <field type="int64" name="time" pack_relative="time" />
+///   <field type="double" name="temp" pack_scale="0.01" opt_nullable="yes" />
+/// </ExtentType>"#;
+/// let mut memory = [0; 512];
+/// let ty = ExtentType::parse(xml, &Default::default(), &mut Scratch::new(&mut memory))?;
+///
+/// // The first byte of a record has the null bit of `temp`.
+/// let slot = Slot { at: 16, mask: 0, null: Some(Bit { at: 0, mask: 1 }) };
+/// let temp = Field { nullable: true, slot, scale: Some(0.01), ..Field::new("temp", FieldType::Double) };
+/// assert_eq!(ty.field(1), Some(temp));
+/// assert_eq!(ty.field(0).map(|time| (time.slot.at, time.relative)), Some((8, Relative::Own)));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// Its type.
+    /// The type.
     pub ty: FieldType,
     /// Whether rows can be null.
     pub nullable: bool,
-    /// Where it lies in the record.
+    /// The position in the record.
     pub slot: Slot,
-    /// `pack_unique`: equal strings of unique fields share an entry.
+    /// `pack_unique`: equal strings of unique fields share a pool entry.
     pub unique: bool,
-    /// `pack_scale`: cells are multiples of this.
+    /// `pack_scale`: the unit. Stored cells are multiples of it.
     pub scale: Option<f64>,
     /// `pack_relative`.
     pub relative: Relative,
-    /// `opt_doublebase`: what the value meant is relative to; 0 if nothing was said.
+    /// `opt_doublebase`: the number that values are relative to; 0 if not declared. It is not added to values.
     pub base: f64,
 }
 
 impl<'a> Field<'a> {
-    /// A field without options, for a description. Where it lies, the description's reader works out.
+    /// Creates a field without options. `slot` is zero; it is computed when a description is parsed.
     #[must_use]
     pub const fn new(name: &'a str, ty: FieldType) -> Self {
         let slot = Slot { at: 0, mask: 0, null: None };
@@ -51,12 +70,12 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A field as it is kept: plain old data, so that it can lie in memory that the caller lent.
+/// A field as plain data, which can be stored in caller-provided memory.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct FieldRecord {
     pub(super) scale: f64,
-    /// 1 / scale: a division of doubles is a kilobyte of flash where there is no unit for it.
+    /// 1 / scale. Stored, because a division of doubles takes 1 KB of flash on targets without an FPU for doubles.
     pub(super) multiplier: f64,
     pub(super) base: f64,
     pub(super) name_at: u32,
@@ -64,7 +83,7 @@ pub struct FieldRecord {
     size: u32,
     at: u32,
     null_at: u32,
-    /// 0 for nothing, else one more than the field's number.
+    /// 0 if not relative, else the index of the base field plus 1.
     pub(super) relative: u32,
     kind: u8,
     mask: u8,
@@ -78,19 +97,19 @@ pub(super) const UNIQUE: u8 = 1;
 pub(super) const SCALED: u8 = 2;
 pub(super) const DECODED: u8 = 4;
 
-/// Where the name of a field lies.
+/// The position of the name of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameAt {
-    /// Offset of its first byte.
+    /// Offset of the first byte.
     pub at: u32,
-    /// How many bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// In the decoded names, and not in the XML text.
+    /// Whether the name is in the decoded names instead of the XML text.
     pub decoded: bool,
 }
 
 impl FieldRecord {
-    /// No field at all: what an array of records is filled with first.
+    /// The initial value of arrays of records.
     pub(crate) const EMPTY: FieldRecord = FieldRecord {
         scale: 0.0,
         multiplier: 0.0,
@@ -108,7 +127,8 @@ impl FieldRecord {
         zero: [0; 4],
     };
 
-    /// The record of `field`, the `own`-th, whose name lies at `name`; [`Field::name`] is not looked at.
+    /// Creates the record of `field`, which has index `own` in its type. `name` is the position of its name;
+    /// [`Field::name`] is ignored.
     #[must_use]
     pub const fn new(field: &Field<'_>, own: u32, name: NameAt) -> Self {
         let mut flags = 0;
@@ -151,7 +171,7 @@ impl FieldRecord {
         }
     }
 
-    /// Where the name lies.
+    /// Returns the position of the name.
     #[must_use]
     pub const fn name(&self) -> NameAt {
         NameAt { at: self.name_at, len: self.name_len, decoded: self.flags & DECODED != 0 }
@@ -168,7 +188,7 @@ impl FieldRecord {
         }
     }
 
-    /// The type.
+    /// Returns the type.
     #[must_use]
     pub const fn ty(&self) -> FieldType {
         match self.kind {
@@ -182,37 +202,37 @@ impl FieldRecord {
         }
     }
 
-    /// Where the field lies.
+    /// Returns the position in the record.
     #[must_use]
     pub const fn slot(&self) -> Slot {
         Slot { at: self.at, mask: self.mask, null: self.null() }
     }
 
-    /// The bit that says null.
+    /// Returns the null bit, or `None` if the field is not nullable.
     #[must_use]
     pub const fn null(&self) -> Option<Bit> {
         if self.null_mask == 0 { None } else { Some(Bit { at: self.null_at, mask: self.null_mask }) }
     }
 
-    /// Whether equal strings share an entry.
+    /// Returns whether equal strings share a pool entry.
     #[must_use]
     pub const fn unique(&self) -> bool {
         self.flags & UNIQUE != 0
     }
 
-    /// The unit of a scaled double.
+    /// Returns the unit of a scaled double.
     #[must_use]
     pub const fn scale(&self) -> Option<f64> {
         if self.flags & SCALED == 0 { None } else { Some(self.scale) }
     }
 
-    /// What a value of a scaled double is multiplied by: 1 / scale, rounded to a double (section 8.4).
+    /// Returns the factor that converts a value of a scaled double to its cell: 1 / scale, rounded (section 8.4).
     #[must_use]
     pub const fn multiplier(&self) -> f64 {
         self.multiplier
     }
 
-    /// What the `own`-th field, this one, is relative to.
+    /// Returns the base that the field is relative to; `own` is the index of the field itself.
     #[must_use]
     pub const fn relative(&self, own: usize) -> Relative {
         match self.relative.checked_sub(1) {
@@ -236,10 +256,33 @@ const fn kind(ty: FieldType) -> u8 {
 }
 
 /// An extent type.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::dataseries::{ExtentType, FieldType, Options, Ordering, Pad};
+///
+/// let xml = br#"<ExtentType name="Probe" namespace="example.org" version="1.2" pack_pad_record="max_column_size">
+///   <field type="int32" name="id" />
+///   <field type="fixedwidth" size="6" name="mac" />
+/// </ExtentType>"#;
+/// let mut memory = [0; 512];
+/// let ty = ExtentType::parse(xml, &Default::default(), &mut Scratch::new(&mut memory))?;
+///
+/// assert_eq!((ty.name(), ty.namespace(), ty.version()), ("Probe", "example.org", (1, 2)));
+/// assert_eq!((ty.xml(), ty.record_len()), (&xml[..], 12), "6 bytes, 2 of padding, 4");
+/// let options = Options { ordering: Ordering::SmallToBig, pad: Pad::MaxColumnSize, compact: false };
+/// assert_eq!(ty.options(), options);
+///
+/// assert_eq!((ty.find("mac"), ty.find("MAC")), (Some(1), None));
+/// assert_eq!(ty.field(1).map(|mac| (mac.ty, mac.slot.at)), Some((FieldType::FixedWidth(6), 0)));
+/// let fields: Vec<_> = ty.fields().map(|field| (field.name, field.ty.name(), field.ty.size())).collect();
+/// assert_eq!(fields, [("id", "int32", 4), ("mac", "fixedwidth", 6)]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtentType<'a> {
     pub(crate) xml: &'a [u8],
-    /// Names that the XML text does not hold as they are.
+    /// Names that are not verbatim in the XML text.
     pub(crate) decoded: &'a [u8],
     pub(crate) name: &'a str,
     pub(crate) namespace: &'a str,
@@ -250,7 +293,7 @@ pub struct ExtentType<'a> {
 }
 
 impl<'a> ExtentType<'a> {
-    /// The type of a record that was declared with [`record!`](super::record).
+    /// Returns the type of a record that was declared with [`record!`](super::record).
     #[must_use]
     pub const fn of<R: Record>() -> ExtentType<'static> {
         ExtentType {
@@ -265,55 +308,55 @@ impl<'a> ExtentType<'a> {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(&self) -> &'a str {
         self.name
     }
 
-    /// The namespace, empty if nothing was said.
+    /// Returns the namespace, empty if not declared.
     #[must_use]
     pub const fn namespace(&self) -> &'a str {
         self.namespace
     }
 
-    /// Major and minor version, 0.0 if nothing was said.
+    /// Returns the major and minor version, 0.0 if not declared.
     #[must_use]
     pub const fn version(&self) -> (i32, i32) {
         self.version
     }
 
-    /// The options that packing depends on.
+    /// Returns the options that the packing depends on.
     #[must_use]
     pub const fn options(&self) -> Options {
         self.options
     }
 
-    /// Where the groups of a record lie.
+    /// Returns the positions of the groups in a record.
     #[must_use]
     pub(crate) const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Bytes of a record.
+    /// Returns the size of a record in bytes.
     #[must_use]
     pub const fn record_len(&self) -> usize {
         self.layout.record_len() as usize
     }
 
-    /// The description that the file holds, byte for byte; empty for a built-in type.
+    /// Returns the description in the file, byte for byte; empty for a built-in type.
     #[must_use]
     pub const fn xml(&self) -> &'a [u8] {
         self.xml
     }
 
-    /// The fields as they are kept.
+    /// Returns the fields as plain data.
     #[must_use]
     pub(crate) const fn records(&self) -> &'a [FieldRecord] {
         self.fields
     }
 
-    /// Field `k`.
+    /// Returns field `k`, or `None` if there is no such field.
     #[must_use]
     pub fn field(&self, k: usize) -> Option<Field<'a>> {
         let record = self.fields.get(k)?;
@@ -329,13 +372,13 @@ impl<'a> ExtentType<'a> {
         })
     }
 
-    /// The fields, in their order.
+    /// Returns the fields in declaration order.
     pub fn fields(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
         let ty = *self;
         (0..ty.fields.len()).map_while(move |k| ty.field(k))
     }
 
-    /// The number of the field named `name`.
+    /// Returns the index of the field named `name`, or `None` if there is no such field.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|record| self.name_of(record) == Some(name))
@@ -375,7 +418,7 @@ impl<'a> ExtentType<'a> {
     };
 }
 
-/// Where the fields of records of the type lie, and the fields as they are kept.
+/// Returns the layout of the records, and the fields as plain data.
 #[must_use]
 pub const fn parts<'a>(ty: &ExtentType<'a>) -> (Layout, &'a [FieldRecord]) {
     (ty.layout, ty.fields)
@@ -392,7 +435,7 @@ const fn built_in_layout(fields: &[(FieldType, bool)]) -> Layout {
     }
 }
 
-/// A field of a built-in type: each of them is the first of its group.
+/// Creates a field of a built-in type. Each field is the first of its group.
 const fn built_in(ty: FieldType, places: &mut Places, name_at: u32, name_len: u32) -> FieldRecord {
     let slot = places.next(ty, false);
     let field =

@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. DataSeries files, and logs of them in flash.
+//! Names of the fields that an error can refer to: in DataSeries files, and in flash logs of them.
 
 use crate::error::fields;
 

@@ -1,4 +1,4 @@
-//! ALP: floats as integers times a power of ten, and ALP-RD: floats cut into a left part from a small
+//! ALP: floats as integers times a power of ten. ALP-RD: floats split into a left part from a small
 //! dictionary and a right part.
 //!
 //! ```
@@ -13,27 +13,28 @@
 use super::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
-/// Powers of a tenth, the nearest double to each.
+/// Powers of a tenth, each rounded to the nearest double.
 const TENTHS: [f64; 24] = [
     1e-0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17,
     1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23,
 ];
 
-/// Powers that singles have.
+/// Number of powers for singles.
 const POWERS32: usize = 11;
 
-/// 10^`f` and 10^-`e`, the nearest double to each, if both exponents are below `count`.
+/// Returns 10^`f` and 10^-`e`, each rounded to the nearest double, if both exponents are below `count`.
 fn powers(e: u32, f: u32, count: usize) -> Option<(f64, f64)> {
     let down = TENTHS.get(..count)?.get(e as usize).filter(|_| (f as usize) < count)?;
-    // All of these products are exact but for the last, which is rounded once.
+    // These products are exact except 10^23, which is rounded once.
     Some(((0..f).fold(1.0, |up, _| up * 10.0), *down))
 }
 
-/// Turns integers into the bits of floats, in place: value = integer * 10^`f` * 10^-`e`, each product
+/// Converts integers to the bits of floats, in place: value = integer * 10^`f` * 10^-`e`, each product
 /// rounded. Cells of 8 bytes are doubles, of 4 bytes singles.
 ///
 /// # Errors
-/// [`Kind::Invalid`] if an exponent has no power, [`Kind::WrongType`] for cells of other widths.
+/// [`Kind::Invalid`] if an exponent is above 23 (doubles) or 10 (singles), [`Kind::WrongType`] for cells of
+/// other widths.
 #[allow(clippy::cast_possible_truncation, reason = "the nearest singles, as the test below sees")]
 pub fn decode(e: u32, f: u32, cells: Cells<'_>) -> Result<()> {
     let bad = || Error::needing(Kind::Invalid, What::ALP, 0, e.max(f).into());
@@ -60,10 +61,10 @@ fn doubles(up: f64, down: f64, words: &mut [u64]) {
     }
 }
 
-/// Most entries of a dictionary of left parts.
+/// Maximum number of entries of a dictionary of left parts.
 pub const LEFTS: usize = 8;
 
-/// Replaces codes by the left parts that they name; the place of the first code that names none.
+/// Replaces codes by the left parts that they name. Returns the index of the first code without one, if any.
 pub fn lefts(dictionary: &[u16], codes: &mut [u16]) -> Option<usize> {
     let mut bad = None;
     for (i, code) in codes.iter_mut().enumerate() {
@@ -75,11 +76,11 @@ pub fn lefts(dictionary: &[u16], codes: &mut [u16]) -> Option<usize> {
     bad
 }
 
-/// Joins left parts with the right parts in `cells`: bits = left << `width` | right.
+/// Joins left parts with the right parts in `cells`: bits = `left << width | right`.
 ///
 /// # Errors
-/// [`Kind::Invalid`] if the right parts leave no place for the left ones, [`Kind::WrongType`] for cells of
-/// other widths than 4 and 8.
+/// [`Kind::Invalid`] if `width` is at least the number of bits of a cell, [`Kind::WrongType`] for cells of
+/// other widths than 4 and 8 bytes.
 pub fn join(lefts: &[u16], width: u32, mut cells: Cells<'_>) -> Result<()> {
     let bits = match cells.width() {
         4 => 32,
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
     use std::format;
 
-    /// Encodes as the paper does; `None` if the value is an exception.
+    /// Encodes as in the paper; `None` if the value is an exception.
     fn encode(value: f64, e: u32, f: u32) -> Option<i64> {
         let sweet = f64::from_bits(0x4338_0000_0000_0000);
         let q = ((value * powers(0, e, 24)?.0 * TENTHS[f as usize]) + sweet - sweet) as i64;

@@ -1,8 +1,8 @@
-//! One bit per value of a slice, by a test that each value passes or not: missing values that a
-//! number of the type itself stands for, truth values of one byte each.
+//! One bit per value of a slice, set if the value passes a test. Used for missing values that a sentinel of
+//! the type represents, and for booleans of one byte each.
 //!
-//! The loops are shaped so that the compiler makes vectors of them: 64 answers are staged as bytes,
-//! then eight of them at a time become one byte by a multiplication.
+//! The loops are shaped so that the compiler vectorises them: 64 results are stored as bytes, then a
+//! multiplication packs eight of them into one byte.
 //!
 //! ```
 //! use pilaster::unstable::encoding::bitmap;
@@ -14,25 +14,25 @@
 //! assert_eq!(bits, [0b101]);
 //! ```
 
-/// Values that are tested before the first look at the answers.
+/// Number of values tested before the results are evaluated.
 const BLOCK: usize = 64;
 
-/// Whether the blocks pay: machines without vectors, whose code is small, go value by value.
+/// True if the blocks pay. Small targets have no vectors and test value by value.
 const WIDE: bool = !cfg!(pilaster_small);
 
-/// Whether any value passes.
+/// Returns whether any value passes.
 #[inline]
 pub fn any<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> bool {
     if !WIDE {
         return values.iter().any(|value| test(*value));
     }
     let (blocks, rest) = values.as_chunks::<BLOCK>();
-    // No exit inside a block, so that it is one run of vectors.
+    // No exit inside a block, so that the compiler vectorises it.
     let found = |block: &[T]| block.iter().fold(false, |any, value| any | test(*value));
     blocks.iter().any(|block| found(block)) || found(rest)
 }
 
-/// How many values pass.
+/// Returns the number of values that pass.
 #[inline]
 pub fn count<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> usize {
     let mut sum = 0usize;
@@ -44,8 +44,8 @@ pub fn count<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> usize {
     sum
 }
 
-/// Sets bit `i & 7` of byte `i >> 3` where value `i` passes, and clears it elsewhere, as far as `bits`
-/// reaches; gives back how many are set. Bits behind the last value are 0.
+/// Sets bit `i & 7` of byte `i >> 3` if value `i` passes, and clears it otherwise, up to the end of `bits`.
+/// Unused bits of the last byte are 0. Returns the number of bits set.
 #[inline]
 pub fn pack<T: Copy>(values: &[T], bits: &mut [u8], test: impl Fn(T) -> bool) -> usize {
     if !WIDE {
@@ -76,7 +76,7 @@ pub fn pack<T: Copy>(values: &[T], bits: &mut [u8], test: impl Fn(T) -> bool) ->
     ones as usize
 }
 
-/// The same code for all types of values.
+/// Packs value by value. Takes a trait object, so that all types of values share the code.
 fn one_by_one(next: &mut dyn FnMut() -> bool, bits: &mut [u8]) -> usize {
     let mut ones = 0u32;
     for byte in bits {
@@ -86,8 +86,8 @@ fn one_by_one(next: &mut dyn FnMut() -> bool, bits: &mut [u8]) -> usize {
     ones as usize
 }
 
-/// The lowest bits of eight bytes, side by side: flag `i`, at bit `8 i`, meets the factor's bit
-/// `56 - 7 i` at bit `56 + i`, and no two products meet elsewhere in the top byte.
+/// Packs the lowest bits of eight bytes: flag `i`, at bit `8 i`, times the factor's bit `56 - 7 i` is bit
+/// `56 + i`. No other products reach the top byte.
 const fn gathered(flags: u64) -> u8 {
     let [.., top] = flags.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
     top

@@ -1,7 +1,7 @@
 //! FSST: strings as codes for symbols of 1 to 8 bytes.
 //!
-//! Code 255 escapes one literal byte; every other one names a symbol. The strings of a block lie one behind
-//! the other, so they are decoded together and cut by their lengths afterwards.
+//! Code 255 escapes one literal byte; every other code names a symbol. The strings of a block are contiguous,
+//! so they are decoded together and split by their lengths afterwards.
 //!
 //! ```
 //! use pilaster::unstable::encoding::fsst::Symbols;
@@ -16,14 +16,14 @@
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
-/// The code before a literal byte.
+/// The code that precedes a literal byte.
 const ESCAPE: u8 = 255;
 
-/// Codes from which on tables pay.
+/// Minimum number of codes for which building the tables pays.
 const MANY: usize = 256;
 
-/// The length of a symbol, as a type of these values only: the compiler then knows that eight symbols end
-/// inside [`WINDOW`]. Four bytes each, as what is loaded then is what is added.
+/// The length of a symbol, as a type of these values only: the compiler can then prove that eight symbols end
+/// inside [`WINDOW`]. Four bytes each, so that the loaded value is added without a conversion.
 #[derive(Clone, Copy)]
 #[repr(u32)]
 enum Length {
@@ -35,7 +35,7 @@ enum Length {
     Six,
     Seven,
     Eight,
-    /// Of a code without symbol: more than eight symbols, so that it shows in the sum.
+    /// The code has no symbol: more than eight symbols together, so that the sum of lengths shows it.
     None = 65,
 }
 
@@ -55,23 +55,23 @@ impl Length {
     }
 }
 
-/// Room for seven of the longest [`Length`] and one store.
+/// Bytes of output per step: space for seven of the longest [`Length`] and one store.
 const WINDOW: usize = 512;
 
 /// A symbol table, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct Symbols<'a> {
-    /// 8 bytes each, the rest of a shorter one zero.
+    /// 8 bytes each, padded with zeros.
     symbols: &'a [[u8; 8]],
     lengths: &'a [u8],
 }
 
 impl<'a> Symbols<'a> {
-    /// A table of the symbols in `symbols`, 8 bytes each, with the length of each.
+    /// Creates a table of the symbols in `symbols`, 8 bytes each, with the length of each.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if a length is not 1 to 8 (`at`: which), [`Kind::Truncated`] if there are fewer
-    /// symbols than lengths, [`Kind::OutOfRange`] if there are more than 255.
+    /// [`Kind::Invalid`] if a length is not 1 to 8 (`at`: its index), [`Kind::Truncated`] if `symbols` has
+    /// fewer symbols than there are lengths, [`Kind::OutOfRange`] if there are more than 255.
     pub fn new(symbols: &'a [u8], lengths: &'a [u8]) -> Result<Self> {
         let (symbols, _) = symbols.as_chunks::<8>();
         if lengths.len() > usize::from(ESCAPE) {
@@ -87,16 +87,16 @@ impl<'a> Symbols<'a> {
         Ok(Symbols { symbols, lengths })
     }
 
-    /// The symbol of a code and its length.
+    /// Returns the symbol of a code and its length.
     fn symbol(&self, code: u8) -> Option<(&'a [u8; 8], usize)> {
         let symbol = self.symbols.get(usize::from(code))?;
         Some((symbol, usize::from(*self.lengths.get(usize::from(code))?)))
     }
 
-    /// Decodes `codes` to the start of `out`; the number of bytes.
+    /// Decodes `codes` to the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// In `What::FSST`, `at` counts codes: [`Kind::Invalid`] for a code without symbol,
+    /// With [`What::FSST`]; `at` is the index of the code. [`Kind::Invalid`] for a code without symbol,
     /// [`Kind::Truncated`] if the last code is an escape, [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<usize> {
         let wide = FAST && codes.len() >= MANY;
@@ -104,10 +104,10 @@ impl<'a> Symbols<'a> {
         self.exact(codes, taken, out, written)
     }
 
-    /// Eight codes at a time while there is room for what tables allow; codes taken and bytes written. Stops
-    /// before a code without symbol.
+    /// Decodes eight codes at a time while `out` has space for [`WINDOW`] bytes. Returns the numbers of codes
+    /// read and bytes written. Stops before a code without symbol.
     fn fast(&self, codes: &[u8], out: &mut [u8]) -> (usize, usize) {
-        // Tables that every code has a place in: no look into them is checked, and no store behind them.
+        // The tables have an entry for every code, so that neither lookups nor stores are bounds-checked.
         let (mut symbols, mut lengths) = ([[0; 8]; 256], [Length::None; 256]);
         for ((to, length), (symbol, len)) in
             symbols.iter_mut().zip(&mut lengths).zip(self.symbols.iter().zip(self.lengths))
@@ -117,14 +117,15 @@ impl<'a> Symbols<'a> {
         let (mut rest, mut to, mut total) = (codes, out, 0usize);
         while let Some((eight, after)) = rest.split_first_chunk::<8>() {
             let Some(window) = to.first_chunk_mut::<WINDOW>() else { break };
-            // The codes come out of one word: the two tables and the output keep the units that load and store busy.
+            // One load for eight codes, because the two tables and the output keep the load and store units
+            // busy.
             let word = u64::from_le_bytes(*eight);
             let mut store = |count: u32| -> usize {
                 let (mut codes, mut len) = (word, 0usize);
                 for _ in 0..count {
                     let code = (codes & 0xff) as usize;
                     let (Some(symbol), Some(length)) = (symbols.get(code), lengths.get(code)) else { break };
-                    // All eight bytes of a symbol, the length of which says where the next one goes.
+                    // Stores all eight bytes of a symbol; its length decides where the next one goes.
                     let Some(to) = window.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<8>) else { break };
                     *to = *symbol;
                     len = len.wrapping_add(*length as usize);
@@ -161,7 +162,7 @@ impl<'a> Symbols<'a> {
         (codes.len().wrapping_sub(rest.len()), total)
     }
 
-    /// A code at a time, up to the last byte.
+    /// Decodes code by code, up to the last byte of `out`.
     fn exact(&self, codes: &[u8], taken: usize, out: &mut [u8], written: usize) -> Result<usize> {
         let (mut at, mut written) = (taken, written);
         while let Some(code) = codes.get(at) {

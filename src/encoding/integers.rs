@@ -1,4 +1,4 @@
-//! Small steps on integers, in place: sums with a reference, zigzag, arithmetic sequences.
+//! Operations on integers, in place: adding a reference value, zigzag, arithmetic sequences.
 //!
 //! ```
 //! use pilaster::unstable::encoding::{cells::Cells, integers};
@@ -10,17 +10,17 @@
 
 use super::cells::Cells;
 
-/// Adds `reference` to every word; sums wrap.
+/// Adds `reference` to every word, wrapping.
 pub fn add(reference: u64, mut cells: Cells<'_>) {
     cells.words(|word| word.wrapping_add(reference));
 }
 
-/// Unsigned zigzag words become signed ones.
+/// Decodes zigzag: unsigned words become signed ones.
 pub fn unzigzag(mut cells: Cells<'_>) {
     cells.words(|word| word >> 1 ^ (word & 1).wrapping_neg());
 }
 
-/// Words `first`, `first + 1` and so on of the sequence `base + i * step`, all wrapping.
+/// Writes the items `first`, `first + 1` and so on of the sequence `base + i * step`, wrapping.
 pub fn sequence(base: u64, step: u64, first: u64, mut cells: Cells<'_>) {
     let mut next = base.wrapping_add(first.wrapping_mul(step));
     cells.words(|_| {

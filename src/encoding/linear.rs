@@ -1,4 +1,4 @@
-//! Frame of reference and its slanted form: values stored as differences to a line.
+//! Frame of reference and its sloped variant: values stored as differences from a line.
 //!
 //! Value `i` is `base + slope * i + difference i`, in wrapping arithmetic of the word's width. With
 //! slope 0 it is the plain frame of reference.
@@ -21,15 +21,15 @@ impl Line {
     /// The line that changes nothing.
     pub const ZERO: Line = Line { base: 0, slope: 0 };
 
-    /// The line's value at `i`, modulo 2^64.
+    /// Returns the line's value at `i`, modulo 2^64.
     #[inline]
     #[must_use]
     pub(crate) const fn at(self, i: usize) -> u64 {
         (self.slope as i64).wrapping_mul(i as i64).wrapping_add(self.base).cast_unsigned()
     }
 
-    /// The line from the first of `values` to the last, its slope cut to a whole number; a flat one
-    /// through a single value. `None` if it is steeper than 32 bits can say.
+    /// Returns the line from the first of `values` to the last, with its slope rounded toward zero; a flat
+    /// line for one value. `None` if the slope does not fit 32 bits.
     #[must_use]
     pub(crate) fn through(values: &[i64]) -> Option<Line> {
         let (Some(base), Some(last)) = (values.first(), values.last()) else { return Some(Line::ZERO) };
@@ -38,28 +38,28 @@ impl Line {
         Some(Line { base: *base, slope: i32::try_from(slope).ok()? })
     }
 
-    /// The line moved down, by a distance of 0 or less.
+    /// Returns the line moved down, by a `distance` of 0 or less.
     #[must_use]
     pub(crate) const fn lowered(self, distance: i32) -> Line {
         Line { base: self.base.wrapping_add(distance as i64), ..self }
     }
 
-    /// How far `values`, the first of which is value 0, are from the line; `None` if one of them is
-    /// further than 32 bits can say, or if there is none.
+    /// Returns the minimum and maximum distance of `values` from the line, the first of which is value 0.
+    /// `None` if a distance does not fit 32 bits, or if `values` is empty.
     #[must_use]
     pub(crate) fn distances(self, values: &[i64]) -> Option<MinMax<i32>> {
         let MinMax { min, max } = self.spread(values)?;
         Some(MinMax { min: i32::try_from(min).ok()?, max: i32::try_from(max).ok()? })
     }
 
-    /// As [`distances`](Self::distances), but up to 2^51.
+    /// Like [`distances`](Self::distances), for distances of less than 2^51.
     #[must_use]
     pub(crate) fn spread(self, values: &[i64]) -> Option<MinMax<i64>> {
-        // Small machines save stack.
+        // A small block saves stack on small targets.
         const BLOCK: usize = if FAST { 64 } else { LANES };
         let along = Line { base: 0, slope: self.slope };
         let steps: [u64; BLOCK] = core::array::from_fn(|i| along.at(i));
-        // What, added to a value, gives its distance on top of `SHIFT`.
+        // A value plus `shift`, less its step, is the bit pattern of its distance added to `SHIFT`.
         let mut shift = SHIFT.to_bits().wrapping_sub(self.base.cast_unsigned());
         let first = values.first()?.cast_unsigned();
         let mut shifted = Shifted::of(f64::from_bits(first.wrapping_add(shift)));
@@ -68,7 +68,7 @@ impl Line {
             for ((word, value), step) in words.iter_mut().zip(block).zip(&steps) {
                 *word = value.cast_unsigned().wrapping_add(shift).wrapping_sub(*step);
             }
-            // In registers meanwhile.
+            // The local copy stays in registers.
             let mut lanes = shifted;
             for words in words.as_chunks::<LANES>().0 {
                 lanes.add(words.map(f64::from_bits));
@@ -79,7 +79,7 @@ impl Line {
         let (blocks, rest) = values.as_chunks::<BLOCK>();
         blocks.iter().for_each(&mut take);
         if let Some(last) = rest.first() {
-            // Behind the last value, the first one's distance stands in.
+            // The padding has the distance of the first remaining value.
             let mut padded = steps.map(|step| last.wrapping_add_unsigned(step));
             for (padded, value) in padded.iter_mut().zip(rest) {
                 *padded = *value;
@@ -142,7 +142,7 @@ mod tests {
         let line = Line { base: i64::MIN, slope: 0 };
         assert_eq!(line.spread(&[i64::MIN, i64::MIN + (1 << 40)]), Some(MinMax { min: 0, max: 1 << 40 }));
         assert_eq!(line.spread(&[i64::MIN, 0]), None);
-        // Both wrap around, and meet again.
+        // The line and the values both wrap around.
         let steep = Line { base: i64::MAX, slope: 1 };
         assert_eq!(steep.distances(&[i64::MAX, i64::MIN + 3]), Some(MinMax { min: 0, max: 3 }));
     }

@@ -1,7 +1,7 @@
-//! Least and greatest values: what decides how wide packed numbers must be.
+//! Minimum and maximum of values, which decide the width of packed numbers.
 //!
-//! The loops run in lanes without branches, so that the compiler makes vectors of them; a caller
-//! with missing values replaces them by one that is present.
+//! The loops have parallel lanes and no branches, so that the compiler vectorises them. A caller with missing
+//! values replaces them by a present one.
 //!
 //! ```
 //! use pilaster::unstable::encoding::min_max::{MinMax, whole};
@@ -24,13 +24,13 @@ pub struct MinMax<T> {
 }
 
 impl<T: Copy + Ord> MinMax<T> {
-    /// Whether all values are the same.
+    /// Returns whether minimum and maximum are equal.
     #[must_use]
     pub fn is_point(&self) -> bool {
         self.min == self.max
     }
 
-    /// Minimum and maximum of one value.
+    /// Returns minimum and maximum of one value.
     #[must_use]
     pub const fn of(value: T) -> Self {
         MinMax { min: value, max: value }
@@ -54,15 +54,15 @@ impl From<MinMax<i32>> for MinMax<i64> {
 }
 
 impl MinMax<i64> {
-    /// How far the greatest is above the least.
+    /// Returns `max - min`.
     #[must_use]
     pub const fn distance(self) -> u64 {
         self.max.wrapping_sub(self.min).cast_unsigned()
     }
 }
 
-/// The integer that has this value, if the very same bits come back from it: not for a negative
-/// zero, a NaN, a fraction or anything beyond 32 bits.
+/// Returns the integer with this value if it converts back to the same bits. `None` for a negative zero, a
+/// NaN, a fraction or a value beyond 32 bits.
 #[inline]
 #[must_use]
 pub fn whole(value: f64) -> Option<i32> {
@@ -70,7 +70,8 @@ pub fn whole(value: f64) -> Option<i32> {
     (f64::from(int).to_bits() == value.to_bits()).then_some(int)
 }
 
-/// Takes whole numbers in as integers; false, and the extent of no use, if a value is none.
+/// Includes whole numbers as integers. Returns false, with `extent` arbitrary, if a value is not a whole
+/// number of 32 bits.
 pub fn add_whole(extent: &mut MinMax<i32>, values: &[f64]) -> bool {
     let (blocks, rest) = values.as_chunks::<LANES>();
     let Some(sample) = values.first() else { return true };
@@ -94,30 +95,30 @@ pub fn add_whole(extent: &mut MinMax<i32>, values: &[f64]) -> bool {
     wrong == [0; 2]
 }
 
-/// 1.5 * 2^52. A whole number of less than 2^51 that is added to it lands in the low bits of the
-/// significand: added as a double, or to its bits as an integer.
+/// 1.5 * 2^52. A whole number of less than 2^51 that is added to it appears in the low bits of the
+/// significand, whether it is added as a double or, to its bits, as an integer.
 pub(super) const SHIFT: f64 = 6_755_399_441_055_744.0;
 
-/// Numbers taken in side by side.
+/// Number of values processed in parallel.
 pub(super) const LANES: usize = 8;
 
-/// The range of numbers of less than 2^51, each added to [`SHIFT`]. Vector instructions everywhere
-/// find the smaller of two doubles, which they do not of two 64-bit integers.
+/// The range of numbers of less than 2^51, each added to [`SHIFT`]. All vector instruction sets have a
+/// minimum of doubles, but not of 64-bit integers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shifted {
     min: [f64; LANES],
     max: [f64; LANES],
-    /// All bits that were in one of them.
+    /// The bits that are set in any of the words.
     bits: [u64; 2],
 }
 
 impl Shifted {
-    /// Of one number.
+    /// Creates the range of one number.
     pub const fn of(word: f64) -> Self {
         Shifted { min: [word; LANES], max: [word; LANES], bits: [word.to_bits(); 2] }
     }
 
-    /// Takes more in.
+    /// Includes more numbers.
     pub fn add(&mut self, words: [f64; LANES]) {
         for ((min, max), word) in self.min.iter_mut().zip(&mut self.max).zip(words) {
             *min = if word < *min { word } else { *min };
@@ -126,9 +127,10 @@ impl Shifted {
         gather(&mut self.bits, words.map(f64::to_bits));
     }
 
-    /// The range, without `SHIFT`; `None` if a number was too large.
+    /// Returns the range, without `SHIFT`, or `None` if a number was too large.
     pub fn range(&self) -> Option<MinMax<i64>> {
-        // A NaN, which is in no comparison, shows in the exponent; other large numbers at an end.
+        // A NaN fails every comparison, but shows in the exponent. Other large numbers show in the minimum or
+        // maximum.
         if self.bits.iter().fold(0, |all, bits| all | bits) >> 52 != SHIFT.to_bits() >> 52 {
             return None;
         }
@@ -139,7 +141,7 @@ impl Shifted {
     }
 }
 
-/// Takes in the bits of all words.
+/// Ors the bits of all words into `all`.
 fn gather(all: &mut [u64; 2], words: [u64; LANES]) {
     let [a, b, c, d, e, f, g, h] = words;
     let [even, odd] = all;
@@ -147,10 +149,10 @@ fn gather(all: &mut [u64; 2], words: [u64; LANES]) {
     *odd |= (b | d) | (f | h);
 }
 
-/// The integer of a whole number in range; of any other value an integer that is not equal to it.
+/// Returns the integer of a whole number in range; for any other value, an integer that is not equal to it.
 ///
-/// Added to 1.5 * 2^52, a whole number of 32 bits lands in the low bits of the significand. Unlike a
-/// saturating cast, that is one vector instruction everywhere.
+/// Added to 1.5 * 2^52, a whole number of 32 bits appears in the low bits of the significand. Unlike a
+/// saturating cast, that is one vector instruction on all targets.
 pub(crate) fn low_int(value: f64) -> i32 {
     low32((value + SHIFT).to_bits()).cast_signed()
 }

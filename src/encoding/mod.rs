@@ -1,7 +1,7 @@
-//! Value encodings: values to bytes and back. None of them knows a format.
+//! Encodings of values as bytes. They are independent of the file formats.
 //!
-//! Below the batch there are only words of 4 and 8 bytes; signed, float and instant are names given
-//! to the finished slice. A decoder fills a slice of either [`Word`].
+//! Decoders fill slices of words of 4 or 8 bytes ([`Word`]). Signed numbers, floats and instants are
+//! interpretations of the finished slice.
 //!
 //! ```
 //! use pilaster::unstable::encoding::bitpack::{self, Packing};

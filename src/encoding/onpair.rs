@@ -17,22 +17,22 @@ use bytemuck::{Pod, Zeroable};
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
-/// Longest token.
+/// Maximum length of a token in bytes.
 pub const LONGEST: u32 = 16;
 
 /// A dictionary of tokens, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens<'a> {
     bytes: &'a [u8],
-    /// Token `c` reaches from offset `c` to offset `c + 1`.
+    /// Token `c` is from offset `c` to offset `c + 1`.
     offsets: &'a [u32],
 }
 
 impl<'a> Tokens<'a> {
-    /// Tokens in `bytes`, each from its offset to the next.
+    /// Creates a dictionary of the tokens in `bytes`, each from its offset to the next.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if a token has not 1 to 16 bytes or ends behind `bytes` (`at`: which one).
+    /// [`Kind::Invalid`] if a token does not have 1 to 16 bytes or ends after `bytes` (`at`: its index).
     pub fn new(bytes: &'a [u8], offsets: &'a [u32]) -> Result<Self> {
         if FAST && all_well(offsets, bytes.len()) {
             return Ok(Tokens { bytes, offsets });
@@ -47,29 +47,30 @@ impl<'a> Tokens<'a> {
         Ok(Tokens { bytes, offsets })
     }
 
-    /// Offset and length of a token.
+    /// Returns offset and length of a token.
     fn bounds(&self, code: u16) -> Option<(usize, usize)> {
         let from = *self.offsets.get(usize::from(code))?;
         let to = *self.offsets.get(usize::from(code).wrapping_add(1))?;
         Some((from as usize, to.wrapping_sub(from) as usize))
     }
 
-    /// Decodes `codes` to the start of `out`; the number of bytes.
+    /// Decodes `codes` to the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// In `What::ONPAIR`, `at` counts codes: [`Kind::Invalid`] for a code without token,
+    /// With [`What::ONPAIR`]; `at` is the index of the code. [`Kind::Invalid`] for a code without token,
     /// [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
         self.rest(codes, (0, 0), out)
     }
 
-    /// The codes behind those `taken`, to what follows the bytes `written`.
+    /// Decodes the remaining codes; `done` is the number of codes read and of bytes written so far.
     fn rest(&self, codes: &[u16], done: (usize, usize), out: &mut [u8]) -> Result<usize> {
         let (taken, written) = if FAST { self.fast(codes, done, out) } else { done };
         self.exact(codes, taken, out, written)
     }
 
-    /// Eight codes at a time, each a copy of 16 bytes, while there is room for eight.
+    /// Decodes eight codes at a time, with a copy of 16 bytes for each, while `out` has space for eight
+    /// copies. Returns the numbers of codes read and bytes written in total.
     fn fast(&self, codes: &[u16], done: (usize, usize), out: &mut [u8]) -> (usize, usize) {
         let (mut taken, mut written) = done;
         for eight in codes.get(taken..).unwrap_or_default().as_chunks::<8>().0 {
@@ -77,7 +78,7 @@ impl<'a> Tokens<'a> {
             let mut len = 0usize;
             for code in eight {
                 let Some((at, n)) = self.bounds(*code) else { return (taken, written) };
-                // The last token may end with the bytes: the exact loop takes it.
+                // A token near the end of the bytes is left to the exact loop.
                 let Some(token) = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
                     return (taken, written);
                 };
@@ -93,8 +94,8 @@ impl<'a> Tokens<'a> {
         (taken, written)
     }
 
-    /// Spreads the tokens over rows of 16 bytes, for more codes than there are tokens: a code is then one look
-    /// at its row. `None` if there are more than [`ROWS`] tokens, or none.
+    /// Copies the tokens to rows of 16 bytes, so that a code takes one lookup. Pays if there are more codes
+    /// than tokens. `None` if there are more than [`ROWS`] tokens, or none.
     #[allow(clippy::cast_possible_truncation, reason = "lengths, which are at most 16")]
     pub fn spread<'r>(&'r self, room: &'r mut Room) -> Option<Rows<'r>> {
         let last = u16::try_from(self.offsets.len().checked_sub(2)?).ok()?;
@@ -108,7 +109,7 @@ impl<'a> Tokens<'a> {
                 Some(token) => *row = *token,
                 None => last_row(bytes, row),
             }
-            // At most 16, as `new` has seen.
+            // At most 16, as `new` has checked.
             *length = to.wrapping_sub(*from) as u8;
         }
         Some(Rows { tokens: self, room, last })
@@ -130,16 +131,17 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Whether every token has 1 to 16 of `len` bytes: no branch, so that the compiler makes vectors of it.
+/// Returns whether every token has 1 to 16 bytes and ends within `len` bytes. Without a branch, so that the
+/// compiler vectorises the loop.
 fn all_well(offsets: &[u32], len: usize) -> bool {
     let tokens = offsets.iter().zip(offsets.get(1..).unwrap_or_default());
     let well = tokens.fold(true, |well, (from, to)| well & (from < to) & (to.wrapping_sub(*from) <= LONGEST));
-    // They follow each other, so the last one reaches furthest.
+    // The offsets ascend, so the last one is the maximum.
     well && offsets.last().is_none_or(|end| *end as usize <= len)
 }
 
-/// The row of a token near the end of the bytes. Apart, as the compiler would make a call out of copying 16
-/// bytes or fewer.
+/// Fills the row of a token near the end of the bytes. A separate function, because the compiler would make a
+/// call of the copy of 16 bytes or fewer.
 #[cold]
 fn last_row(bytes: &[u8], row: &mut [u8; 16]) {
     for (to, byte) in row.iter_mut().zip(bytes) {
@@ -147,23 +149,23 @@ fn last_row(bytes: &[u8], row: &mut [u8; 16]) {
     }
 }
 
-/// Tokens that [`Tokens::spread`] has room for: codes of 12 bits, which OnPair writes unless told otherwise.
+/// Maximum number of tokens of [`Tokens::spread`]: codes of 12 bits, the default of OnPair.
 pub const ROWS: usize = 1 << 12;
 
-/// Codes that are looked at together, before any of them is decoded.
+/// Number of codes that are checked together, before any of them is decoded.
 const BATCH: usize = 1 << 10;
 
-/// Memory for [`Tokens::spread`], 72 KB; what it holds does not matter.
+/// Memory for [`Tokens::spread`], 72 KiB with arbitrary contents.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Room {
     rows: [[u8; 16]; ROWS],
-    /// The length of each token, and a byte without meaning: twice a code is then the place of its length, and
-    /// times eight that of its row, which a processor multiplies on its way.
+    /// The length of each token and one padding byte. With `i = 2 * code`, the length is at byte `i` and the
+    /// row at byte `8 * i` of `rows`; the processor can apply the factor 8 in the address.
     lengths: [[u8; 2]; ROWS],
 }
 
-/// Tokens in rows of 16 bytes, those behind the token of no meaning.
+/// Tokens in rows of 16 bytes, with arbitrary padding.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
     tokens: &'a Tokens<'a>,
@@ -184,16 +186,17 @@ impl fmt::Debug for Rows<'_> {
 }
 
 impl Rows<'_> {
-    /// As [`Tokens::decode`].
+    /// Decodes `codes` to the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// The same.
+    /// Errors of [`Tokens::decode`].
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
         self.tokens.rest(codes, self.fast(codes, out), out)
     }
 
-    /// 16 codes at a time while all of their batch have tokens and the window behind what is written is large
-    /// enough for any 16 bytes as lengths: no code and no store is checked then. Codes taken and bytes written.
+    /// Decodes 16 codes at a time, while all codes of the batch have tokens and `out` has space for any 16
+    /// lengths of one byte. Then neither codes nor stores are checked. Returns the numbers of codes read and
+    /// bytes written.
     fn fast(&self, codes: &[u16], out: &mut [u8]) -> (usize, usize) {
         let (rows, lengths) = (self.room.rows.as_flattened(), self.room.lengths.as_flattened());
         let (mut taken, mut written) = (0usize, 0usize);
@@ -207,7 +210,8 @@ impl Rows<'_> {
                 };
                 let mut len = 0usize;
                 for four in some.as_chunks::<4>().0 {
-                    // One load for four codes: rows, lengths and the output keep the units that load and store busy.
+                    // One load for four codes, because rows, lengths and the output keep the load and store
+                    // units busy.
                     let [a, b, c, d] = four.map(u64::from);
                     let mut twice = ((a | b << 16 | c << 32 | d << 48) & 0x0fff_0fff_0fff_0fff) << 1;
                     for _ in four {
@@ -244,7 +248,7 @@ mod tests {
         }
         let tokens = Tokens::new(&bytes, &offsets).unwrap();
         let count = offsets.len() - 1;
-        // What the memory held shows nowhere.
+        // The previous contents of the memory must not show.
         let mut room = Room { rows: [[0xa5; 16]; ROWS], lengths: [[0xa5; 2]; ROWS] };
         let rows = tokens.spread(&mut room).unwrap();
         let mut state = 5u32;

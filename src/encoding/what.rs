@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. Encodings of values.
+//! Names of the fields of value encodings that an error can be about.
 
 use crate::error::fields;
 

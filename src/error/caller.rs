@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. The caller's side: memory, indices and limits.
+//! Names of the fields that an error can be about: those that depend on the caller, such as memory, indices and limits.
 
 use crate::error::fields;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and which one it is.
+//! Errors that name a file.
 
 use std::borrow::ToOwned;
 use std::fmt;
@@ -7,25 +7,44 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 
-/// What is wrong with a file or with one of a dataset's files, and which one it is.
+/// An error of a file, or of one of the files of a dataset.
+///
+/// ```
+/// use pilaster::error::{Cause, Failure};
+///
+/// /// Whether a dataset is damaged, and not only absent.
+/// fn damaged(failure: &Failure) -> bool {
+///     match &failure.cause {
+///         Cause::Io(e) => e.kind() != std::io::ErrorKind::NotFound,
+///         Cause::Format(_) => true,
+///         _ => true,
+///     }
+/// }
+///
+/// # #[cfg(feature = "bcolz")] {
+/// let failure = pilaster::bcolz::Dataset::open("no-such-directory").unwrap_err();
+/// assert!(!damaged(&failure) && failure.path.starts_with("no-such-directory"));
+/// assert!(failure.to_string().starts_with("no-such-directory"));
+/// # }
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Failure {
-    /// The file, under the path that it or its dataset was opened by.
+    /// The path of the file; of a file of a dataset, the path that the dataset was opened by, joined with its name.
     #[cfg_attr(feature = "defmt", defmt(Debug2Format))]
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The error.
     pub cause: Cause,
 }
 
-/// What is wrong with a file.
+/// The error of a file.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Cause {
-    /// It cannot be read or written; above all, it is not there.
+    /// The file cannot be read or written. Most often it does not exist.
     Io(#[cfg_attr(feature = "defmt", defmt(Display2Format))] io::Error),
-    /// Its bytes are wrong.
+    /// The bytes of the file are invalid, or the values cannot be written in its format.
     Format(Error),
 }
 

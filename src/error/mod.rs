@@ -1,14 +1,14 @@
-//! The one error of this crate: where, which field, what is wrong with it, and how much is needed.
+//! The error type of this crate: a kind, a field, an offset, and the required size or the value found.
 //!
-//! An [`Error`] is a value of 16 bytes, `Copy`, and holds no text. The texts live behind [`What::name`] and
-//! `Display`, which the linker drops from an image that never prints.
+//! An [`Error`] is a value of 16 bytes, `Copy`, and holds no text. Only [`What::name`] and `Display` refer to the
+//! texts, so the linker drops them from an image that never prints.
 //!
 //! ```
 //! use pilaster::error::{Error, Kind, What};
 //!
-//! let e = Error::needing(Kind::Truncated, What::INPUT, 0, 4);
-//! assert_eq!(e.at(), 0);
-//! assert_eq!(e.to_string(), "input at offset 0: truncated, 4 bytes needed");
+//! let e = Error::needing(Kind::Truncated, What::INPUT, 100, 4);
+//! assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::INPUT, 100, 4));
+//! assert_eq!(e.to_string(), "input at offset 100: truncated, 4 bytes needed");
 //! ```
 
 mod caller;
@@ -25,28 +25,28 @@ pub(crate) use what::{Fields, RANGE, fields};
 use core::fmt;
 use core::num::NonZero;
 
-/// The result of everything that can fail here.
+/// The result of functions of this crate that can fail.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// What is wrong. The meaning of [`Error::at`] and [`Error::need`] depends on it.
+/// The kind of an error. The meaning of [`Error::at`] and [`Error::need`] depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Kind {
-    /// The input ends inside the field. `need`: bytes that the field takes, counted from `at`.
+    /// The input ends inside the field. `need`: the size of the field in bytes, starting at `at`.
     Truncated,
-    /// Bytes are left over behind the end. `need`: how many.
+    /// The input continues after its end. `need`: the number of excess bytes.
     Trailing,
-    /// The field has a value that the format forbids. `need`: the value, saturated at `u32::MAX`.
+    /// The format does not allow the value of the field. `need`: the value, saturated at `u32::MAX`.
     Invalid,
-    /// A number or id that this crate does not know or does not decode. `need`: the id.
+    /// A number or id is unknown, or this crate does not support it. `need`: the id.
     Unsupported,
     /// The bytes are well formed but cannot be read as the type asked for. `need`: the id found.
     WrongType,
     /// A stored check value differs from the computed one. `need`: the stored value, saturated at `u32::MAX`.
     Checksum,
-    /// A sum or product of numbers from the file leaves the number range. `need`: one of them.
+    /// A sum or product of numbers from the file overflows. `need`: one of them.
     Overflow,
     /// A limit of [`Limits`](crate::limits::Limits) was reached. `need`: the limit.
     Limit,
@@ -54,22 +54,23 @@ pub enum Kind {
     /// [`Scratch`](crate::bytes::Scratch) it is the size of the allocation that failed: enlarge the memory by as much
     /// and try again.
     NoRoom,
-    /// An index is not below the count. `at`: the index; `need`: the count.
+    /// An index is not below the count of items. `at`: the index; `need`: the count.
     OutOfRange,
-    /// Bytes that must be text are not UTF-8. `at`: the first wrong byte; `need`: 0.
+    /// A text is invalid UTF-8. `at`: the first wrong byte; `need`: 0.
     Utf8,
     /// The chosen encoding cannot hold a value. `at`: the row; `need`: 0.
     Lossy,
     /// A writer was called in the wrong order or with the wrong type. `at`: the row.
     Misuse,
-    /// Bytes of a file that was given in pieces, and that no piece holds. `at` and `need`: the range.
+    /// A file was provided as ranges of bytes, and none of them contains the required one. `at` and `need`: the offset
+    /// and the length of the required range.
     Missing,
-    /// Nothing has the name that was asked for. `at` and `need`: its first twelve bytes.
+    /// No column or table has the requested name. `at` and `need`: the first twelve bytes of the name.
     Unknown,
 }
 
 impl Kind {
-    /// The kind of that number.
+    /// Returns the kind with this number.
     const fn of(number: u32) -> Self {
         match number {
             0 => Kind::Truncated,
@@ -91,10 +92,10 @@ impl Kind {
     }
 }
 
-/// An error: where, kind, field, and how much is needed.
+/// An error: kind, field, offset, and the required size or the value found.
 ///
-/// Two `u32` and not one `u64` for the offset: that keeps the alignment at 4 and the size at 16. The code is not zero, so
-/// `Result<()>` is as large as the error.
+/// The offset is two `u32` instead of one `u64`, which keeps the alignment at 4 and the size at 16. The code is not
+/// zero, so `Result<()>` is as large as the error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Error {
     /// Low half of the offset first.
@@ -104,7 +105,7 @@ pub struct Error {
     code: NonZero<u32>,
 }
 
-/// Numbers that are larger are kept as the largest.
+/// Converts to `u32`, saturating.
 #[allow(clippy::cast_possible_truncation, reason = "saturated on the line itself")]
 const fn saturated(need: u64) -> u32 {
     if need > u32::MAX as u64 { u32::MAX } else { need as u32 }
@@ -116,14 +117,14 @@ const _: () = assert!((Kind::Unknown as u32) < 16);
 const _: () = assert!(size_of::<Result<()>>() == 16 && align_of::<Error>() == 4);
 
 impl Error {
-    /// An error of `kind` in `what` at offset (or row, or index) `at`.
+    /// Creates an error of `kind` in `what` at offset (or row, or index) `at`, with [`need`](Self::need) 0.
     #[cold]
     #[must_use]
     pub const fn new(kind: Kind, what: What, at: u64) -> Self {
         Self::needing(kind, what, at, 0)
     }
 
-    /// The same, and how much is [needed](Self::need); a larger number is kept as `u32::MAX`.
+    /// Like [`new`](Self::new), with a value for [`need`](Self::need), saturated at `u32::MAX`.
     #[cold]
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "the two halves of `at` are kept apart")]
@@ -136,7 +137,8 @@ impl Error {
         }
     }
 
-    /// That no `what`, a column or a table, is called `name`. The error holds the first twelve bytes of the name.
+    /// Creates the error that no `what` (a column or a table) is called `name`. It holds the first twelve bytes of the
+    /// name.
     #[cold]
     #[must_use]
     pub(crate) fn unknown(what: What, name: &str) -> Self {
@@ -149,39 +151,39 @@ impl Error {
         Self::needing(Kind::Unknown, what, at, u32::from_le_bytes(need).into())
     }
 
-    /// Offset of the field in the file (or the row or index, as the [`Kind`] says).
+    /// Returns the offset of the field in the file, or a row or an index: see [`Kind`].
     #[must_use]
     pub const fn at(&self) -> u64 {
         let [low, high] = self.at;
         low as u64 | (high as u64) << 32
     }
 
-    /// How much is needed, or the value found: see [`Kind`]. Saturates at `u32::MAX`.
+    /// Returns the required size, or the value found: see [`Kind`]. Larger numbers are saturated at `u32::MAX`.
     #[must_use]
     pub const fn need(&self) -> u32 {
         self.need
     }
 
-    /// The field.
+    /// Returns the field, structure or resource.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "the field has 16 bits")]
     pub const fn what(&self) -> What {
         What::new((self.code() >> 4) as u16)
     }
 
-    /// What is wrong with it.
+    /// Returns the kind.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         Kind::of(self.code() & 15)
     }
 
-    /// Field and kind.
+    /// Returns the number of the field, shifted by 4 bits, with the kind in the lowest 4 bits.
     const fn code(&self) -> u32 {
         self.code.get().wrapping_sub(1)
     }
 
-    /// The same error with its offset moved by `by`: for a structure that was parsed on its own
-    /// and lies at `by` in the file.
+    /// Returns this error with `by` added to its offset: for a structure that was parsed separately and lies at `by` in
+    /// the file.
     #[cold]
     #[must_use]
     #[allow(dead_code, reason = "formats use it")]
@@ -189,7 +191,7 @@ impl Error {
         Self::needing(self.kind(), self.what(), self.at().saturating_add(by), self.need as u64)
     }
 
-    /// Another error with the same [`need`](Self::need).
+    /// Returns an error of another kind, field and offset, with the [`need`](Self::need) of this one.
     #[cold]
     #[allow(dead_code, reason = "not every format has use for it")]
     pub(crate) const fn turned(self, kind: Kind, what: What, at: u64) -> Self {
@@ -241,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Errors are values: two of them differ, can be constants, and say later what they said at first.
+    /// Errors are values: they can differ, can be constants, and keep their contents when later errors are created.
     #[test]
     fn errors_are_values() {
         const FIRST: Error = Error::needing(Kind::Truncated, What::INPUT, 1, 2);

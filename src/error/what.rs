@@ -1,10 +1,10 @@
 //! The field that an [`Error`](super::Error) is about: a number. Each module declares its own fields, and their names
-//! are looked up in [`names`](crate::names), which knows all modules.
+//! are looked up in [`names`](crate::names), which depends on all modules.
 
 /// The field, structure or resource that an error is about, in the terms of its format.
 ///
-/// Each format declares its fields as constants of this type: `What::FILO_HEADER`, `What::JAY_ROWS`. It is two bytes; the
-/// name is looked up only when it is printed, so an image that never prints carries none of the texts.
+/// Each format declares its fields as constants of this type: `What::FILO_HEADER`, `What::JAY_ROWS`. It is two bytes;
+/// the name is looked up only when it is printed, so an image that never prints carries none of the texts.
 ///
 /// ```
 /// use pilaster::error::What;
@@ -16,34 +16,35 @@
 pub struct What(u16);
 
 impl What {
-    /// The field with number `id`. Only [`fields!`] makes numbers.
+    /// Returns the field with number `id`. Only [`fields!`] assigns numbers.
     pub(crate) const fn new(id: u16) -> Self {
         What(id)
     }
 
-    /// The number of the field, which stays the same within one version of the crate.
+    /// Returns the number of the field, which is constant within one version of the crate.
     #[must_use]
     pub const fn id(self) -> u16 {
         self.0
     }
 }
 
-/// The fields that one module declares: numbers from `first` on.
+/// The fields that one module declares: consecutive numbers, starting at `first`.
 pub(crate) struct Fields {
     /// Number of the first one, a multiple of [`RANGE`].
     pub first: u16,
     /// Their names, as a message shows them.
     pub names: &'static [&'static str],
-    /// The interned name of the field in that place.
+    /// Returns the interned name of the field with this index in `names`.
     #[cfg(feature = "defmt")]
     pub interned: fn(u16) -> defmt::Str,
 }
 
-/// So many numbers are set aside for the fields of one module.
+/// Number of field numbers that are reserved for one module.
 pub(crate) const RANGE: u16 = 0x40;
 
-/// Declares the fields of a module: the first number of its range, then a line for each field, the name in the terms
-/// of the format. Makes a constant of [`What`] for each, and the list [`Fields`] that [`names`](crate::names) looks in.
+/// Declares the fields of a module: the first number of its range, then a line for each field with its name in the
+/// terms of the format. Defines a constant of [`What`] for each, and the list [`Fields`], in which
+/// [`names`](crate::names) finds the texts.
 macro_rules! fields {
     ($first:literal; $($id:ident = $name:literal,)*) => {
         pub(crate) const FIELDS: $crate::error::Fields = $crate::error::Fields {

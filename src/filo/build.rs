@@ -1,4 +1,4 @@
-//! Columns of any format in, a Filo vector of each out.
+//! Builds a Filo vector of each column of another format.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,11 +9,11 @@ use crate::bytes::{Bits, Scratch};
 use crate::column::{Batch, Build, Column, Feed, Prim, Spans, Type, Unit, Validity, Values, VarBytes};
 use crate::error::{Error, Kind, Result, What};
 
-/// Makes one vector, in the smallest encoding, of each column that [`convert`](crate::column::convert)
-/// feeds it, and hands it on with the column's number and name.
+/// Encodes each column that [`convert`](crate::column::convert) feeds it as one vector, in the smallest encoding.
+/// Passes the vector, with the column's number and name, to a callback.
 ///
-/// Integers up to 32 bits become Int, `uint32` and `int64` Long, text UTF8, bytes Blob, timestamps in
-/// milliseconds Timestamp. Any other type is an error: [`Kind::WrongType`] with the column's number.
+/// [`Element::of_column`] returns the element type of a column. A type without one is an error: [`Kind::WrongType`]
+/// with the column's number.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -40,7 +40,16 @@ pub struct Builder<F> {
 }
 
 impl Element {
-    /// What a vector of a column of `ty` holds; `None` if no vector can.
+    /// Returns the element type of a vector for a column of `ty`, or `None` if no vector can store it. Integers up to
+    /// 32 bits become Int, `uint32` and `int64` Long, text UTF8, bytes Blob, timestamps in milliseconds Timestamp.
+    ///
+    /// ```
+    /// use pilaster::column::{Prim, Type};
+    /// use pilaster::filo::Element;
+    ///
+    /// assert_eq!(Element::of_column(Type::Prim(Prim::U16)), Some(Element::Int));
+    /// assert_eq!(Element::of_column(Type::Prim(Prim::U64)), None);
+    /// ```
     #[must_use]
     pub const fn of_column(ty: Type) -> Option<Element> {
         Some(match ty {
@@ -80,7 +89,7 @@ enum Owned {
 }
 
 impl<F: FnMut(usize, &str, Element, &[u8]) -> Result<()>> Builder<F> {
-    /// A builder that hands each finished chunk to `emit`: column, name, element type, bytes.
+    /// Creates a builder that passes each finished chunk to `emit`: column number, name, element type, bytes.
     pub const fn new(emit: F) -> Self {
         Builder { emit, open: None }
     }

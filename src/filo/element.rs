@@ -1,4 +1,4 @@
-//! Element types: what the caller must name, as no byte of a vector does.
+//! Element types. The caller must name them, because a vector does not store its type.
 
 use core::fmt;
 use core::str::FromStr;
@@ -20,13 +20,13 @@ pub enum Element {
     Float,
     /// IEEE binary64.
     Double,
-    /// Text in FlatBuffer kinds.
+    /// Text in FlatBuffer vectors.
     String,
-    /// Text in BinaryVectors. Nothing on the wire enforces UTF-8.
+    /// Text in BinaryVectors. The format does not enforce UTF-8.
     Utf8,
     /// [`Utf8`](Element::Utf8) vectors whose bytes need not be text.
     Blob,
-    /// Milliseconds since 1970-01-01, stored like a long.
+    /// Milliseconds since 1970-01-01, stored as a long.
     Timestamp,
     /// Milliseconds since 1970-01-01 and an offset from UTC: two columns.
     DateTime,
@@ -47,7 +47,7 @@ impl Element {
         Element::DateTime,
     ];
 
-    /// The name that the tools use, in lower case.
+    /// Returns the name used by the command line tool, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Element {
         }
     }
 
-    /// The logical type of the (first) column.
+    /// Returns the logical type of column 0.
     #[must_use]
     pub(crate) const fn ty(self) -> Type {
         match self {
@@ -89,7 +89,7 @@ impl fmt::Display for Element {
 impl FromStr for Element {
     type Err = Error;
 
-    /// A name in any case of letters.
+    /// Parses a [`name`](Element::name), ignoring ASCII case.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for any other text.

@@ -1,52 +1,62 @@
-//! Which encoding a vector has, with the width of its numbers.
+//! The encodings of a vector, with the width of its numbers.
 
 use core::fmt;
 
 use super::raw::{Header, Packing};
 
-/// An encoding in full: what a reader found, or what a writer shall make.
+/// The encoding of a vector that was read or is to be written.
+///
+/// ```
+/// use pilaster::filo::{Encoding, Header, Packing};
+///
+/// let encoding = Encoding::Masked(Packing::I16);
+/// assert_eq!(encoding.packing(), Some(Packing::I16));
+/// assert_eq!(encoding.to_string(), "masked Int i16");
+/// let header = encoding.header();
+/// assert_eq!((header, header.word(), header.name()), (Header::MaskedInt, 0x706, "masked Int"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Encoding {
-    /// All rows missing (section 4).
+    /// All rows are missing (section 4).
     Empty,
-    /// Dense numbers, or bits for booleans (8.1).
+    /// Dense numbers, or bits for booleans (section 8.1).
     Simple(Packing),
-    /// One number (8.2).
+    /// One number for all rows (section 8.2).
     Const(Packing),
-    /// Base and differences (8.3).
+    /// A base and differences to it (section 8.3).
     Diff(Packing),
-    /// Differences of instants to a line; `zones` if they have more than one UTC offset (8.4).
+    /// A base and differences of instants to it (section 8.4).
     DiffDateTime {
-        /// Differences in milliseconds.
+        /// Width of the differences in milliseconds.
         millis: Packing,
-        /// Differences in quarter hours.
+        /// Width of the differences of UTC offsets, in quarter hours; `None` if all rows have one offset.
         zones: Option<Packing>,
     },
-    /// Strings (8.5).
+    /// Strings (section 8.5).
     SimpleString,
-    /// One string (8.6).
+    /// One string for all rows (section 8.6).
     ConstString,
-    /// Strings by code (8.7).
+    /// Strings by code (section 8.7).
     DictString(Packing),
-    /// Dense numbers without missing rows (9.1).
+    /// Dense numbers without missing rows (section 9.1).
     Packed(Packing),
-    /// Packed numbers with an NA mask (9.2).
+    /// Packed numbers with an NA mask (section 9.2).
     Masked(Packing),
-    /// One value, no missing rows (9.3, 10.4).
+    /// One value for all rows, none of which is missing (sections 9.3, 10.4).
     Repeated,
-    /// Line and residuals (9.4).
+    /// A line and residuals to it (section 9.4).
     DeltaDelta(Packing),
-    /// Byte strings of any length (10.1).
+    /// Byte strings of any length (section 10.1).
     Utf8,
-    /// Byte strings in slots (10.2).
+    /// Byte strings in slots of one size (section 10.2).
     FixedMaxUtf8,
-    /// Byte strings by code (10.3).
+    /// Byte strings by code (section 10.3).
     DictUtf8(Packing),
 }
 
 impl Encoding {
-    /// The header word of the current release (0.3.3 and later).
+    /// Returns the header word of the current release (0.3.3 and later).
     #[must_use]
     pub const fn header(self) -> Header {
         match self {
@@ -70,7 +80,7 @@ impl Encoding {
         }
     }
 
-    /// Width and sign of the stored numbers, codes or residuals, where the encoding has any.
+    /// Returns width and sign of the stored numbers, codes or residuals, or `None` if the encoding has none.
     #[must_use]
     pub const fn packing(self) -> Option<Packing> {
         match self {
@@ -89,7 +99,7 @@ impl Encoding {
 }
 
 impl fmt::Display for Encoding {
-    /// The format's name of the kind, and the width: `Int u4`, `DeltaDelta i8`.
+    /// Writes the format's name of the kind, then the width: `Int u4`, `DeltaDelta i8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.header().name())?;
         match self.packing() {

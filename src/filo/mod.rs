@@ -2,12 +2,11 @@
 //!
 //! Section numbers in comments refer to the description of the format, `docs/formats/filo.md`.
 //!
-//! A chunk is a header word and a payload. It has no magic number, no checksum, no length, and **no
-//! element type**: the caller names the type, and keeps the chunk to the byte, since for most kinds
-//! the row count follows from its length.
+//! A chunk is a header word and a payload. It has no magic number, no checksum, no length, and **no element type**. The
+//! caller must name the type, and keep the exact length of the chunk, because most kinds compute the row count from it.
 //!
 //! ```text
-//! +0  header word   byte 0 major type, byte 1 sub type, bytes 2 and 3 nothing
+//! +0  header word   byte 0 major type, byte 1 sub type, bytes 2 and 3 unused
 //!                   (major type 1, empty: bytes 1 to 3 are the row count)
 //! +4  payload       FlatBuffer kinds: root offset, vtables, tables
 //!                   BinaryVectors:    nbits, sign, last byte's bits, data: [10 00][01][00] [..]
@@ -18,7 +17,7 @@
 //!
 //! # Reading
 //!
-//! [`Vector`] is a checked view: rows by number, in sequence, or in batches through the
+//! [`Vector`] is a checked view. It returns rows by number, in sequence, or in batches through the
 //! [`column`](mod@crate::column) traits.
 //!
 //! ```
@@ -42,8 +41,9 @@
 //!
 //! # Writing
 //!
-//! [`write`](mod@write) puts a chunk into a buffer of the caller: all rows at once in the smallest
-//! encoding ([`encode_auto`](write::encode_auto)) or in a given one ([`encode`](write::encode)).
+//! [`write`](mod@write) writes a chunk to a caller-provided buffer: all rows at once in the smallest encoding
+//! ([`encode_auto`](write::encode_auto)) or in a given one ([`encode`](write::encode)), or row by row
+//! ([`append`](write::append)).
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -62,8 +62,8 @@
 //!
 //! # What is supported
 //!
-//! Everything that release 0.3.7 of the original writes, in both directions, and what releases from
-//! 0.2.1 on wrote otherwise, for reading.
+//! Everything that release 0.3.7 of the original writes, for reading and writing. For reading also the encodings of
+//! older releases, from 0.2.1.
 //!
 //! | header | kind | read and written as | read only |
 //! |---|---|---|---|
@@ -79,12 +79,12 @@
 //! | `0x808` | DeltaDelta | Long | |
 //! | `0x206` `0x306` `0x207` | UTF8, FixedMaxUTF8, DictUTF8 | UTF8, Blob | |
 //!
-//! Not supported, as nothing tells them apart from the rest: UTF8 words of 0.3.0 and 0.3.1, and
-//! everything before 0.2.1. The vectors that FiloDB makes today are another format.
+//! Not supported, because they cannot be distinguished from the others: UTF8 words of 0.3.0 and 0.3.1, and everything
+//! before 0.2.1. The vectors of today's FiloDB are another format.
 //!
-//! Where this crate reads more than the original: a chunk whose NA mask says that every row is
-//! missing, with no bits (section 7); a dense FlatBuffer vector without a `data` field and without rows; the
-//! whole range of DeltaDelta lines (section 13, item 1).
+//! This crate reads more than the original: a chunk whose NA mask marks every row as missing without storing bits
+//! (section 7); a dense FlatBuffer vector without a `data` field and without rows; the whole range of DeltaDelta lines
+//! (section 13, item 1).
 
 #[cfg(feature = "alloc")]
 mod build;

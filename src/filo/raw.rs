@@ -1,4 +1,4 @@
-//! The numbers of the wire format, each written once (`Filo` sections 2, 5, 6 and 9).
+//! The constants of the format (sections 2, 5, 6 and 9).
 
 pub use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
@@ -6,36 +6,36 @@ use crate::error::{Error, Kind, Result, What};
 /// Size in bytes of the header word before every payload.
 pub const HEADER_LEN: usize = 4;
 
-/// Most rows that the header word of an empty vector can count: 24 bits.
+/// Maximum number of rows of an empty vector: its header word has 24 bits for the count.
 pub const MAX_EMPTY_ROWS: u32 = 0x00ff_ffff;
 
 /// Milliseconds in a quarter of an hour, the unit of zone offsets.
 pub const QUARTER_MS: i32 = 15 * 60 * 1000;
 
-/// The word of a missing row in a variable UTF8 vector.
+/// The word of a missing row in a UTF8 vector.
 pub const UTF8_NA: u32 = 0x8000_0000;
-/// Bits of the length in a packed UTF8 word.
+/// Number of bits of the length in a packed UTF8 word.
 pub const UTF8_LEN_BITS: u32 = 11;
-/// Longest string that a packed UTF8 word can describe.
+/// Maximum length in bytes of a string with a packed UTF8 word.
 pub const UTF8_MAX_LEN: u32 = (1 << UTF8_LEN_BITS) - 1;
-/// Largest offset that a packed UTF8 word can describe.
+/// Maximum offset in bytes in a packed UTF8 word.
 pub const UTF8_MAX_OFFSET: u32 = (1 << 20) - 1;
 /// The second byte of a fixed-max slot with length 0 whose row is missing.
 pub const FIXED_NA: u8 = 0xff;
 
 /// `NaMask.maskType`: every row has a value.
 pub const MASK_ALL_ZEROES: u8 = 0;
-/// `NaMask.maskType`: look at `bitMask`.
+/// `NaMask.maskType`: `bitMask` has a bit per row, 1 = missing.
 pub const MASK_SIMPLE: u8 = 1;
 /// `NaMask.maskType`: no row has a value. The default of the field.
 pub const MASK_ALL_ONES: u8 = 2;
 
-/// What the two low bytes of the header word say: major and sub type (section 2).
+/// Major and sub type, the two low bytes of the header word (section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u16)]
 pub enum Header {
-    /// No values; the row count is in the upper 24 bits of the word.
+    /// No values. The row count is in the upper 24 bits of the word.
     Empty = 0x001,
     /// FlatBuffer: a dense array of numbers or bits.
     SimplePrimitive = 0x002,
@@ -49,7 +49,7 @@ pub enum Header {
     ConstString = 0x104,
     /// FlatBuffer: a base and differences to it.
     DiffPrimitive = 0x005,
-    /// FlatBuffer: the same for instants and their zone offsets.
+    /// FlatBuffer: bases and differences of instants and their UTC offsets.
     DiffDateTime = 0x405,
     /// 64-bit numbers (before 0.3.3: ints) with an NA mask.
     MaskedPrimitive = 0x006,
@@ -93,7 +93,7 @@ impl Header {
         Header::DeltaDelta,
     ];
 
-    /// The header of a word. Bits 16 to 31 carry nothing (for an empty vector: bits 8 to 31 the rows).
+    /// Returns the header of a word. Ignores bits 16 to 31. In an empty vector, bits 8 to 31 are the row count.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for any other pair of major and sub type.
@@ -109,13 +109,13 @@ impl Header {
             .ok_or_else(|| Error::needing(Kind::Unsupported, What::FILO_HEADER, 0, word.into()))
     }
 
-    /// The word that a writer stores; the row count of an empty vector comes on top.
+    /// Returns the word that a writer stores, without the row count of an empty vector.
     #[must_use]
     pub const fn word(self) -> u32 {
         self as u32
     }
 
-    /// The name in the format's own terms.
+    /// Returns the name in the terms of the format.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -140,8 +140,8 @@ impl Header {
     }
 }
 
-/// Width and sign from their stored numbers in a FlatBuffer data vector (section 6). Only 64 bits may
-/// have either sign.
+/// Converts width and sign of a FlatBuffer data vector (section 6). The sign is ignored for 64 bits. Returns `None` for
+/// an invalid width.
 #[must_use]
 pub const fn packing_of_info(nbits: u16, signed: bool) -> Option<Packing> {
     Some(match (nbits, signed) {
@@ -156,8 +156,8 @@ pub const fn packing_of_info(nbits: u16, signed: bool) -> Option<Packing> {
     })
 }
 
-/// Width and sign from their stored numbers in a packed BinaryVector (section 9.1): 2 and 4 bits must
-/// be unsigned, 32 bits are signed whatever the flag says.
+/// Converts width and sign of a packed BinaryVector (section 9.1). Numbers of 2 and 4 bits must be unsigned. The sign
+/// is ignored for 32 bits, which are signed, and for 64 bits. Returns `None` for an invalid pair.
 #[must_use]
 pub const fn packing_of_packed(nbits: u16, signed: bool) -> Option<Packing> {
     Some(match (nbits, signed) {

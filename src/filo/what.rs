@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. Filo vectors.
+//! Names of the fields that errors of Filo vectors refer to.
 
 use crate::error::fields;
 

@@ -9,7 +9,7 @@ use crate::meta::flat;
 pub enum MaskType {
     /// Every row has a value.
     AllZeroes,
-    /// The bits of `bitMask` say which rows have none.
+    /// The bits of `bitMask` mark the rows without a value.
     SimpleBitMask,
     /// No row has a value.
     AllOnes,
@@ -95,7 +95,7 @@ impl<'a> NaMask<'a> {
         self.0.check()
     }
 
-    /// Left out means that no row has a value: the default is not zero.
+    /// If absent, no row has a value: the default is not zero.
     #[inline]
     pub fn mask_type(&self) -> Result<MaskType> {
         self.0.scalar(0, MaskType::AllOnes)
@@ -108,11 +108,11 @@ impl<'a> NaMask<'a> {
     }
 }
 
-/// How the elements of a data vector are stored.
+/// Storage of the elements of a data vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DataInfo {
-    /// Bits of one element.
+    /// Width of an element in bits.
     pub nbits: u16,
     /// Whether the elements are sign-extended.
     pub signed: bool,
@@ -128,7 +128,7 @@ impl flat::Fixed for DataInfo {
     }
 }
 
-/// What all rows of a date-time vector share.
+/// Properties shared by all rows of a date-time vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DdtVars {
@@ -426,7 +426,7 @@ impl<'a> DictStringVector<'a> {
     }
 }
 
-/// Header word 0x005: a base and one difference to it per row.
+/// Header word 0x005: a base and one difference from it per row.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffPrimitiveVector<'a>(flat::Table<'a>);
 
@@ -489,7 +489,7 @@ impl<'a> DiffPrimitiveVector<'a> {
         self.0.table(1)
     }
 
-    /// What is added to every difference.
+    /// The base that is added to every difference.
     #[inline]
     pub fn base(&self) -> Result<i64> {
         self.0.scalar(2, 0)
@@ -579,7 +579,7 @@ impl<'a> DiffDateTimeVector<'a> {
         self.0.inline(2)
     }
 
-    /// Differences to the base, in milliseconds.
+    /// Differences from the base, in milliseconds.
     #[inline]
     pub fn millis(&self) -> Result<Option<flat::Inline<'a, u8>>> {
         self.0.vector(3)
@@ -591,7 +591,7 @@ impl<'a> DiffDateTimeVector<'a> {
         self.0.inline(4)
     }
 
-    /// Differences to the base offset, in quarters of an hour; left out if all rows have the base offset.
+    /// Differences from the base offset, in quarters of an hour; absent if all rows have the base offset.
     #[inline]
     pub fn tz(&self) -> Result<Option<flat::Inline<'a, u8>>> {
         self.0.vector(5)

@@ -4,10 +4,20 @@ use crate::error::Result;
 use crate::meta::flat;
 
 /// Storage type of a column.
+///
+/// ```
+/// use pilaster::column::{Prim, Type};
+/// use pilaster::jay::SType;
+/// use pilaster::jay::write::{WriteOptions, storage};
+///
+/// // Unsigned numbers are stored as the next wider signed type.
+/// assert_eq!(storage(Type::Prim(Prim::U8), &WriteOptions::DEFAULT), Some(SType::Int16));
+/// assert_eq!((SType::from(7), u8::from(SType::Str32)), (SType::Str32, 7));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SType {
-    /// Truth values, one byte each.
+    /// Booleans, one byte each.
     Bool8,
     /// Integers of 8 bits.
     Int8,
@@ -29,7 +39,7 @@ pub enum SType {
     Date32,
     /// Nanoseconds since the Unix epoch.
     Time64,
-    /// Nothing but missing values.
+    /// Only missing values.
     Void0,
     /// Lists with 32-bit offsets.
     Arr32,
@@ -94,7 +104,7 @@ impl flat::Fixed for SType {
     }
 }
 
-/// What a type needs besides its storage type.
+/// Parameters of a type besides its storage type.
 #[derive(Clone, Copy, Debug)]
 pub enum TypeExtra<'a> {
     /// Element type of a list.
@@ -176,13 +186,13 @@ impl<'a> Type<'a> {
     }
 }
 
-/// Least and greatest truth value.
+/// Minimum and maximum of booleans.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StatsBool {
-    /// Least value.
+    /// Minimum.
     pub min: i8,
-    /// Greatest value.
+    /// Maximum.
     pub max: i8,
 }
 
@@ -196,13 +206,13 @@ impl flat::Fixed for StatsBool {
     }
 }
 
-/// Least and greatest 8-bit integer.
+/// Minimum and maximum of 8-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StatsInt8 {
-    /// Least value.
+    /// Minimum.
     pub min: i8,
-    /// Greatest value.
+    /// Maximum.
     pub max: i8,
 }
 
@@ -216,13 +226,13 @@ impl flat::Fixed for StatsInt8 {
     }
 }
 
-/// Least and greatest 16-bit integer.
+/// Minimum and maximum of 16-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StatsInt16 {
-    /// Least value.
+    /// Minimum.
     pub min: i16,
-    /// Greatest value.
+    /// Maximum.
     pub max: i16,
 }
 
@@ -236,13 +246,13 @@ impl flat::Fixed for StatsInt16 {
     }
 }
 
-/// Least and greatest 32-bit integer; of dates too.
+/// Minimum and maximum of 32-bit integers or dates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StatsInt32 {
-    /// Least value.
+    /// Minimum.
     pub min: i32,
-    /// Greatest value.
+    /// Maximum.
     pub max: i32,
 }
 
@@ -259,13 +269,13 @@ impl flat::Fixed for StatsInt32 {
     }
 }
 
-/// Least and greatest 64-bit integer; of times too.
+/// Minimum and maximum of 64-bit integers or times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StatsInt64 {
-    /// Least value.
+    /// Minimum.
     pub min: i64,
-    /// Greatest value.
+    /// Maximum.
     pub max: i64,
 }
 
@@ -282,13 +292,13 @@ impl flat::Fixed for StatsInt64 {
     }
 }
 
-/// Least and greatest 32-bit float.
+/// Minimum and maximum of 32-bit floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StatsFloat32 {
-    /// Least value.
+    /// Minimum.
     pub min: f32,
-    /// Greatest value.
+    /// Maximum.
     pub max: f32,
 }
 
@@ -305,13 +315,13 @@ impl flat::Fixed for StatsFloat32 {
     }
 }
 
-/// Least and greatest 64-bit float.
+/// Minimum and maximum of 64-bit floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StatsFloat64 {
-    /// Least value.
+    /// Minimum.
     pub min: f64,
-    /// Greatest value.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -328,22 +338,22 @@ impl flat::Fixed for StatsFloat64 {
     }
 }
 
-/// Least and greatest value. The members are bare structs, reached by an offset as a table would be.
+/// Minimum and maximum. The members are bare structs, referred to by an offset like a table.
 #[derive(Clone, Copy, Debug)]
 pub enum Stats {
-    /// Of truth values.
+    /// Statistics of booleans.
     Bool(StatsBool),
-    /// Of 8-bit integers.
+    /// Statistics of 8-bit integers.
     Int8(StatsInt8),
-    /// Of 16-bit integers.
+    /// Statistics of 16-bit integers.
     Int16(StatsInt16),
-    /// Of 32-bit integers and dates.
+    /// Statistics of 32-bit integers and dates.
     Int32(StatsInt32),
-    /// Of 64-bit integers and times.
+    /// Statistics of 64-bit integers and times.
     Int64(StatsInt64),
-    /// Of 32-bit floats.
+    /// Statistics of 32-bit floats.
     Float32(StatsFloat32),
-    /// Of 64-bit floats.
+    /// Statistics of 64-bit floats.
     Float64(StatsFloat64),
     /// A tag that the schema does not name.
     Unknown(u8),
@@ -386,9 +396,9 @@ impl<'a> flat::Union<'a> for Stats {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Buffer {
-    /// First byte.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// Bytes, without padding.
+    /// Length in bytes, without padding.
     pub length: u64,
 }
 
@@ -496,7 +506,7 @@ impl<'a> Column<'a> {
         self.0.scalar(4, 0)
     }
 
-    /// Least and greatest value, if they were known.
+    /// Minimum and maximum, if they are known.
     #[inline]
     pub fn stats(&self) -> Result<Option<Stats>> {
         self.0.union(5)
@@ -514,7 +524,7 @@ impl<'a> Column<'a> {
         self.0.scalar(8, 0)
     }
 
-    /// Validity, then what the type has; new layout only.
+    /// Validity, followed by the buffers of the type; new layout only.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, Buffer>>> {
         self.0.vector(9)

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::meta::flat;
 
-/// The last FlatBuffer of a file: where the other four are.
+/// The last FlatBuffer of a file: the locations of the other four.
 #[derive(Clone, Copy, Debug)]
 pub struct Postscript<'a>(flat::Table<'a>);
 
@@ -78,14 +78,14 @@ impl<'a> Postscript<'a> {
         self.0.table(3)
     }
 
-    /// Data of the user.
+    /// User metadata.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Linked<'a, PostscriptMetadata<'a>>>> {
         self.0.linked(4)
     }
 }
 
-/// A named piece of user data.
+/// A named entry of user metadata.
 #[derive(Clone, Copy, Debug)]
 pub struct PostscriptMetadata<'a>(flat::Table<'a>);
 
@@ -136,7 +136,7 @@ impl<'a> PostscriptMetadata<'a> {
         self.0.required(0, self.0.string(0)?)
     }
 
-    /// Where it is.
+    /// Its location.
     #[inline]
     pub fn segment(&self) -> Result<PostscriptSegment<'a>> {
         self.0.required(1, self.0.table(1)?)
@@ -194,7 +194,7 @@ impl<'a> PostscriptSegment<'a> {
         self.0.check()
     }
 
-    /// First byte, from the start of the file.
+    /// Offset of the first byte in the file.
     #[inline]
     pub fn offset(&self) -> Result<u64> {
         self.0.scalar(0, 0)
@@ -206,7 +206,7 @@ impl<'a> PostscriptSegment<'a> {
         self.0.scalar(1, 0)
     }
 
-    /// Alignment, as a power of two.
+    /// Alignment, as an exponent of two.
     #[inline]
     pub fn alignment_exponent(&self) -> Result<u8> {
         self.0.scalar(2, 0)
@@ -225,7 +225,7 @@ impl<'a> PostscriptSegment<'a> {
     }
 }
 
-/// Segment map, and the names behind the numbers of the other buffers.
+/// Segment map, and the names of the encodings and layouts that other buffers refer to by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Footer<'a>(flat::Table<'a>);
 
@@ -411,11 +411,11 @@ impl<'a> LayoutSpec<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SegmentSpec {
-    /// First byte, from the start of the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
     /// Bytes.
     pub length: u32,
-    /// Alignment, as a power of two.
+    /// Alignment, as an exponent of two.
     pub alignment_exponent: u8,
     /// Reserved.
     pub compression: u8,
@@ -439,11 +439,11 @@ impl flat::Fixed for SegmentSpec {
     }
 }
 
-/// How a segment is compressed. Reserved.
+/// Compression of a segment. Reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CompressionScheme {
-    /// Not at all.
+    /// Not compressed.
     None,
     /// LZ4.
     Lz4,
@@ -682,7 +682,7 @@ impl<'a> Layout<'a> {
         self.0.check()
     }
 
-    /// Which layout: an index into `Footer.layout_specs`.
+    /// The layout: an index into `Footer.layout_specs`.
     #[inline]
     pub fn encoding(&self) -> Result<u16> {
         self.0.scalar(0, 0)
@@ -764,18 +764,18 @@ impl<'a> Array<'a> {
         self.0.table(0)
     }
 
-    /// The buffers of all nodes, in the order in which they lie in the blob.
+    /// The buffers of all nodes, in their order in the blob.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, Buffer>>> {
         self.0.vector(1)
     }
 }
 
-/// How a buffer is compressed. Reserved.
+/// Compression of a buffer. Reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     None,
     /// LZ4.
     Lz4,
@@ -818,9 +818,9 @@ impl flat::Fixed for Compression {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Buffer {
-    /// Bytes of padding just before it.
+    /// Number of padding bytes before the buffer.
     pub padding: u16,
-    /// Alignment that its elements need in memory, as a power of two.
+    /// Required alignment of its elements in memory, as an exponent of two.
     pub alignment_exponent: u8,
     /// Reserved.
     pub compression: Compression,
@@ -894,7 +894,7 @@ impl<'a> ArrayNode<'a> {
         self.0.check()
     }
 
-    /// Which encoding: an index into `Footer.array_specs`.
+    /// The encoding: an index into `Footer.array_specs`.
     #[inline]
     pub fn encoding(&self) -> Result<u16> {
         self.0.scalar(0, 0)
@@ -925,11 +925,11 @@ impl<'a> ArrayNode<'a> {
     }
 }
 
-/// How sure a bound is.
+/// Precision of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Precision {
-    /// The value lies within the bound.
+    /// The value is within the bound.
     Inexact,
     /// The bound is the value.
     Exact,
@@ -1031,25 +1031,25 @@ impl<'a> ArrayStats<'a> {
         self.0.check()
     }
 
-    /// Least value.
+    /// Minimum.
     #[inline]
     pub fn min(&self) -> Result<Option<flat::Inline<'a, u8>>> {
         self.0.vector(0)
     }
 
-    /// How sure `min` is.
+    /// Precision of `min`.
     #[inline]
     pub fn min_precision(&self) -> Result<Precision> {
         self.0.scalar(1, Precision::Inexact)
     }
 
-    /// Greatest value.
+    /// Maximum.
     #[inline]
     pub fn max(&self) -> Result<Option<flat::Inline<'a, u8>>> {
         self.0.vector(2)
     }
 
-    /// How sure `max` is.
+    /// Precision of `max`.
     #[inline]
     pub fn max_precision(&self) -> Result<Precision> {
         self.0.scalar(3, Precision::Inexact)
@@ -1061,13 +1061,13 @@ impl<'a> ArrayStats<'a> {
         self.0.vector(4)
     }
 
-    /// Whether no value is less than the one before it.
+    /// Whether no value is less than the previous one.
     #[inline]
     pub fn is_sorted(&self) -> Result<Option<bool>> {
         self.0.inline(5)
     }
 
-    /// Whether every value is greater than the one before it.
+    /// Whether every value is greater than the previous one.
     #[inline]
     pub fn is_strict_sorted(&self) -> Result<Option<bool>> {
         self.0.inline(6)
@@ -1085,7 +1085,7 @@ impl<'a> ArrayStats<'a> {
         self.0.inline(8)
     }
 
-    /// Bytes that the values take when they are not encoded.
+    /// Size in bytes of the values without encoding.
     #[inline]
     pub fn uncompressed_size_in_bytes(&self) -> Result<Option<u64>> {
         self.0.inline(9)
@@ -1177,7 +1177,7 @@ impl flat::Fixed for PType {
     }
 }
 
-/// Nothing but missing values.
+/// Only missing values.
 #[derive(Clone, Copy, Debug)]
 pub struct Null<'a>(flat::Table<'a>);
 
@@ -1218,7 +1218,7 @@ impl<'a> Null<'a> {
     }
 }
 
-/// Truth values.
+/// Booleans.
 #[derive(Clone, Copy, Debug)]
 pub struct Bool<'a>(flat::Table<'a>);
 
@@ -1313,7 +1313,7 @@ impl<'a> Primitive<'a> {
         self.0.check()
     }
 
-    /// Which.
+    /// The number type.
     #[inline]
     pub fn ptype(&self) -> Result<PType> {
         self.0.scalar(0, PType::U8)
@@ -1373,13 +1373,13 @@ impl<'a> Decimal<'a> {
         self.0.check()
     }
 
-    /// Digits.
+    /// Number of digits.
     #[inline]
     pub fn precision(&self) -> Result<u8> {
         self.0.scalar(0, 0)
     }
 
-    /// Digits behind the point; may be negative.
+    /// Number of digits after the point; may be negative.
     #[inline]
     pub fn scale(&self) -> Result<i8> {
         self.0.scalar(1, 0)
@@ -1735,7 +1735,7 @@ impl<'a> Extension<'a> {
         self.0.string(0)
     }
 
-    /// How it is stored.
+    /// The storage type.
     #[inline]
     pub fn storage_dtype(&self) -> Result<Option<DType<'a>>> {
         self.0.table(1)
@@ -1933,7 +1933,7 @@ impl<'a> Map<'a> {
         self.0.table(1)
     }
 
-    /// Whether the keys of each map are in order.
+    /// Whether the keys of each map are sorted.
     #[inline]
     pub fn keys_sorted(&self) -> Result<bool> {
         self.0.scalar(2, false)
@@ -1949,9 +1949,9 @@ impl<'a> Map<'a> {
 /// The alternatives of a logical type.
 #[derive(Clone, Copy, Debug)]
 pub enum Type<'a> {
-    /// Nothing but missing values.
+    /// Only missing values.
     Null(Null<'a>),
-    /// Truth values.
+    /// Booleans.
     Bool(Bool<'a>),
     /// Numbers.
     Primitive(Primitive<'a>),
@@ -2077,7 +2077,7 @@ impl<'a> DType<'a> {
         self.0.check()
     }
 
-    /// Which, and what it needs.
+    /// The alternative and its parameters.
     #[inline]
     pub fn type_(&self) -> Result<Option<Type<'a>>> {
         self.0.union(0)

@@ -1,24 +1,24 @@
-//! Adler-32, of zlib (RFC 1950) and of DataSeries extents.
+//! Adler-32, as in zlib (RFC 1950) and DataSeries extents.
 
 use crate::bytes::FAST;
 
 /// The modulus: the largest prime below 2^16.
 const MOD: u32 = 65_521;
 
-/// Bytes that the plain loop takes between two divisions: the most for which neither sum can leave
-/// 32 bits, when both start just below the modulus.
+/// Bytes that the plain loop adds between two divisions: the maximum for which neither sum can exceed 32
+/// bits, when both start just below the modulus.
 const PLAIN: usize = 5552;
 
 /// Lanes of the wide loop: two vectors of 16 bytes.
 const LANES: u32 = 32;
-/// Steps of the wide loop: the most for which a lane's sum of sums stays inside 16 bits.
+/// Steps of the wide loop: the maximum for which a lane's sum of sums fits 16 bits.
 const STEPS: u32 = 22;
-/// Bytes of one turn of the wide loop.
+/// Bytes per block of the wide loop.
 const BLOCK: u32 = LANES * STEPS;
 
 const _: () = assert!(STEPS * (STEPS + 1) / 2 * 255 <= u16::MAX as u32);
 
-/// The Adler-32 of `bytes`.
+/// Returns the Adler-32 of `bytes`.
 ///
 /// ```
 /// assert_eq!(pilaster::unstable::hash::adler32(b""), 1);
@@ -31,7 +31,7 @@ pub fn adler32(bytes: &[u8]) -> u32 {
     state.value()
 }
 
-/// An Adler-32 in the making, for bytes that come in pieces.
+/// A running Adler-32, for input in pieces.
 ///
 /// ```
 /// use pilaster::unstable::hash::Adler32;
@@ -47,7 +47,7 @@ pub fn adler32(bytes: &[u8]) -> u32 {
 pub struct Adler32 {
     /// 1 plus the sum of the bytes; below the modulus between calls.
     sum: u32,
-    /// The sum of all values that `sum` has had; likewise.
+    /// The sum of all values of `sum` so far; below the modulus between calls.
     sums: u32,
 }
 
@@ -58,15 +58,15 @@ impl Default for Adler32 {
 }
 
 impl Adler32 {
-    /// Of no bytes yet.
+    /// Creates the state of an empty input.
     #[must_use]
     pub const fn new() -> Self {
         Adler32 { sum: 1, sums: 0 }
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
-        // Lanes gain nothing where the machine has no vectors, and cost flash.
+        // Lanes gain nothing on targets without vectors, and cost flash.
         if FAST {
             let rest = self.wide(bytes);
             self.plain(rest);
@@ -75,13 +75,13 @@ impl Adler32 {
         }
     }
 
-    /// The Adler-32 of all bytes so far.
+    /// Returns the Adler-32 of all bytes so far.
     #[must_use]
     pub const fn value(&self) -> u32 {
         self.sums << 16 | self.sum
     }
 
-    /// One byte after the other.
+    /// Adds byte by byte.
     fn plain(&mut self, bytes: &[u8]) {
         for piece in bytes.chunks(PLAIN) {
             for byte in piece {
@@ -92,13 +92,13 @@ impl Adler32 {
         }
     }
 
-    /// One byte after the other, without a division.
+    /// Adds byte by byte, without a division.
     fn small(&mut self, bytes: &[u8]) {
         let (mut sum, mut sums) = (self.sum, self.sums);
         for byte in bytes {
             sum = sum.wrapping_add((*byte).into());
             sums = sums.wrapping_add(sum);
-            // Seldom. Until then neither leaves 32 bits, as the sum of sums is the larger one.
+            // Seldom true. Until then neither sum exceeds 32 bits, as `sums` is the larger one.
             if sums >= 1 << 31 {
                 (sum, sums) = (fold(sum), fold(sums));
             }
@@ -107,11 +107,11 @@ impl Adler32 {
         (self.sum, self.sums) = (below(fold(fold(sum))), below(fold(fold(sums))));
     }
 
-    /// Whole blocks, in lanes of 16 bits; gives back what is left.
+    /// Adds whole blocks, in lanes of 16 bits. Returns the remaining bytes.
     ///
-    /// Byte `s * LANES + l` of a block is counted `LANES * (STEPS - s) - l` times in the sum of
-    /// sums. Lane `l` counts it `STEPS - s` times, so the lanes' sums times `LANES`, less `l` times
-    /// their plain sums, are what the block adds.
+    /// Byte `s * LANES + l` of a block is counted `LANES * (STEPS - s) - l` times in the sum of sums. Lane
+    /// `l` counts it `STEPS - s` times. So the block adds the lanes' sums times `LANES`, less `l` times their
+    /// plain sums.
     fn wide<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (blocks, rest) = bytes.as_chunks::<{ BLOCK as usize }>();
         for block in blocks {
@@ -142,13 +142,13 @@ impl Adler32 {
     }
 }
 
-// The wide loop adds to `sums` at most this, which must fit 32 bits together.
+// The wide loop adds at most this to `sums`; the total must fit 32 bits.
 const _: () = assert!(
     MOD as u64 + MOD as u64 * BLOCK as u64 + (LANES * LANES) as u64 * u16::MAX as u64 <= u32::MAX as u64
         && MOD as u64 + (PLAIN as u64 * (PLAIN as u64 + 1) / 2) * 255 + PLAIN as u64 * MOD as u64 <= u32::MAX as u64
 );
 
-/// A smaller number of the same remainder: 2^16 is 15 more than the modulus.
+/// Returns a smaller number with the same remainder: 2^16 is 15 more than the modulus.
 const fn fold(n: u32) -> u32 {
     (n & 0xffff).wrapping_add((n >> 16).wrapping_mul(15))
 }
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn known_answers() {
-        // RFC 1950 fixes the empty one; the others are zlib's.
+        // RFC 1950 defines the value of the empty input; the others are from zlib.
         for (text, value) in [("", 1), ("a", 0x0062_0062), ("abc", 0x024d_0127), ("message digest", 0x2975_0586)] {
             assert_eq!(adler32(text.as_bytes()), value, "{text}");
         }

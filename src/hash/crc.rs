@@ -2,7 +2,7 @@
 
 use crc::{CRC_32_BZIP2, Crc};
 
-/// 16 KiB of tables are for hosts only: elsewhere the checksum is the smaller part of what decoding takes.
+/// 16 KiB of tables are for hosts only: elsewhere the checksum is the smaller part of the decoding time.
 #[cfg(feature = "std")]
 type Tables = crc::Table<16>;
 #[cfg(not(feature = "std"))]
@@ -10,7 +10,7 @@ type Tables = crc::Table<0>;
 
 static BZIP2: Crc<u32, Tables> = Crc::<u32, Tables>::new(&CRC_32_BZIP2);
 
-/// CRC-32 as bzip2 counts it: the usual polynomial, highest bit first.
+/// Returns the CRC-32 of bzip2: the usual polynomial, highest bit first.
 ///
 /// ```
 /// use pilaster::unstable::hash::bzip_crc;

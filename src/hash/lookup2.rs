@@ -1,17 +1,17 @@
-//! Bob Jenkins' hash of 1996, which DataSeries keeps of its extents and trailers (DataSeries section 9).
+//! Bob Jenkins' hash of 1996, the checksum of DataSeries extents and trailers (DataSeries section 9).
 //!
-//! Words are taken in little-endian order whatever the machine or the file. The chain of one input
-//! cannot be cut: nine steps of two cycles each per 12 bytes is as fast as it goes.
+//! Words are read in little-endian order on all targets and for all files. The dependency chain of one input
+//! limits the speed: nine steps of two cycles each per 12 bytes.
 
 use crate::bytes::{STRICT, len32};
 
-/// The hash of `bytes`, chained behind `initial`.
+/// Returns the hash of `bytes` with the initial value `initial`.
 ///
 /// ```
 /// use pilaster::unstable::hash::lookup2;
 ///
 /// assert_eq!(lookup2(0, b""), 0xbd49_d10d);
-/// // Chains: the result of one call is the initial value of the next.
+/// // Chained: the result of one call is the initial value of the next.
 /// assert_ne!(lookup2(lookup2(1972, b"fixed"), b"pool"), lookup2(1972, b"fixedpool"));
 /// ```
 #[must_use]
@@ -21,10 +21,10 @@ pub fn lookup2(initial: u32, bytes: &[u8]) -> u32 {
     state.chain()
 }
 
-/// Whether whole blocks are taken past the buffer: small machines have one loop for all.
+/// True if whole blocks bypass the buffer. Small targets have one loop for all bytes.
 const WIDE: bool = !cfg!(pilaster_small);
 
-/// A [`lookup2`] in the making, for bytes that come in pieces.
+/// A running [`lookup2`], for input in pieces.
 ///
 /// ```
 /// use pilaster::unstable::hash::{Lookup2, lookup2};
@@ -37,15 +37,15 @@ const WIDE: bool = !cfg!(pilaster_small);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Lookup2 {
-    // In this order no run of zeros is so long that a small machine calls for it.
-    /// The front of it waits for the rest of its block; behind that it is zero.
+    // In this order no run of zeros is so long that a small target calls a function for it.
+    /// The bytes of an incomplete block, padded with zeros.
     block: Block,
     state: State,
     waiting: usize,
     len: usize,
 }
 
-/// Bytes that are taken together, where three words can be loaded.
+/// Bytes that are mixed together, aligned so that three words can be loaded.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(4))]
 struct Block([u8; 12]);
@@ -55,13 +55,13 @@ impl Block {
 }
 
 impl Lookup2 {
-    /// Of no bytes yet, chained behind `initial`.
+    /// Creates the state of an empty input with the initial value `initial`.
     #[must_use]
     pub const fn new(initial: u32) -> Self {
         Lookup2 { state: State { c: initial, ..State::START }, block: Block::EMPTY, waiting: 0, len: 0 }
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.len = self.len.wrapping_add(bytes.len());
         let mut rest = bytes;
@@ -94,7 +94,7 @@ impl Lookup2 {
         self.waiting = rest.len();
     }
 
-    /// Whole blocks where they begin, and byte by byte until then.
+    /// Mixes whole blocks if no bytes are waiting, and completes the waiting block byte by byte before.
     fn update_small(&mut self, mut rest: &[u8]) {
         loop {
             if self.waiting == 0 {
@@ -113,8 +113,8 @@ impl Lookup2 {
         }
     }
 
-    /// Takes the next bytes of two hashes that know nothing of each other. A chain leaves half of a large
-    /// processor idle, so this takes hardly longer than [`update`](Self::update) of the longer one.
+    /// Adds the next bytes of two independent hashes. One dependency chain leaves half of a large processor
+    /// idle, so this takes hardly longer than [`update`](Self::update) of the longer input.
     ///
     /// ```
     /// use pilaster::unstable::hash::{Lookup2, lookup2};
@@ -125,7 +125,7 @@ impl Lookup2 {
     /// assert_eq!(b.value(), lookup2(1776, b"and another, which is longer"));
     /// ```
     pub fn update_pair([a, b]: [&mut Self; 2], [x, y]: [&[u8]; 2]) {
-        // Up to the next block each for itself.
+        // Completes the waiting block of each.
         let (x, y) = (a.fill(x), b.fill(y));
         let blocks = x.as_chunks::<12>().0.iter().zip(y.as_chunks::<12>().0);
         let done = blocks.len().wrapping_mul(12);
@@ -141,7 +141,7 @@ impl Lookup2 {
         b.update(y.get(done..).unwrap_or_default());
     }
 
-    /// Takes as many bytes as the waiting block has room for; gives back the rest.
+    /// Adds the bytes that complete the waiting block. Returns the rest.
     fn fill<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let room = if self.waiting == 0 { 0 } else { 12usize.wrapping_sub(self.waiting) };
         let (head, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
@@ -149,7 +149,7 @@ impl Lookup2 {
         rest
     }
 
-    /// Takes four bytes, as [`update`](Self::update) does, and faster.
+    /// Adds four bytes, as [`update`](Self::update) does, and faster.
     #[inline]
     pub fn word(&mut self, word: &[u8; 4]) {
         let place = self.block.0.get_mut(self.waiting..).and_then(|rest| rest.first_chunk_mut());
@@ -164,10 +164,10 @@ impl Lookup2 {
         }
     }
 
-    /// Ends an input, and gives back its hash: what comes next is another input, chained behind it.
+    /// Ends an input and returns its hash, which is the initial value of the next input.
     pub fn chain(&mut self) -> u32 {
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block.0;
-        // The lowest byte of the third word is the length's, so its bytes move up by one.
+        // The lowest byte of the third word belongs to the length, so the word's bytes move up by one.
         let third = u32::from_le_bytes([0, c0, c1, c2]);
         self.state.c = self.state.c.wrapping_add(third).wrapping_add(len32(self.len));
         self.block = Block([a0, a1, a2, a3, b0, b1, b2, b3, 0, 0, 0, 0]);
@@ -178,14 +178,14 @@ impl Lookup2 {
         self.state.c
     }
 
-    /// The hash of all bytes of the input so far.
+    /// Returns the hash of all bytes of the input so far.
     #[must_use]
     pub fn value(&self) -> u32 {
         self.clone().chain()
     }
 }
 
-/// One mixing of three words: how a DataSeries trailer chains the extents.
+/// Mixes three words once. A DataSeries trailer chains its extents with this function.
 ///
 /// ```
 /// assert_eq!(pilaster::unstable::hash::mix3(1, 2, 3), 0xb7b4_8902);
@@ -205,10 +205,10 @@ struct State {
 }
 
 impl State {
-    /// The golden ratio, an arbitrary start.
+    /// The golden ratio, an arbitrary initial value.
     const START: State = State { a: 0x9e37_79b9, b: 0x9e37_79b9, c: 0 };
 
-    /// Takes whole blocks; gives back the rest. One copy of it in firmware, where each would be a tenth of a
+    /// Mixes whole blocks. Returns the rest. Firmware has one copy of it, because each takes a tenth of a
     /// kilobyte.
     fn take_all<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
         if STRICT {
@@ -223,7 +223,7 @@ impl State {
         bytes
     }
 
-    /// The same, but if they do not lie where words do, it takes none of them.
+    /// Like [`take_all`](Self::take_all), but mixes no block if `bytes` is unaligned.
     fn take_words<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
         let mut state = *self;
         while let Some((block, rest)) = bytes.split_first_chunk::<12>()
@@ -236,14 +236,14 @@ impl State {
         bytes
     }
 
-    /// Takes a block.
+    /// Mixes a block.
     fn take(&mut self, block: &[u8; 12]) {
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
         let (a, b) = (u32::from_le_bytes([a0, a1, a2, a3]), u32::from_le_bytes([b0, b1, b2, b3]));
         self.mix([a, b, u32::from_le_bytes([c0, c1, c2, c3])]);
     }
 
-    /// Takes the words of a block.
+    /// Mixes the words of a block.
     fn mix(&mut self, [a, b, c]: [u32; 3]) {
         let mut a = self.a.wrapping_add(a);
         let mut b = self.b.wrapping_add(b);
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(mix3(0x1234_5678, 0, 1972), 0x014f_1330);
     }
 
-    /// The text's own words, byte by byte.
+    /// The definition in the original text, byte by byte.
     fn naive(initial: u32, bytes: &[u8]) -> u32 {
         let mut s = [0x9e37_79b9u32, 0x9e37_79b9, initial];
         let mix = |s: &mut [u32; 3]| {

@@ -1,13 +1,13 @@
-//! Checksums: what the formats use to tell damage from data.
+//! Checksums of the formats, which detect damage.
 //!
-//! | item | who uses it |
+//! | item | used for |
 //! |---|---|
 //! | [`Adler32`], [`adler32`] | DataSeries extents, zlib streams |
 //! | [`Lookup2`], [`lookup2`], [`mix3`] | DataSeries extents and trailers |
 //! | [`xxh64`] | Zstandard frames |
 //! | `bzip_crc` | bzip2 blocks |
 //!
-//! All of them are for damage, none of them is for an adversary.
+//! They detect accidental damage only, not deliberate changes.
 //!
 //! ```
 //! use pilaster::unstable::hash::{Adler32, adler32, lookup2};

@@ -1,9 +1,9 @@
-//! XXH64, whose low half is the checksum of Zstandard frames.
+//! XXH64. Its low half is the checksum of Zstandard frames.
 
 const PRIMES: [u64; 5] =
     [0x9e37_79b1_85eb_ca87, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0x85eb_ca77_c2b2_ae63, 0x27d4_eb2f_1656_67c5];
 
-/// XXH64 of `bytes`.
+/// Returns the XXH64 of `bytes`.
 ///
 /// ```
 /// use pilaster::unstable::hash::xxh64;
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn known_answers() {
-        // The first four from the reference's page and `xxhsum`, the rest by python's xxhash.
+        // The first four are from the reference's page and `xxhsum`, the others from python's xxhash.
         assert_eq!(xxh64(0, b""), 0xef46_db37_51d8_e999);
         assert_eq!(xxh64(0, b"a"), 0xd24e_c4f1_a98c_6e5b);
     }

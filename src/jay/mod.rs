@@ -5,14 +5,14 @@
 //! ```text
 //!   0       signature    "JAY1" and four NUL
 //!   8       data         buffers, each at a multiple of 8
-//!   8+D     metadata     a FlatBuffer: rows, keys, and of each column name, type, counts, buffers
+//!   8+D     metadata     a FlatBuffer: rows, keys, and the name, type, counts and buffers of each column
 //!   8+D+M   u64          M
 //!   16+D+M  signature    four NUL and "1JAY"
 //! ```
 //!
-//! A column is described in one of two layouts ([`Layout`]), and a file may hold both. Numbers are stored as
-//! they are in memory, a missing one as the least integer or NaN; strings and arrays have offsets; some
-//! columns, those that came from Arrow, have a bitmap.
+//! A column is described in one of two layouts ([`Layout`]), and a file may contain both. Numbers are stored
+//! little-endian; a missing number is the minimum of its integer type, or NaN. Strings and arrays have offsets. Columns
+//! that came from Arrow have a validity bitmap.
 //!
 //! # Reading
 //!
@@ -26,7 +26,7 @@
 //! use pilaster::jay::{File, ReadOptions, Stats};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let bytes = std::fs::read("tests/golden/jay/stats_n7.jay")?;
+//! # let bytes = std::fs::read("examples/data/stats_n7.jay")?;
 //! let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 512]))?;
 //! assert_eq!((file.rows(), file.name(3)?), (7, "int8_nulls"));
 //!
@@ -45,15 +45,46 @@
 //! everything, and compares null counts, statistics and the order of keys with the data. With
 //! [`ReadOptions::tolerant`] the valid part of a damaged file is read, and [`File::problems`] lists the rest.
 //!
-//! A file beyond memory is read in steps, each of which takes the bytes of a [`FileRange`](crate::bytes::FileRange)
-//! and says where to look next:
+//! A file larger than memory is read in steps. Each step takes the bytes of one [`FileRange`](crate::bytes::FileRange)
+//! and returns the range of the next:
 //!
-//! | step | takes | gives |
+//! | step | range | result |
 //! |---|---|---|
-//! | [`check_head`] | [`HEAD_SPAN`] | that it is a Jay file |
-//! | [`Tail::of`] | [`Tail::span`] | where the metadata lies |
-//! | [`Meta::open`] | [`Tail::meta`] | every column's description |
-//! | [`Column::new`] | [`Field::span`] | the rows of that column |
+//! | [`check_head`] | [`HEAD_SPAN`] | whether it is a Jay file |
+//! | [`Tail::of`] | [`Tail::span`] | the position of the metadata |
+//! | [`Meta::open`] | [`Tail::meta`] | the descriptions of all columns |
+//! | [`Column::new`] | [`Field::span`] | the rows of one column |
+//!
+//! ```
+//! use std::io::{Read, Seek, SeekFrom};
+//!
+//! use pilaster::bytes::{FileRange, Scratch};
+//! use pilaster::column::Value;
+//! use pilaster::jay::{Column, HEAD_SPAN, Meta, ReadOptions, Tail, Window, check_head};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut file = std::fs::File::open("examples/data/keyed_1.jay")?;
+//! let len = file.metadata()?.len();
+//! let mut fetch = |range: FileRange| {
+//!     let mut bytes = vec![0; range.len as usize];
+//!     file.seek(SeekFrom::Start(range.at))?;
+//!     file.read_exact(&mut bytes).map(|()| bytes)
+//! };
+//! check_head(&fetch(HEAD_SPAN)?)?;
+//! let tail = Tail::of(&fetch(Tail::span(len)?)?, len, &ReadOptions::DEFAULT)?;
+//! let metadata = fetch(tail.meta)?;
+//! let meta = Meta::open(&metadata, &tail, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+//! assert_eq!((meta.rows(), meta.width(), meta.keys(), meta.name(2)?), (50, 3, 1, "v"));
+//!
+//! let field = meta.field(2)?;
+//! let range = field.span()?;
+//! assert_eq!((range.len, tail.data().len), (400, 1064));
+//! let bytes = fetch(range)?;
+//! let column = Column::new(field, Window::new(&bytes, range.at))?;
+//! assert_eq!(column.get(0)?, Value::F64(0.516599516949393));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Writing
 //!
@@ -67,14 +98,14 @@
 //! |---|---|---|
 //! | layouts | old and new | |
 //! | types | bool8, int8 to int64, float32, float64, str32, str64, date32, time64, void, arr32, arr64 | arrays nest up to [`Limits::max_depth`](crate::limits::Limits::max_depth) |
-//! | missing values | sentinels, flags in offsets, bitmaps | where there are both, either says so; the original overlooks the bitmap of numbers |
+//! | missing values | sentinels, flags in offsets, bitmaps | with a bitmap and a sentinel, either marks a row as missing; the original ignores the bitmap of numbers |
 //! | booleans | bytes and single bits | the original misreads the latter |
 //! | str64 with a bitmap | yes | the original crashes |
 //!
-//! Refused where the original crashes or continues: buffers that leave the data section, overlap or are not
-//! aligned, that are shorter than the rows need; offsets that descend or leave their buffer; null counts above
-//! the rows; names that are missing, empty, twice, or hold control characters; keys that do not exist; arrays
-//! without elements of the declared type.
+//! Errors here, where the original crashes or continues: buffers outside the data section, that overlap, are not
+//! aligned, or are too short for the rows; offsets that descend or exceed their buffer; null counts above the number of
+//! rows; names that are absent, empty, duplicate, or contain control characters; more keys than columns; arrays whose
+//! elements do not have the declared type.
 
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
 pub(crate) mod raw;

@@ -1,42 +1,56 @@
-//! The numbers of the file format, each written once, for both directions.
+//! The constants of the file format, for reading and writing.
 
 pub use crate::generated::jay::SType;
 
 use crate::column::{Prim, Type, Unit};
 
-/// The first eight bytes (section 1).
+/// The start signature: the first eight bytes (section 1).
 pub const HEAD: [u8; 8] = *b"JAY1\0\0\0\0";
-/// The last eight bytes.
+/// The end signature: the last eight bytes.
 pub const TAIL: [u8; 8] = *b"\0\0\0\x001JAY";
 /// The last four bytes of very old files.
 pub const OLD_TAIL: [u8; 4] = *b"JAY1";
 /// Size in bytes of the end of a file, after the metadata: its length, and the end signature.
 pub const TAIL_LEN: u64 = 16;
-/// The shortest file: signatures around an empty data section and nothing else.
+/// Minimum size in bytes of a file: both signatures and the metadata length.
 pub const MIN_LEN: u64 = 24;
-/// Buffers, the metadata and so the file are multiples of it.
+/// Alignment in bytes: buffers and metadata start at multiples of it, and the file length is a multiple of it.
 pub const ALIGN: u64 = 8;
-/// The length of the shortest metadata that a FlatBuffer can be.
+/// Minimum size in bytes of the metadata, a FlatBuffer.
 pub const MIN_META: u64 = 16;
 
-/// Buffer 0 of the new layout: one bit per row, 1 = has a value; empty if every row has a value.
+/// Index of the validity bitmap in [`Field::buffers`](super::Field::buffers): one bit per row, 1 = has a value; empty
+/// if the column has no bitmap.
 pub const VALIDITY: usize = 0;
-/// Buffer 1: values, or the offsets of strings and arrays.
+/// Index of the buffer of values, or of the offsets of strings and arrays.
 pub const DATA: usize = 1;
-/// Buffer 2: the characters of strings.
+/// Index of the buffer of the characters of strings.
 pub const TEXT: usize = 2;
 
-/// The missing row of a Bool8 without bitmap.
+/// The byte of a missing row of a Bool8 column without bitmap.
 pub const NA_BOOL: u8 = 0x80;
-/// In the end offset of a string without bitmap: the row is missing.
+/// Flag in the 32-bit end offset of a string: the row is missing. Used if the column has no bitmap.
 pub const NA_OFFSET32: u32 = 1 << 31;
-/// The offset flag of a missing string or array with 64-bit offsets.
+/// Flag in the 64-bit end offset of a string: the row is missing. Used if the column has no bitmap.
 pub const NA_OFFSET64: u64 = 1 << 63;
-/// NaN as the original writes it for a missing Float32.
+/// Bits of the NaN that the original writes for a missing Float32.
 pub const NA_F32: u32 = 0x7fc0_0000;
-/// NaN as the original writes it for a missing Float64.
+/// Bits of the NaN that the original writes for a missing Float64.
 pub const NA_F64: u64 = 0x7ff8_0000_0000_0000;
 
+/// The properties of a storage type, for code that shows or dispatches on it:
+///
+/// ```
+/// use pilaster::column::Type;
+/// use pilaster::jay::SType;
+///
+/// let stype = SType::Str32;
+/// assert_eq!((stype.name(), stype.ty(), stype.is_text()), ("str32", Some(Type::Utf8), true));
+/// // A bitmap, offsets of 4 bytes each, and characters.
+/// assert_eq!((stype.buffers(), stype.width()), (3, 4));
+/// assert!(SType::Arr64.is_array() && SType::Arr64.ty() == Some(Type::List));
+/// assert_eq!(SType::from(99).ty(), None);
+/// ```
 impl SType {
     /// Returns the size in bytes of an element, or of an offset; 0 for void and unknown types.
     #[must_use]
@@ -83,7 +97,7 @@ impl SType {
         }
     }
 
-    /// The name that the original's interface has: `int32`, `str64`, `arr32`.
+    /// Returns the name in the original's interface: `int32`, `str64`, `arr32`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,19 +119,19 @@ impl SType {
         }
     }
 
-    /// Whether the elements are strings.
+    /// Returns whether the elements are strings.
     #[must_use]
     pub const fn is_text(self) -> bool {
         matches!(self, SType::Str32 | SType::Str64)
     }
 
-    /// Whether the elements are arrays.
+    /// Returns whether the elements are arrays.
     #[must_use]
     pub const fn is_array(self) -> bool {
         matches!(self, SType::Arr32 | SType::Arr64)
     }
 
-    /// How many buffers the new layout has (section 4.2).
+    /// Returns the number of buffers of a column in the new layout (section 4.2).
     #[must_use]
     pub const fn buffers(self) -> usize {
         match self {

@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. Jay files.
+//! Names of the fields that errors of Jay files refer to.
 
 use crate::error::fields;
 

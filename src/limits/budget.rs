@@ -15,7 +15,7 @@
 use super::Limits;
 use crate::error::{Error, Kind, Result, What};
 
-/// Levels of nesting that are left. `Copy`: each child gets one less than its parent.
+/// The number of levels of nesting that are left. It is `Copy`: each child has one level less than its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Depth {
@@ -24,25 +24,25 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// The whole budget of `limits`.
+    /// Creates the full budget of `limits`.
     #[must_use]
     pub const fn new(limits: &Limits) -> Self {
         Depth { left: limits.max_depth, max: limits.max_depth }
     }
 
-    /// The budget of a child that lies at offset `at`.
+    /// Returns the budget of a child at offset `at`.
     ///
     /// # Errors
-    /// [`Kind::Limit`] when no level is left.
+    /// [`Kind::Limit`] if no level is left.
     pub fn child(mut self, at: u64) -> Result<Self> {
         self.enter(at)?;
         Ok(self)
     }
 
-    /// Becomes the budget of a child that lies at offset `at`.
+    /// Spends one level, for a child at offset `at`.
     ///
     /// # Errors
-    /// [`Kind::Limit`] when no level is left.
+    /// [`Kind::Limit`] if no level is left.
     pub fn enter(&mut self, at: u64) -> Result<()> {
         match self.left.checked_sub(1) {
             Some(left) => {
@@ -54,7 +54,7 @@ impl Depth {
     }
 }
 
-/// Nodes that one call may still visit.
+/// The number of nodes that one call may still visit.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Fuel {
@@ -63,24 +63,24 @@ pub struct Fuel {
 }
 
 impl Fuel {
-    /// The whole budget of `limits`.
+    /// Creates the full budget of `limits`.
     #[must_use]
     pub const fn new(limits: &Limits) -> Self {
         Fuel { left: limits.max_nodes, max: limits.max_nodes }
     }
 
-    /// Pays for one node at offset `at`.
+    /// Spends one node, which is at offset `at`.
     ///
     /// # Errors
-    /// [`Kind::Limit`] when nothing is left.
+    /// [`Kind::Limit`] if none is left.
     pub fn spend(&mut self, at: u64) -> Result<()> {
         self.spend_many(1, at)
     }
 
-    /// Pays for as much work as `nodes` nodes take, done for one at offset `at`.
+    /// Spends `nodes` nodes, for the work of one at offset `at` that costs as much.
     ///
     /// # Errors
-    /// [`Kind::Limit`] when less is left.
+    /// [`Kind::Limit`] if fewer are left.
     pub fn spend_many(&mut self, nodes: u32, at: u64) -> Result<()> {
         match self.left.checked_sub(nodes) {
             Some(left) => {

@@ -1,11 +1,11 @@
-//! Encodings of metadata, read in place: FlatBuffers, Protocol Buffers, XML and JSON.
+//! Encodings of metadata, read in place and without a heap: FlatBuffers, Protocol Buffers, XML and JSON.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`flat`] | FlatBuffers tables over borrowed bytes, without a heap |
-//! | [`json`] | JSON documents, piece by piece, without a heap |
-//! | [`proto`] | Protocol Buffers messages, field by field, without a heap |
-//! | [`xml`] | XML documents, piece by piece, without a heap |
+//! | [`flat`] | FlatBuffers tables over borrowed bytes |
+//! | [`json`] | JSON documents, event by event |
+//! | [`proto`] | Protocol Buffers messages, field by field |
+//! | [`xml`] | XML documents, event by event |
 //!
 //! ```
 //! use pilaster::unstable::meta::flat::{Flat, Table};

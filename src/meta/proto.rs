@@ -1,18 +1,18 @@
 //! Protocol Buffers messages over borrowed bytes: no heap, no schema, every field bounded.
 //!
-//! A message is a sequence of fields, each a key (field number and wire type) and a value. Nothing is
-//! parsed ahead: whoever wants a field scans for it, which in messages of a few bytes is as fast as an
-//! index, and the work is bounded by the length of the message.
+//! A message is a sequence of fields, each a key (field number and wire type) and a value. There is no index: every
+//! access to a field scans the message. For messages of a few bytes this is as fast as an index, and the work is
+//! bounded by the length of the message.
 //!
 //! | rule | kind, in `What::PROTO` |
 //! |---|---|
 //! | a varint has at most ten bytes and 64 bits | `Invalid` at its first byte |
 //! | a number or length ends inside the message | `Truncated` |
 //! | a field number is not 0 | `Invalid` at the key |
-//! | the wire type is 0, 1, 2 or 5 (groups are long gone) | `Unsupported` at the key, with the type |
+//! | the wire type is 0, 1, 2 or 5 (not the obsolete groups) | `Unsupported` at the key, with the type |
 //!
-//! Unknown fields are skipped; of a field that occurs twice the last counts, as the rules of the format say.
-//! A field that is asked for as another wire type than it has is [`Kind::WrongType`].
+//! As the format requires, unknown fields are skipped, and the last occurrence of a field counts. A field whose wire
+//! type differs from the requested type is [`Kind::WrongType`].
 //!
 //! ```
 //! use pilaster::unstable::meta::proto::Message;
@@ -28,7 +28,7 @@
 
 use crate::error::{Error, Kind, Result, What};
 
-/// A message, not looked at yet.
+/// A message, not checked yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     bytes: &'a [u8],
@@ -49,40 +49,40 @@ pub enum Value<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// A message that is not part of a file.
+    /// Opens a message whose offset in a file does not matter.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Message { bytes, at: 0 }
     }
 
-    /// A message that lies at offset `at` of the file.
+    /// Opens a message that lies at offset `at` of the file.
     #[must_use]
     pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
         Message { bytes, at }
     }
 
-    /// Offset in the file.
+    /// Returns the offset in the file.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.at
     }
 
-    /// The bytes: of a string or bytes field its content.
+    /// Returns the bytes of the message, or the contents of a string or bytes field.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The fields in order.
+    /// Returns a walk over the fields, in the order of the message.
     #[must_use]
     pub const fn fields(&self) -> Fields<'a> {
         Fields { rest: self.bytes, end: self.at.wrapping_add(self.bytes.len() as u64) }
     }
 
-    /// The last field with this number.
+    /// Returns the last field with this number; `None` if it is absent.
     ///
     /// # Errors
-    /// See the [module page](self); the whole message is checked.
+    /// See the [module page](self). The whole message is checked.
     pub fn field(&self, number: u32) -> Result<Option<Value<'a>>> {
         let (mut fields, mut found) = (self.fields(), None);
         while let Some((n, value)) = fields.take()? {
@@ -93,7 +93,7 @@ impl<'a> Message<'a> {
         Ok(found)
     }
 
-    /// An unsigned integer, an enum or a bool.
+    /// Returns an unsigned integer, an enum or a bool; `None` if it is absent.
     ///
     /// # Errors
     /// See the [module page](self).
@@ -105,17 +105,17 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// An unsigned integer of 32 bits.
+    /// Returns an unsigned integer of 32 bits; `None` if it is absent.
     ///
     /// # Errors
-    /// See the [module page](self); [`Kind::Overflow`] if it is larger.
+    /// See the [module page](self); [`Kind::Overflow`] if the number exceeds `u32::MAX`.
     pub fn uint32(&self, number: u32) -> Result<Option<u32>> {
         let Some(value) = self.uint(number)? else { return Ok(None) };
         let too_large = |_| Error::needing(Kind::Overflow, What::PROTO, self.at, value);
         u32::try_from(value).map(Some).map_err(too_large)
     }
 
-    /// The fields with these numbers as unsigned integers, 0 where a field is absent: one pass for all of them.
+    /// Returns the fields with these numbers as unsigned integers, 0 if a field is absent. One pass reads all of them.
     ///
     /// # Errors
     /// See the [module page](self).
@@ -136,7 +136,7 @@ impl<'a> Message<'a> {
         Ok(())
     }
 
-    /// A message, string or bytes.
+    /// Returns a message, string or bytes; `None` if it is absent.
     ///
     /// # Errors
     /// See the [module page](self).
@@ -148,10 +148,10 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Field `number` in all places where it stands, packed or not, as unsigned integers.
+    /// Calls `each` with every value of the repeated field `number`, packed or not, as an unsigned integer.
     ///
     /// # Errors
-    /// See the [module page](self). `each` ends the walk with an error of its own.
+    /// See the [module page](self). An error of `each` ends the walk.
     pub fn uints(&self, number: u32, mut each: impl FnMut(u64) -> Result<()>) -> Result<()> {
         let mut fields = self.fields();
         while let Some((n, value)) = fields.take()? {
@@ -180,18 +180,18 @@ impl<'a> Message<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     rest: &'a [u8],
-    /// Offset in the file of the end of the message.
+    /// Offset of the end of the message in the file.
     end: u64,
 }
 
 impl<'a> Fields<'a> {
-    /// Offset in the file of the next byte.
+    /// Returns the offset of the next byte in the file.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.end.wrapping_sub(self.rest.len() as u64)
     }
 
-    /// The next field: its number and value; `None` at the end.
+    /// Returns number and value of the next field; `None` at the end.
     ///
     /// # Errors
     /// See the [module page](self).
@@ -226,7 +226,7 @@ impl<'a> Fields<'a> {
         Ok(Some((number, value)))
     }
 
-    /// Takes a bare varint.
+    /// Takes a varint without a key.
     ///
     /// # Errors
     /// See the [module page](self).
@@ -239,7 +239,7 @@ impl<'a> Fields<'a> {
             };
             self.rest = rest;
             let bits = u64::from(*byte & 0x7f);
-            // The tenth byte has room for one bit.
+            // The tenth byte holds the last bit.
             if shift == 63 && bits > 1 {
                 break;
             }
@@ -252,7 +252,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The signed number behind a zigzag varint.
+/// Decodes a zigzag varint to a signed number.
 #[must_use]
 pub const fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ (value & 1).cast_signed().wrapping_neg()

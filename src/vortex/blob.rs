@@ -1,23 +1,24 @@
-//! Flat segments (section 8), and the buffers of arrays in them.
+//! Array blobs (format description, section 8): the contents of flat segments, and the buffers in them.
 
 use crate::bytes::saturated;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex as flat;
 use crate::meta::flat::Inline;
 
-/// A flat segment (section 8).
+/// The contents of a flat segment.
 #[derive(Clone, Copy)]
 pub(super) struct Blob<'f> {
-    /// All of it.
+    /// All bytes of the blob.
     pub(super) bytes: &'f [u8],
-    /// Where it lies in the file.
+    /// Offset in the file.
     pub(super) at: u64,
 }
 
-/// A buffer: its bytes, and where they begin in the blob.
+/// A buffer of an array.
 #[derive(Clone, Copy)]
 pub(super) struct Buffer<'f> {
     pub(super) bytes: &'f [u8],
+    /// Offset in the blob.
     pub(super) start: usize,
     /// Offset in the file.
     pub(super) at: u64,
@@ -25,15 +26,15 @@ pub(super) struct Buffer<'f> {
 
 #[cfg(feature = "zstd")]
 impl Buffer<'_> {
-    /// No bytes.
+    /// A buffer without bytes.
     pub(super) const EMPTY: Buffer<'static> = Buffer { bytes: &[], start: 0, at: 0 };
 }
 
 impl<'f> Blob<'f> {
-    /// The blob of a layout: a layout has segments of its own.
+    /// The blob of a layout, which has segments instead.
     pub(super) const NONE: Blob<'static> = Blob { bytes: &[], at: 0 };
 
-    /// Buffer `i` of those that `specs` lists. Buffers follow each other, so this walks over those before.
+    /// Returns buffer `i` of `specs`. Buffers are consecutive, so this adds up the lengths of the buffers before it.
     pub(super) fn buffer(&self, specs: &Inline<'f, flat::Buffer>, i: u16) -> Result<Buffer<'f>> {
         let none = || Error::needing(Kind::OutOfRange, What::VORTEX_BUFFER, i.into(), specs.len() as u64);
         let (mut start, mut end, mut compression) = (0, 0u64, flat::Compression::None);

@@ -15,18 +15,40 @@ use crate::column::{self, Batch, Dictionary, Type, Validity, Values, Zone};
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::{Error, Kind, Result, What};
 
-/// Fields of structs that a column goes down through, once its rows are looked at.
+/// Maximum number of nested struct fields that are resolved only when rows are read.
 const PATH: usize = 4;
 
-/// A column, also of every child: rows of a type, and a place in the tree that yields them.
+/// A column of a file or a child of a column: a type, and the node of the tree that stores the rows.
+///
+/// ```
+/// use pilaster::bytes::{FileRange, Scratch};
+/// use pilaster::column::{Part, Value};
+/// use pilaster::vortex::File;
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/lay_chunked_zones_a.vortex"));
+/// let file = File::open(bytes)?;
+/// let column = file.part()?.named("b")?;
+/// assert_eq!(column.dtype().to_string(), "f64?");
+///
+/// // One row out of 250 that are stored in three chunks.
+/// let mut memory = [0; 256];
+/// let row = column.scalar_at(2, &mut Scratch::new(&mut memory))?;
+/// assert_eq!((row.first, row.len, row.value(0)?), (2, 1, Value::F64(360.0)));
+///
+/// // It is in the first chunk.
+/// let mut ranges = vec![];
+/// column.segments(2..3, &mut |range| Ok(ranges.push(range)))?;
+/// assert_eq!(ranges, [FileRange { at: 2536, len: 1076 }]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Column<'f> {
     node: Node<'f>,
-    /// Below `node`, through structs that are not looked at yet.
+    /// The fields below `node`, through structs that are resolved when rows are read.
     path: [u16; PATH],
     steps: u8,
     dtype: Ty,
-    /// The number of a column of the file, and one more; 0 for every other column.
+    /// The number of the column in the file plus 1; 0 for a child of a column.
     number: u16,
 }
 
@@ -35,12 +57,12 @@ impl<'f> Column<'f> {
         Column { node: *node, path: [0; PATH], steps: 0, dtype: node.dtype, number: 0 }
     }
 
-    /// The column as column `k` of the file, whose statistics it then knows.
+    /// Returns the column as column `k` of the file, so that it finds the statistics of that column.
     pub(super) fn numbered(self, k: usize) -> Self {
         Column { number: u16::try_from(k).ok().and_then(|k| k.checked_add(1)).unwrap_or(0), ..self }
     }
 
-    /// The number of a column of the file.
+    /// Returns the number of the column in the file, or `None` for a child of a column.
     pub(super) fn number(&self) -> Option<usize> {
         self.number.checked_sub(1).map(usize::from)
     }
@@ -49,12 +71,12 @@ impl<'f> Column<'f> {
         &self.node
     }
 
-    /// Fields below the node.
+    /// Returns the number of fields below the node.
     pub(super) const fn steps(&self) -> u8 {
         self.steps
     }
 
-    /// The logical type as the file has it.
+    /// Returns the logical type as the file stores it.
     #[must_use]
     pub const fn dtype(&self) -> DType<'f> {
         self.node.file.dtype().with(self.dtype)
@@ -67,7 +89,7 @@ impl<'f> Column<'f> {
     /// row and zstd its frame, both after counting the valid rows before it; chunks of a layout are skipped one by one.
     ///
     /// # Errors
-    /// As [`read`](column::Column::read).
+    /// Errors of [`read`](column::Column::read).
     pub fn scalar_at<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
     where
         'f: 's,
@@ -75,8 +97,8 @@ impl<'f> Column<'f> {
         column::Column::read(self, row..row.saturating_add(1), scratch)
     }
 
-    /// Shows the segments that reading `rows` takes, each once or more often: dictionaries, codes and data, not
-    /// zones. What they hold is not looked at, so none need be there.
+    /// Calls `show` with the byte range of each segment that is required to read `rows`: dictionaries, codes and data,
+    /// not zones. A segment may be shown more than once. No segment is read, so that none need be present.
     ///
     /// # Errors
     /// Errors of invalid layouts, and every error that `show` returns.
@@ -93,7 +115,7 @@ impl<'f> Column<'f> {
         self.path.get(..self.steps.into()).unwrap_or_default()
     }
 
-    /// The field `k` of a struct.
+    /// Returns field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
         if self.steps == 0
             && let Some(field) = self.node.nested(k)?
@@ -137,7 +159,7 @@ impl<'f> Column<'f> {
         Ok((window, usize::try_from(len).map_err(bad)?))
     }
 
-    /// The rows of a window, which start at row `first` of the column.
+    /// Reads the rows of a window, which starts at row `first` of the column.
     fn batch<'s>(
         &self,
         first: u64,
@@ -214,7 +236,7 @@ impl<'f> column::Column for Column<'f> {
             cx.copy_texts_to(&mut []);
         }
         let temporaries = node.temporaries(Amount { rows: n, width }, cx)?;
-        // And for validity, a byte per row.
+        // The validity takes one byte per row.
         Ok(need.saturating_add(temporaries).saturating_add(n).saturating_add(64))
     }
 

@@ -1,4 +1,4 @@
-//! What one call carries through the tree: its budget, the arena for texts, the scratch memory.
+//! The state of one call that is passed through the tree: its budget, the arena for texts, the scratch memory.
 
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
@@ -12,7 +12,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The budget of a call for `rows` rows.
+    /// Creates the budget of a call for `rows` rows.
     pub(super) fn new(limits: &Limits, rows: u64) -> Self {
         let more = u32::try_from(rows.saturating_mul(16)).unwrap_or(u32::MAX);
         let max_nodes = limits.max_nodes.saturating_add(more);
@@ -20,7 +20,7 @@ impl Call {
     }
 }
 
-/// What every function below a read needs besides its node.
+/// The argument of every function below a read, besides its node.
 pub(super) struct Context<'c, 's> {
     call: &'c mut Call,
     /// The destination of copied texts, stored consecutively. `None`: spans are offsets in the blob that contains all
@@ -29,7 +29,7 @@ pub(super) struct Context<'c, 's> {
     pub(super) scratch: Scratch<'s>,
 }
 
-/// Bytes of memory on the stack for finding chunks and offsets, where the caller provides none.
+/// Size in bytes of memory on the stack for finding chunks and offsets, if the caller provides none.
 pub(super) const ASIDE: usize = 512;
 
 impl<'c, 's> Context<'c, 's> {
@@ -47,22 +47,22 @@ impl<'c, 's> Context<'c, 's> {
         Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: self.scratch.scope() }
     }
 
-    /// From now on texts are copied into `arena`.
+    /// Makes later reads copy texts into `arena`.
     pub(super) fn copy_texts_to(&mut self, arena: &'c mut [u8]) {
         self.arena = Some(arena);
     }
 
-    /// Whether texts are copied into an arena.
+    /// Returns whether texts are copied into an arena.
     pub(super) const fn copies_texts(&self) -> bool {
         self.arena.is_some()
     }
 
-    /// Pays for one node at offset `at`.
+    /// Spends the budget for one node at offset `at`.
     pub(super) fn spend(&mut self, at: u64) -> Result<()> {
         self.call.fuel.spend(at)
     }
 
-    /// Pays for work that takes as long as `nodes` nodes.
+    /// Spends the budget for work that takes as long as `nodes` nodes.
     pub(super) fn spend_many(&mut self, nodes: u64, at: u64) -> Result<()> {
         self.call.fuel.spend_many(u32::try_from(nodes).unwrap_or(u32::MAX), at)
     }
@@ -75,16 +75,16 @@ impl<'c, 's> Context<'c, 's> {
     /// Takes `len` cells of `width` bytes from the scratch memory.
     pub(super) fn take_cells(&mut self, width: usize, len: usize) -> Result<Cells<'s>> {
         let bytes = self.scratch.cut(len, width, width.min(align_of::<u128>()))?;
-        // There is no other width, and the bytes are cut to fit.
+        // `width` is one of the supported widths, and the number of bytes is a multiple of it.
         Ok(Cells::of(bytes, width).unwrap_or(Cells::W1(&mut [])))
     }
 
-    /// The number of bytes of the arena that are used; `None` if texts are not copied.
+    /// Returns the number of used bytes of the arena, or `None` if texts are not copied.
     pub(super) fn used(&self) -> Option<usize> {
         self.arena.is_some().then_some(self.call.used)
     }
 
-    /// Sets the next `len` bytes of the arena aside and returns where they start; `None` if they do not fit.
+    /// Reserves the next `len` bytes of the arena and returns their start, or `None` if they do not fit.
     pub(super) fn reserve(&mut self, len: usize) -> Option<usize> {
         let start = self.call.used;
         let end = start.checked_add(len).filter(|end| self.arena.as_ref().is_some_and(|arena| *end <= arena.len()))?;
@@ -92,7 +92,7 @@ impl<'c, 's> Context<'c, 's> {
         Some(start)
     }
 
-    /// `len` bytes of the arena starting at `start`, as far as there are, and the scratch memory.
+    /// Returns `len` bytes of the arena starting at `start` (none if they exceed the arena), and the scratch memory.
     pub(super) fn arena(&mut self, start: usize, len: usize) -> (&mut [u8], &mut Scratch<'s>) {
         let arena = self.arena.as_deref_mut().unwrap_or_default();
         (arena.get_mut(start..start.saturating_add(len)).unwrap_or_default(), &mut self.scratch)

@@ -9,7 +9,28 @@ use crate::generated::vortex::{self as flat, Type as Tag};
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Table};
 
-/// A logical type: a view of its place in the dtype FlatBuffer, or one that an encoding implies.
+/// A logical type: a view of a table in the dtype FlatBuffer, or a type that an encoding implies.
+///
+/// ```
+/// use pilaster::column::{Prim, Type, Unit};
+/// use pilaster::vortex::{DType, File};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+/// # let timestamp = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/timestamp_ms_utc.dtype"));
+/// let file = File::open(bytes)?;
+/// let table = file.dtype();
+/// assert_eq!(table.to_string(), "{i=i32?, s=utf8?, f=f64?, b=bool?, l=list(i64?)?, st={q=i8?}?}");
+/// assert_eq!((table.ty(), table.children(), table.nullable()), (Type::Struct(6), 6, false));
+/// let list = table.child(4)?;
+/// assert_eq!((table.name(4)?, list.ty(), list.child(0)?.ty()), ("l", Type::List, Type::Prim(Prim::I64)));
+///
+/// // A type from a buffer of its own.
+/// let dtype = DType::parse(timestamp)?;
+/// assert_eq!(dtype.to_string(), "vortex.timestamp[ms, tz=UTC](i64)");
+/// assert_eq!(dtype.ty(), Type::Timestamp(Unit::Milli));
+/// assert_eq!(dtype.extension()?, Some((&b"vortex.timestamp"[..], &b"\x02\x03\0UTC"[..])));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct DType<'a> {
     flat: Flat<'a>,
@@ -21,7 +42,7 @@ pub struct DType<'a> {
 pub(super) struct Ty {
     pub(super) shape: Shape,
     pub(super) nullable: bool,
-    /// `None` where an encoding implies the type.
+    /// `None` if an encoding implies the type.
     place: Option<(u32, Depth)>,
 }
 
@@ -46,12 +67,12 @@ pub(super) enum Shape {
     Entries,
     /// A struct of key and value.
     Entry,
-    /// Known, and never decoded: variants and unions.
+    /// A variant or union, which is not decoded.
     Other,
 }
 
 impl Shape {
-    /// Whether values are row ranges of children.
+    /// Returns whether values are row ranges of children.
     pub(super) const fn is_nested(self) -> bool {
         matches!(
             self,
@@ -60,10 +81,10 @@ impl Shape {
     }
 }
 
-/// The units of calendar types, by their numbers.
+/// The units of calendar types, by their numbers in the metadata.
 const UNITS: [Unit; 5] = [Unit::Nano, Unit::Micro, Unit::Milli, Unit::Second, Unit::Day];
 
-/// The number types, by their numbers.
+/// The number types, by their numbers in the schema.
 const PRIMS: [Prim; 11] = [
     Prim::U8,
     Prim::U16,
@@ -78,7 +99,7 @@ const PRIMS: [Prim; 11] = [
     Prim::F64,
 ];
 
-/// Lists of both kinds have it in the same field.
+/// The field of the element type. It is the same in both kinds of lists.
 const ELEMENT_TYPE: u8 = flat::List::ELEMENT_TYPE;
 const _: () = assert!(ELEMENT_TYPE == flat::FixedSizeList::ELEMENT_TYPE);
 
@@ -103,7 +124,7 @@ impl Ty {
         Ty { nullable: true, ..*self }
     }
 
-    /// The list that a map is stored as.
+    /// Returns the list type that a map is stored as.
     pub(super) fn entries(&self) -> Result<Self> {
         match self.shape {
             Shape::Map => Ok(Ty { shape: Shape::Entries, ..*self }),
@@ -111,7 +132,8 @@ impl Ty {
         }
     }
 
-    /// Bytes of a cell, where values are cells: numbers, bools, decimals by their precision.
+    /// Returns the size of a cell in bytes for nulls, bools, numbers and decimals, or `None` for other types. The size
+    /// of a decimal depends on its precision.
     pub(super) const fn cell(&self) -> Option<usize> {
         match self.shape {
             Shape::Null | Shape::Bool => Some(1),
@@ -121,7 +143,7 @@ impl Ty {
         }
     }
 
-    /// How many children.
+    /// Returns the number of children.
     pub(super) const fn children(&self) -> usize {
         match self.shape {
             Shape::List | Shape::FixedList(_) | Shape::Map | Shape::Entries => 1,
@@ -133,7 +155,7 @@ impl Ty {
 }
 
 impl<'a> DType<'a> {
-    /// The type in a dtype FlatBuffer, such as a caller keeps for files that have none.
+    /// Parses a dtype FlatBuffer that the caller stores apart from a file.
     ///
     /// # Errors
     /// Errors of an invalid root table. Children are checked when they are read.
@@ -141,7 +163,7 @@ impl<'a> DType<'a> {
         DType::of(Flat::new(bytes).root()?)
     }
 
-    /// The type in a table.
+    /// Parses the type in a table.
     pub(super) fn of(table: Table<'a>) -> Result<Self> {
         let (flat, place) = table.place();
         let (stored, tag, table) = storage_of(table)?;
@@ -192,17 +214,17 @@ impl<'a> DType<'a> {
         Ok(of(shape, table.scalar::<bool>(nullable, false)?))
     }
 
-    /// A type of the same buffer, or none of it.
+    /// Returns `ty` as a type of the same buffer; an implied type belongs to any buffer.
     pub(super) const fn with(&self, ty: Ty) -> Self {
         DType { ty, ..*self }
     }
 
-    /// Its table, if it has one.
+    /// Returns the table of the type, or `None` for an implied type.
     fn table(&self) -> Option<Table<'a>> {
         self.ty.place.map(|place| self.flat.again(place))
     }
 
-    /// Whether a map says that its keys are in order.
+    /// Returns whether a map claims that its keys are sorted.
     pub(super) fn keys_sorted(&self) -> bool {
         let stored = self.table().and_then(|table| storage_of(table).ok());
         stored.is_some_and(|(_, tag, map)| tag == Tag::MAP && flat::Map::from(map).keys_sorted() == Ok(true))
@@ -215,7 +237,7 @@ impl<'a> DType<'a> {
         Ok(self.with(Ty { place, ..self.ty }))
     }
 
-    /// The id and metadata of an extension type.
+    /// Returns the id and the metadata of an extension type, or `None` for any other type.
     ///
     /// # Errors
     /// Errors of an invalid table of the type.
@@ -227,7 +249,7 @@ impl<'a> DType<'a> {
         Ok(Some((id, ty.metadata()?.map_or(&[][..], |bytes| bytes.bytes()))))
     }
 
-    /// Unit and zone of a standard date, time or timestamp.
+    /// Returns kind, unit and zone of a standard date, time or timestamp.
     fn calendar(&self) -> Option<(Calendar, Unit, &'a [u8])> {
         let (id, metadata) = self.extension().ok()??;
         let calendar = Calendar::of(id);
@@ -242,12 +264,12 @@ impl<'a> DType<'a> {
         Some((calendar, unit, zone))
     }
 
-    /// Unit and zone of a standard date, time or timestamp; the zone may be empty.
+    /// Returns unit and zone of a standard date, time or timestamp; the zone may be empty.
     pub(super) fn calendar_unit(&self) -> Option<(Unit, &'a [u8])> {
         self.calendar().map(|(_, unit, zone)| (unit, zone))
     }
 
-    /// The zone of a timestamp that has one.
+    /// Returns the zone of a timestamp, or `None` if it is empty or the type is another.
     pub(super) fn zone(&self) -> Result<Option<&'a str>> {
         match self.calendar() {
             Some((_, _, zone)) if !zone.is_empty() => {
@@ -257,7 +279,7 @@ impl<'a> DType<'a> {
         }
     }
 
-    /// Units of the type per second, for timestamps.
+    /// Returns the number of units per second for a timestamp.
     pub(super) fn per_second(&self) -> Option<u64> {
         match self.calendar()? {
             (Calendar::Timestamp, Unit::Nano, _) => Some(1_000_000_000),
@@ -268,13 +290,13 @@ impl<'a> DType<'a> {
         }
     }
 
-    /// The type in the words of all formats. An extension that is not known, and one that does not store
-    /// what it should, is what it stores.
+    /// Returns the type that all formats share. An unknown extension, or a known one with an unexpected storage type,
+    /// is returned as its storage type.
     #[must_use]
     pub fn ty(&self) -> Type {
         let shape = self.ty.shape;
         if let Some((calendar, unit, _)) = self.calendar() {
-            // What the names of these types promise about their width, storage must keep.
+            // `Type` fixes the width of these types, so the storage must have it.
             let wide = match shape {
                 Shape::Prim(Prim::I32) => Some(false),
                 Shape::Prim(Prim::I64) => Some(true),
@@ -305,19 +327,19 @@ impl<'a> DType<'a> {
         }
     }
 
-    /// Whether values may be missing.
+    /// Returns whether values may be missing.
     #[must_use]
     pub const fn nullable(&self) -> bool {
         self.ty.nullable
     }
 
-    /// How many children the type has.
+    /// Returns the number of children of the type.
     #[must_use]
     pub const fn children(&self) -> usize {
         self.ty.children()
     }
 
-    /// The type of child `k`: of an element, a field, an entry of a map.
+    /// Returns the type of child `k`: the element of a list, field `k`, or the entry of a map.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `k` is not below [`children`](Self::children); errors of an invalid table of the child.
@@ -341,7 +363,7 @@ impl<'a> DType<'a> {
         DType::of(child)
     }
 
-    /// The name of field `k`.
+    /// Returns the name of field `k` of a struct.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `k` is not below the number of fields, [`Kind::Utf8`] if the name is not valid UTF-8.
@@ -365,7 +387,7 @@ impl<'a> DType<'a> {
 }
 
 impl DType<'_> {
-    /// Looks at the types of all children: a small file may describe a tree without end.
+    /// Checks the types of all children. `fuel` bounds the work, because a small file may describe an endless tree.
     pub(super) fn walk(&self, fuel: &mut Fuel) -> Result<()> {
         fuel.spend(self.ty.place.map_or(0, |place| self.flat.again(place).at()))?;
         for k in 0..self.children() {
@@ -384,7 +406,7 @@ impl fmt::Debug for DType<'_> {
     }
 }
 
-/// The type that values of the type in `table` are stored as: its table, its tag, and the member with its properties.
+/// Returns the storage type of the type in `table`: its table, its tag, and the member with its properties.
 fn storage_of(mut table: Table<'_>) -> Result<(Table<'_>, u8, Table<'_>)> {
     loop {
         match table.member(flat::DType::TYPE)? {
@@ -395,17 +417,17 @@ fn storage_of(mut table: Table<'_>) -> Result<(Table<'_>, u8, Table<'_>)> {
     }
 }
 
-/// The table in a field that must be present.
+/// Returns the table in a field that must be present.
 fn required<'a>(table: &Table<'a>, field: u8) -> Result<Table<'a>> {
     table.table(field)?.ok_or_else(|| Error::new(Kind::Invalid, What::VORTEX_DTYPE, table.at()))
 }
 
-/// The number type with a number of the schema.
+/// Returns the number type with the given number in the schema.
 pub(super) fn prim_of(number: u64) -> Option<Prim> {
     PRIMS.get(usize::try_from(number).ok()?).copied()
 }
 
-/// Whether an integer type has a sign.
+/// Returns whether a number type is a signed integer.
 pub(super) const fn signed(prim: Prim) -> bool {
     matches!(prim, Prim::I8 | Prim::I16 | Prim::I32 | Prim::I64)
 }

@@ -11,7 +11,7 @@ use crate::generated::vortex::{self as flat, SegmentSpec};
 use crate::limits::{Depth, Limits};
 use crate::meta::flat::{Flat, Inline, Table};
 
-/// Array encodings whose ids are looked up once.
+/// Number of array encodings whose ids are looked up when a file is opened.
 const CACHED: u16 = 64;
 
 /// An open file: views of its metadata, and where its bytes are.
@@ -28,62 +28,51 @@ pub struct File<'a> {
     cached: [Encoding; CACHED as usize],
 }
 
-/// What the rows come from.
+/// The storage of the rows.
 #[derive(Clone, Copy)]
 pub(super) enum Root<'a> {
     Layout(flat::Layout<'a>),
-    /// One array blob without a file around it, and its rows.
+    /// One array blob without a file around it, and its number of rows.
     Blob(&'a [u8], u64),
 }
 
-/// The ids that nodes count.
+/// The ids that nodes refer to by number.
 #[derive(Clone, Copy)]
 enum Ids<'a> {
     /// Ids of layouts and arrays, in this footer.
     Footer(Table<'a>),
-    /// Ids of arrays only.
+    /// Ids of array encodings only.
     Arrays(&'a [&'a str]),
 }
 
-// Both kinds of specs have it in the same field.
+// Both kinds of specs have the id in the same field.
 const _: () = assert!(flat::ArraySpec::ID == flat::LayoutSpec::ID);
 
-/// Where the postscript is, and how long the file: what the last bytes say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct End {
-    /// The postscript.
-    pub postscript: FileRange,
-}
-
-impl End {
-    /// Reads the end marker of a file, its last 8 bytes.
-    ///
-    /// # Errors
-    /// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the
-    /// magic number is another, [`Kind::Unsupported`] for other versions than 1.
-    pub(crate) fn of(source: &Source<'_>) -> Result<Self> {
-        let short = || Error::needing(Kind::Truncated, What::VORTEX_END, 0, raw::END_LEN);
-        let at = source.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
-        let bytes = source.get(FileRange { at, len: raw::END_LEN }, What::VORTEX_END)?;
-        let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short()) };
-        if magic != raw::MAGIC {
-            let found = u32::from_le_bytes(magic);
-            return Err(Error::needing(Kind::Invalid, What::VORTEX_END, at.saturating_add(4), found.into()));
-        }
-        let (version, len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
-        if version != raw::VERSION {
-            return Err(Error::needing(Kind::Unsupported, What::VORTEX_VERSION, at, version.into()));
-        }
-        let len = u64::from(len);
-        let start =
-            at.checked_sub(len).ok_or_else(|| Error::needing(Kind::Truncated, What::VORTEX_POSTSCRIPT, 0, len))?;
-        Ok(End { postscript: FileRange { at: start, len } })
+/// Reads the end marker of a file, its last 8 bytes, and returns the byte range of the postscript.
+///
+/// # Errors
+/// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the magic number is
+/// another, [`Kind::Unsupported`] for other versions than 1.
+fn postscript_range(source: &Source<'_>) -> Result<FileRange> {
+    let short = || Error::needing(Kind::Truncated, What::VORTEX_END, 0, raw::END_LEN);
+    let at = source.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
+    let bytes = source.get(FileRange { at, len: raw::END_LEN }, What::VORTEX_END)?;
+    let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short()) };
+    if magic != raw::MAGIC {
+        let found = u32::from_le_bytes(magic);
+        return Err(Error::needing(Kind::Invalid, What::VORTEX_END, at.saturating_add(4), found.into()));
     }
+    let (version, len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+    if version != raw::VERSION {
+        return Err(Error::needing(Kind::Unsupported, What::VORTEX_VERSION, at, version.into()));
+    }
+    let len = u64::from(len);
+    let start = at.checked_sub(len).ok_or_else(|| Error::needing(Kind::Truncated, What::VORTEX_POSTSCRIPT, 0, len))?;
+    Ok(FileRange { at: start, len })
 }
 
 impl<'a> File<'a> {
-    /// Opens a file in memory, with the limits of a host.
+    /// Opens a file in memory with [`Limits::DEFAULT`].
     ///
     /// # Errors
     /// Errors of invalid metadata; [`Kind::Invalid`] in `What::VORTEX_DTYPE` if the file stores no type, so that the
@@ -92,41 +81,105 @@ impl<'a> File<'a> {
         Self::open_source(Source::whole(bytes), None, &Limits::DEFAULT)
     }
 
-    /// Opens a file whose type the caller knows: it counts only where the file has none.
+    /// Opens a file in memory. `dtype` is the type of its rows; it is ignored if the file stores a type.
+    ///
+    /// ```
+    /// use pilaster::error::Kind;
+    /// use pilaster::vortex::File;
+    ///
+    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// // Two files have one schema, but only the first one stores it.
+    /// let first = File::open(bytes)?;
+    /// # let mut second = *bytes;
+    /// # second[2712..2714].fill(0); // The field `dtype` of the postscript is now absent.
+    /// assert_eq!(File::open(&second).unwrap_err().kind(), Kind::Invalid);
+    /// let file = File::open_as(&second, first.dtype())?;
+    /// assert_eq!(file.dtype().to_string(), "{u8=u8, i64=i64, u64n=u64?, i32=i32}");
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Errors of [`open`](Self::open).
     pub fn open_as(bytes: &'a [u8], dtype: DType<'a>) -> Result<Self> {
         Self::open_source(Source::whole(bytes), Some(dtype), &Limits::DEFAULT)
     }
 
-    /// Opens a file of which some byte ranges are present. An error of [`Kind::Missing`] names the range to fetch next.
+    /// Opens a file of `len` bytes from byte ranges of it. An error of [`Kind::Missing`] names the range to fetch next.
     /// The last [`TAIL_LEN`](super::TAIL_LEN) bytes are a good first range: they contain at least the postscript of
     /// every file, and all metadata of most files. Two requests open the files of every writer that stores its metadata
     /// contiguously, three if the first range was shorter.
     ///
+    /// ```
+    /// use pilaster::bytes::FileRange;
+    /// use pilaster::column::Part;
+    /// use pilaster::error::Kind;
+    /// use pilaster::limits::Limits;
+    /// use pilaster::vortex::{File, Piece, TAIL_LEN};
+    ///
+    /// # let server = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/lay_chunked_zones_a.vortex"));
+    /// // Stands for a request to a server.
+    /// let fetch = |at: u64, len: u64| Piece { at, bytes: &server[at as usize..][..len as usize] };
+    ///
+    /// let len = server.len() as u64;
+    /// // For this small file, less than the usual `TAIL_LEN`.
+    /// let first = TAIL_LEN.min(1 << 10);
+    /// let mut pieces = vec![fetch(len - first, first)];
+    /// let ranges = loop {
+    ///     match File::open_pieces(&pieces, len, &Limits::DEFAULT) {
+    ///         Ok(file) => {
+    ///             // The segments of the last rows of a column.
+    ///             let mut ranges = vec![];
+    ///             file.part()?.named("a")?.segments(200..250, &mut |range| Ok(ranges.push(range)))?;
+    ///             break ranges;
+    ///         }
+    ///         Err(e) if e.kind() == Kind::Missing => pieces.push(fetch(e.at(), e.need().into())),
+    ///         Err(e) => return Err(e),
+    ///     }
+    /// };
+    /// assert_eq!(ranges, [FileRange { at: 1896, len: 636 }]);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`open`](Self::open), and [`Kind::Missing`].
+    /// [`Kind::Missing`] with the offset and length of a range that no piece contains; errors of
+    /// [`open_as`](Self::open_as).
     pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
         Self::open_parts(Source::pieces(pieces, len), None, limits, true)
     }
 
-    /// Opens a file in any way; parts that are missing are asked for one by one.
+    /// Opens a file from `source`. `dtype` is used if the file stores no type. An error of [`Kind::Missing`] names a
+    /// single part of the metadata; [`open_pieces`](Self::open_pieces) names all missing parts together.
+    ///
+    /// ```
+    /// use pilaster::error::What;
+    /// use pilaster::limits::Limits;
+    /// use pilaster::vortex::{File, Source};
+    ///
+    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// let few_rows = Limits { max_rows: 1000, ..Limits::DEFAULT };
+    /// let refused = File::open_source(Source::whole(bytes), None, &few_rows).unwrap_err();
+    /// assert_eq!(refused.what(), What::MAX_ROWS);
+    ///
+    /// let file = File::open_source(Source::whole(bytes), None, &Limits::DEFAULT)?;
+    /// assert_eq!((file.rows()?, file.source().len()), (1100, bytes.len() as u64));
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`open`](Self::open), and [`Kind::Missing`].
+    /// Errors of [`open_as`](Self::open_as) and of [`Source::get`].
     pub fn open_source(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
         Self::open_parts(source, dtype, limits, false)
     }
 
-    /// Opens a file in any way; where parts are missing, all of them are asked for `together`, or the first one.
+    /// Opens a file from `source`. An error of [`Kind::Missing`] covers all missing parts of the metadata if
+    /// `together`, otherwise the first one.
     fn open_parts(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
-        let end = End::of(&source)?;
+        let end = postscript_range(&source)?;
         let depth = Depth::new(limits);
         let root = |span: FileRange, what| -> Result<Table<'a>> {
             Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
         };
-        let postscript = root(end.postscript, What::VORTEX_POSTSCRIPT)?;
+        let postscript = root(end, What::VORTEX_POSTSCRIPT)?;
         // The root of the part that a field of the postscript names.
         let part = |field, what| -> Result<Option<Table<'a>>> {
             let Some(segment) = postscript.table::<Table<'a>>(field)? else { return Ok(None) };
@@ -181,11 +234,34 @@ impl<'a> File<'a> {
         Ok(file)
     }
 
-    /// One array blob, such as a flat segment holds, without a file around it: `rows` rows of `dtype`,
-    /// whose nodes count the encodings in `ids`.
+    /// Creates a file of one array blob, the contents of a flat segment: `rows` rows of `dtype`. The nodes of the array
+    /// refer to the encodings in `ids` by index.
+    ///
+    /// ```
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::column::{Column, Part, Type, Unit, Values};
+    /// use pilaster::limits::Limits;
+    /// use pilaster::vortex::{DType, File};
+    ///
+    /// # let file = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// # let mut blob = file[184..364].to_vec();
+    /// # let at = blob.windows(2).rposition(|number| number == [26, 0]).expect("the number of the encoding");
+    /// # blob[at] = 0;
+    /// # let dtype = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/timestamp_ms_utc.dtype"));
+    /// // A message consists of an array blob and the FlatBuffer of its type, `vortex.timestamp[ms, tz=UTC](i64)`.
+    /// let dtype = DType::parse(dtype)?;
+    /// let array = File::of_array(&blob, dtype, 1100, &["vortex.sequence"], &Limits::DEFAULT)?;
+    /// let column = array.part()?.column(0)?;
+    /// assert_eq!((column.ty(), column.zone()?), (Type::Timestamp(Unit::Milli), Some("UTC")));
+    ///
+    /// let mut memory = [0; 256];
+    /// let batch = column.read(1..3, &mut Scratch::new(&mut memory))?;
+    /// assert!(matches!(batch.values, Values::I64([999_993, 999_986])));
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Kind::Limit`] if there are too many rows. The array is looked at when it is read.
+    /// [`Kind::Limit`] if `rows` exceeds [`Limits::max_rows`]. The array is checked when it is read.
     pub fn of_array(blob: &'a [u8], dtype: DType<'a>, rows: u64, ids: &'a [&'a str], limits: &Limits) -> Result<Self> {
         if rows > limits.max_rows {
             return Err(Error::needing(Kind::Limit, What::MAX_ROWS, 0, limits.max_rows));
@@ -218,7 +294,7 @@ impl<'a> File<'a> {
         self.dtype
     }
 
-    /// The type of child `k` of a type that the file holds.
+    /// Returns the type of child `k` of `ty`, a type of this file.
     pub(super) fn child_type(&self, ty: &Ty, k: usize) -> Result<Ty> {
         Ok(self.dtype.with(*ty).child(k)?.ty)
     }
@@ -234,13 +310,13 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Its limits.
+    /// Returns the limits that the file was opened with.
     #[must_use]
     pub(crate) const fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the file.
     #[must_use]
     pub const fn source(&self) -> &Source<'a> {
         &self.source
@@ -250,21 +326,35 @@ impl<'a> File<'a> {
         self.root
     }
 
-    /// Statistics of the whole file as they are stored.
+    /// Returns the statistics of the whole file as they are stored.
     pub(super) const fn statistics(&self) -> Option<flat::FileStatistics<'a>> {
         self.statistics
     }
 
-    /// How many pieces of user data the file has.
+    /// Returns the number of entries of user metadata.
+    ///
+    /// ```
+    /// use pilaster::vortex::File;
+    ///
+    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// let file = File::open(bytes)?;
+    /// for i in 0..file.metadata_len() {
+    ///     let (name, range) = file.metadata(i)?;
+    ///     println!("{name}: {} bytes at offset {}", range.len, range.at);
+    /// }
+    /// // This file has none.
+    /// assert_eq!(file.metadata_len(), 0);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     #[must_use]
     pub fn metadata_len(&self) -> usize {
         self.postscript.and_then(|postscript| postscript.count(flat::Postscript::METADATA).ok()).unwrap_or(0)
     }
 
-    /// Piece `i` of user data: its name and where it lies.
+    /// Returns the name and the byte range of entry `i` of the user metadata.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`], or what is wrong with its entry.
+    /// [`Kind::OutOfRange`] if `i` is not below [`metadata_len`](Self::metadata_len); errors of an invalid entry.
     pub fn metadata(&self, i: usize) -> Result<(&'a str, FileRange)> {
         let none = || Error::new(Kind::OutOfRange, What::VORTEX_POSTSCRIPT, i as u64);
         let metadata = flat::Postscript::from(self.postscript.ok_or_else(none)?).metadata()?;
@@ -272,7 +362,7 @@ impl<'a> File<'a> {
         Ok((entry.key()?.text()?, span_in(entry.segment()?.into())?))
     }
 
-    /// Id `i` in a vector of the footer, and its offset in the file.
+    /// Returns id `i` in a vector of the footer, and the offset of the id in the file.
     fn id(&self, specs: u8, i: u16, what: What) -> Result<(&'a [u8], u64)> {
         let none = || Error::new(Kind::OutOfRange, what, i.into());
         match self.ids {
@@ -288,7 +378,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Id `i` that array nodes count, and its offset in the file.
+    /// Returns the id of the encoding with number `i` in the footer, and the offset of the id in the file.
     pub(super) fn array_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
         self.id(flat::Footer::ARRAY_SPECS, i, What::VORTEX_ENCODING)
     }
@@ -310,8 +400,23 @@ impl<'a> File<'a> {
         Ok(LayoutId::of(self.layout_id(i)?.0))
     }
 
-    /// The id that an error of [`Kind::Unsupported`] is about: of an encoding or a layout that this version
-    /// does not know.
+    /// Returns the id of the encoding or layout that an error of [`Kind::Unsupported`] is about, or `None` for any
+    /// other error.
+    ///
+    /// ```
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::column::{Column, Part};
+    /// use pilaster::vortex::File;
+    ///
+    /// # let mut bytes = *include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// # let at = bytes.windows(15).position(|id| id == b"vortex.sequence").expect("the id");
+    /// # bytes[at..][..15].copy_from_slice(b"vortex.patched2");
+    /// // A file with an encoding of a later release.
+    /// let file = File::open(&bytes)?;
+    /// let e = file.part()?.named("i32")?.read(0..1, &mut Scratch::new(&mut [0; 64])).unwrap_err();
+    /// assert_eq!(file.unknown_id(&e), Some("vortex.patched2"));
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     #[must_use]
     pub fn unknown_id(&self, e: &Error) -> Option<&'a str> {
         let number = u16::try_from(e.need()).ok().filter(|_| e.kind() == Kind::Unsupported)?;
@@ -323,7 +428,7 @@ impl<'a> File<'a> {
         core::str::from_utf8(id).ok()
     }
 
-    /// How many segments.
+    /// Returns the number of segments.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.segments.map_or(0, |segments| segments.len())
@@ -342,6 +447,19 @@ impl<'a> File<'a> {
     }
 
     /// Returns the byte range of segment `i` in the file.
+    ///
+    /// ```
+    /// use pilaster::bytes::FileRange;
+    /// use pilaster::vortex::File;
+    ///
+    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// let file = File::open(bytes)?;
+    /// assert_eq!(file.segments(), 4);
+    /// assert_eq!(file.segment(1)?, FileRange { at: 184, len: 180 });
+    /// // Aligned to 8 bytes.
+    /// assert_eq!(file.segment_alignment(1)?, 3);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `i` is not below [`segments`](Self::segments), [`Kind::Unsupported`] if the segment is
@@ -362,8 +480,8 @@ impl fmt::Debug for File<'_> {
     }
 }
 
-/// An error about one part that no piece holds, widened to all such parts: writers put them next to each other,
-/// so that one request fetches them. Those that lie far apart are fetched one by one.
+/// Widens the range of a [`Kind::Missing`] error to all missing parts of the metadata. Most writers store them
+/// contiguously, so that one request fetches all. Parts that are far apart are fetched one by one.
 #[cold]
 fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error {
     let what = e.what();
@@ -386,13 +504,13 @@ fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error 
     Error::needing(Kind::Missing, what, start, len)
 }
 
-/// Where a part lies, by its entry in the postscript.
+/// Returns the byte range in an entry of the postscript.
 fn span_in(segment: Table<'_>) -> Result<FileRange> {
     let segment = flat::PostscriptSegment::from(segment);
     Ok(FileRange { at: segment.offset()?, len: segment.length()?.into() })
 }
 
-/// Segments are in order of their offsets and inside the file.
+/// Checks that segments are in order of their offsets and inside the file.
 fn check_segments(segments: &Inline<'_, SegmentSpec>, source: &Source<'_>) -> Result<()> {
     let mut before = 0;
     for (i, spec) in segments.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The layouts (section 7): a description of each, its children and its metadata.
+//! The layouts (format description, section 7): the scheme, children and metadata of each.
 
 use super::context::Context;
 use super::encodings;
@@ -12,7 +12,7 @@ use crate::error::{Kind, Result, What};
 use crate::generated::vortex as flat;
 
 impl LayoutId {
-    /// The description of the layout.
+    /// Returns the description of the layout.
     pub(super) const fn scheme(self) -> &'static Scheme {
         match self {
             LayoutId::Flat => &FLAT,
@@ -33,7 +33,7 @@ const FLAT: Scheme = Scheme {
     cells: encodings::wrapped::cells,
 };
 
-/// `vortex.struct`: a child for each field, after a validity child where there is one.
+/// `vortex.struct`: one child per field, preceded by the validity child if present.
 const STRUCT: Scheme = Scheme {
     validity: Validity::Depends(structure::validity),
     holds: Holds::Nested(Nested { child: structure::child, each: structure::each }),
@@ -41,11 +41,11 @@ const STRUCT: Scheme = Scheme {
     cells: structure::cells,
 };
 
-/// `vortex.chunked`: each child has some of the rows.
+/// `vortex.chunked`: the concatenated rows of the children.
 const CHUNKED: Scheme =
     Scheme { validity: Validity::Decoded, holds: Holds::Chunks(chunk), need: chunked_need, cells: chunked::cells };
 
-/// The chunk that holds the first of some rows.
+/// Returns the rows in the chunk that stores the first of them.
 fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     let node = &rows.node;
     let mut first = 0u64;
@@ -74,7 +74,7 @@ fn chunked_need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Re
     Ok(most)
 }
 
-/// `vortex.dict`: values, and for each row the number of its value.
+/// `vortex.dict`: distinct values, and one code per row.
 const DICT: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(dict_values, Some(dict_codes)),
@@ -82,29 +82,29 @@ const DICT: Scheme = Scheme {
     cells: |node, ask, at, out, cx| dict::pick(&dict_codes(node)?, &dict_values(node)?, (ask, at), out, cx),
 };
 
-/// Children of a dictionary.
+/// Children of a dictionary layout.
 pub(super) mod dict_child {
     pub const VALUES: usize = 0;
     pub const CODES: usize = 1;
 }
 
-/// Metadata of a dictionary.
+/// Metadata of a dictionary layout.
 mod dict_field {
     pub const CODES_TYPE: u32 = 1;
     pub const CODES_NULLABLE: u32 = 2;
 }
 
-/// The values of a dictionary.
+/// Returns the values of a dictionary layout.
 pub(super) fn dict_values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     node.child(dict_child::VALUES, &node.dtype, 0)
 }
 
-/// The codes of a dictionary.
+/// Returns the codes of a dictionary layout.
 pub(super) fn dict_codes<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     dict::codes_of(node, dict_child::CODES, [dict_field::CODES_TYPE, dict_field::CODES_NULLABLE])
 }
 
-/// `vortex.zoned` and `vortex.stats`: rows, and a table about zones of them.
+/// `vortex.zoned` and `vortex.stats`: rows, and a table with one row per zone.
 const ZONED: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Wrapped(data),
@@ -118,7 +118,7 @@ pub(super) mod zoned_child {
     pub const ZONES: usize = 1;
 }
 
-/// The rows that zones are about.
+/// Returns the node with the rows that the zones describe.
 pub(super) fn data<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     node.aligned(zoned_child::DATA, &node.dtype)
 }

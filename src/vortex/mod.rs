@@ -1,4 +1,4 @@
-//! Vortex, container version 1: columns in trees of layouts and encodings, read without a heap.
+//! Vortex, version 1 of the container: columns as trees of layouts and encodings, read without a heap.
 //!
 //! Section numbers in comments refer to the description of the format, `docs/formats/vortex.md`.
 //!
@@ -11,19 +11,18 @@
 //! array:    bitpacked in frame of reference in dictionary …, each with its validity (section 10)
 //! ```
 //!
-//! A [`File`] is views of the metadata. Rows come through the [`column`](mod@crate::column) traits: its table
-//! has one [`Part`], a part [`Column`]s, and a column decodes the rows that are asked for, whatever number of
-//! encodings they lie under. No tree is built: a node is a small `Copy` value, the call stack is the tree, and
-//! depth and number of nodes have budgets ([`Limits`](crate::limits::Limits)). A claimed length costs nothing.
+//! A [`File`] holds views of the metadata. Rows are read through the [`column`](mod@crate::column) traits: a file has
+//! one [`Part`], and a [`Column`] decodes the requested rows through all encodings above them. No tree is built: a node
+//! is a small `Copy` value, and the call stack replaces the tree. [`Limits`](crate::limits::Limits) bound its depth and
+//! the number of visited nodes. A length that the file claims allocates nothing.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
 //! use pilaster::column::{Column, Part, Values};
 //! use pilaster::vortex::File;
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let bytes = std::fs::read("tests/golden/vortex/enc_sequence_a.vortex")?;
-//! let file = File::open(&bytes)?;
+//! # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+//! let file = File::open(bytes)?;
 //! let part = file.part()?;
 //! assert_eq!((part.rows(), part.name(3)?), (1100, "i32"));
 //!
@@ -31,30 +30,29 @@
 //! let mut memory = [0; 256];
 //! let batch = column.read(1000..1003, &mut Scratch::new(&mut memory))?;
 //! assert!(matches!(batch.values, Values::I32([1995, 1997, 1999])), "-5 and 2 for each row");
-//! # Ok(())
-//! # }
+//! # Ok::<(), pilaster::Error>(())
 //! ```
 //!
-//! A file beyond memory is opened from pieces of it: what is missing, an error of
-//! [`Kind::Missing`](crate::error::Kind::Missing) names, and the same call with that [`Piece`] goes further. The
-//! last [`TAIL_LEN`] bytes hold the metadata of most files; [`Column::segments`] then names the segments
-//! that rows of a column lie in, so that two or three requests read them.
+//! A file larger than memory is read from [`Piece`]s ([`File::open_pieces`]). An error of
+//! [`Kind::Missing`](crate::error::Kind::Missing) names the byte range to fetch; the caller adds that piece and repeats
+//! the call. The last [`TAIL_LEN`] bytes contain the metadata of most files. [`Column::segments`] then lists the
+//! segments that contain given rows, so that two or three requests suffice.
 //!
 //! # What is read
 //!
 //! | part | read | remarks |
 //! |---|---|---|
-//! | layouts flat, struct, chunked, dict, zoned, stats | yes | other ids are an error where their rows are asked for |
-//! | null, primitive, bool, bytebool, constant, decimal, varbin, varbinview | yes | primitives and bools are borrowed where the machine can |
-//! | struct, list, listview, fixed_size_list, map, ext | yes | constant nested values of up to four levels, sparse ones too |
-//! | chunked, masked, dict, runend, sparse, sequence | yes | rows may be null by code and by value |
-//! | zigzag, fastlanes.for, bitpacked, rle, delta | yes | delta of releases up to 0.75 only without nulls |
+//! | layouts flat, struct, chunked, dict, zoned, stats | yes | for other ids, reading their rows returns an error |
+//! | null, primitive, bool, bytebool, constant, decimal, varbin, varbinview | yes | bools are borrowed, primitives too if the target is little-endian and the bytes are aligned |
+//! | struct, list, listview, fixed_size_list, map, ext | yes | constant and sparse nested values of up to four levels |
+//! | chunked, masked, dict, runend, sparse, sequence | yes | in a dict, a row is null if its code or its value is null |
+//! | zigzag, fastlanes.for, bitpacked, rle, delta | yes | delta of releases up to 0.75 is read only if no row is null |
 //! | alp, alprd, datetimeparts, decimal_byte_parts | yes | |
-//! | fsst, onpair | yes | FSST in both of its forms; lengths of rows are checked in sum per batch |
-//! | zstd | with the feature `zstd` | with and without a dictionary; a frame is unpacked whole, whatever rows are asked for |
-//! | pco | with the feature `pco` | every mode and delta; a page is decoded from its beginning |
+//! | fsst, onpair | yes | both forms of FSST; only the sum of the lengths of a batch is checked |
+//! | zstd | with the feature `zstd` | with and without a dictionary; a frame is always unpacked as a whole |
+//! | pco | with the feature `pco` | every mode and delta; a page is always decoded from its start |
 //! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
-//! | files of 0.36 to 0.90 | yes | with the old forms that they have |
+//! | files of releases 0.36 to 0.90 | yes | including the old forms of arrays |
 //!
 //! [`Column::scalar_at`] reads one row. Its cost does not depend on the length of the column, except for pco, zstd and
 //! the number of chunks.
@@ -94,7 +92,7 @@ pub(crate) use what::FIELDS;
 
 pub use column::Column;
 pub use dtype::DType;
-pub use file::{End, File};
+pub use file::File;
 pub use raw::{Encoding, TAIL_LEN};
 pub use scalar::Scalar;
 pub use source::{Piece, Source};

@@ -1,4 +1,4 @@
-//! How much scratch memory a read takes for its temporaries: an upper bound.
+//! Upper bounds of the scratch memory that a read takes for its temporaries.
 
 use core::ops::Range;
 
@@ -7,17 +7,17 @@ use super::encodings::patches::{Patches, Place};
 use super::node::Node;
 use crate::error::Result;
 
-/// What alignment may cost with each piece taken, in bytes.
+/// Upper bound of the bytes lost to alignment per allocation.
 pub(super) const SLACK: u64 = 64;
 
-/// Larger counts are taken for this one: no memory holds as many, and sums of some pieces do not overflow.
+/// Counts are saturated at this number: no memory holds more, and sums of several sizes do not overflow.
 pub(super) const MOST: u64 = 1 << 48;
 
 /// Rows to be read.
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
     pub(super) rows: u64,
-    /// Bytes of a cell, at least 8: lengths, offsets and indices are read as words whatever is asked for.
+    /// Size of a cell in bytes, at least 8: lengths, offsets and indices are always read as words of 8 bytes.
     pub(super) width: u64,
 }
 
@@ -28,17 +28,17 @@ impl Amount {
     }
 }
 
-/// Bytes of `count` values of up to 40 bytes, wherever they begin.
+/// Returns the bytes of an allocation of `count` values of `size` bytes, at most 40, with alignment.
 pub(super) fn piece(count: u64, size: u64) -> u64 {
     count.min(MOST).wrapping_mul(size).wrapping_add(SLACK)
 }
 
-/// Bytes for some cells and as many indices.
+/// Returns the bytes for `count` cells and one index per cell.
 pub(super) fn indexed(count: u64, width: u64) -> u64 {
     piece(count, width.wrapping_add(8)).wrapping_add(SLACK)
 }
 
-/// `own` bytes, those for the patches in `place`, and those for all children.
+/// Returns `own` bytes plus the bytes for the patches in `place` and for all children.
 pub(super) fn with_patches(
     own: u64,
     place: Place,
@@ -51,17 +51,17 @@ pub(super) fn with_patches(
     with_children(own, node, amount, cx)
 }
 
-/// Bytes for all children.
+/// Returns the bytes for all children.
 pub(super) fn children(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     some_children(node, 0..node.children()?, amount, cx)
 }
 
-/// `own` bytes, and those for all children.
+/// Returns `own` bytes plus the bytes for all children.
 pub(super) fn with_children(own: u64, node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     Ok(own.saturating_add(children(node, amount, cx)?))
 }
 
-/// Bytes for some of the children.
+/// Returns the bytes for some of the children.
 pub(super) fn some_children(
     node: &Node<'_>,
     children: Range<usize>,
@@ -70,19 +70,19 @@ pub(super) fn some_children(
 ) -> Result<u64> {
     let mut sum = 0u64;
     for k in children {
-        // What the child means does not matter here, only what it is made of.
+        // The type of the child does not matter here, only its encoding.
         sum = sum.saturating_add(node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?);
     }
     Ok(sum)
 }
 
-/// Bytes for nothing.
+/// Returns 0, for encodings without temporaries.
 pub(super) fn nothing(_: &Node<'_>, _: Amount, _: &mut Context<'_, '_>) -> Result<u64> {
     Ok(0)
 }
 
 impl Node<'_> {
-    /// An upper bound of the bytes that reading some rows takes besides their own cells.
+    /// Returns an upper bound of the bytes that reading some rows takes besides their own cells.
     pub(super) fn temporaries(&self, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
         cx.spend(self.at())?;
         let amount = Amount { rows: amount.rows.min(self.rows).clamp(1, MOST), width: amount.width.max(8) };

@@ -1,4 +1,4 @@
-//! Nodes: layouts and arrays are one kind, the call stack is the tree.
+//! Nodes: layouts, arrays and scalars as one type. The call stack takes the place of a tree in memory.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ use crate::limits::Depth;
 use crate::meta::flat::{Flat, Inline, Linked, Table};
 use crate::meta::proto::Message;
 
-/// A place in the tree that yields rows of a type: `Copy`, and nothing below it is parsed.
+/// A layout, array or scalar as rows of a type. It is `Copy`, and nothing below it is parsed.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'f> {
     pub(super) file: &'f File<'f>,
@@ -30,14 +30,14 @@ pub(super) struct Node<'f> {
     pub(super) blob: Blob<'f>,
 }
 
-/// What a node is made of.
+/// The kind of a node.
 #[derive(Clone, Copy)]
 pub(super) enum Form<'f> {
     Layout(LayoutId),
     Array(Encoding),
     /// Every row is this scalar.
     Scalar(Scalar<'f>),
-    /// The rows lie in this scalar, at the end of these steps.
+    /// The rows are items inside this scalar, at the end of these steps.
     Items(Scalar<'f>, Steps),
     /// A type without rows.
     Nothing,
@@ -51,20 +51,20 @@ impl fmt::Debug for Node<'_> {
     }
 }
 
-/// The number of the layout or encoding: both tables have it in the same field.
+/// Returns the number of the layout or encoding. Both tables have it in the same field.
 fn number_of_id(table: &Table<'_>) -> Result<u16> {
     const { assert!(flat::ArrayNode::ENCODING == flat::Layout::ENCODING) };
     table.scalar(flat::ArrayNode::ENCODING, 0)
 }
 
-// What a node is.
+// The kind and type of a node.
 impl<'f> Node<'f> {
-    /// Its type.
+    /// Returns the type of the rows.
     pub(super) const fn dtype(&self) -> DType<'f> {
         self.file.dtype().with(self.dtype)
     }
 
-    /// Which layout; `None` for other nodes.
+    /// Returns the layout, or `None` for other nodes.
     pub(super) const fn layout(&self) -> Option<LayoutId> {
         match self.form {
             Form::Layout(layout) => Some(layout),
@@ -72,7 +72,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Which encoding; `None` for other nodes.
+    /// Returns the encoding, or `None` for other nodes.
     pub(super) const fn encoding(&self) -> Option<Encoding> {
         match self.form {
             Form::Array(encoding) => Some(encoding),
@@ -80,7 +80,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The description of its layout or encoding; `None` for other nodes.
+    /// Returns the description of the layout or encoding, or `None` for other nodes.
     pub(super) fn scheme(&self) -> Option<&'static Scheme> {
         match self.form {
             Form::Layout(layout) => Some(layout.scheme()),
@@ -89,12 +89,12 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// What its rows are; `None` for scalars and for nodes without rows.
+    /// Returns the kind of the rows, or `None` for scalars and for nodes without rows.
     pub(super) fn holds(&self) -> Option<Holds> {
         self.scheme().map(|scheme| scheme.holds)
     }
 
-    /// The id of the layout or encoding, as the file has it, and its offset.
+    /// Returns the id of the layout or encoding as stored in the file, and the offset of the id.
     pub(super) fn id(&self) -> Result<(&'f [u8], u64)> {
         match self.form {
             Form::Layout(_) => self.file.layout_id(number_of_id(&self.table)?),
@@ -103,7 +103,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The integer or float type of this node.
+    /// Returns the integer or float type of this node.
     pub(super) fn prim(&self) -> Result<Prim> {
         match self.dtype.shape {
             Shape::Prim(prim) => Ok(prim),
@@ -111,7 +111,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Offset in the file, for errors.
+    /// Returns the offset in the file, for errors.
     pub(super) fn at(&self) -> u64 {
         match &self.form {
             Form::Layout(_) | Form::Array(_) => self.table.at(),
@@ -120,19 +120,19 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// An error about this node.
+    /// Creates an error about this node.
     #[cold]
     pub(super) fn error(&self, kind: Kind, what: What, need: u64) -> Error {
         Error::needing(kind, what, self.at(), need)
     }
 
-    /// The error of an encoding that does not go with the type.
+    /// Creates the error for an encoding that does not match the type.
     #[cold]
     pub(super) fn mistyped(&self) -> Error {
         self.error(Kind::Invalid, What::VORTEX_DTYPE, 0)
     }
 
-    /// The error of a node that is not decoded: its id lies at [`Error::at`].
+    /// Creates the error for a node that is not decoded. [`Error::at`] is the offset of its id.
     #[cold]
     pub(super) fn undecoded(&self) -> Error {
         let what = match self.form {
@@ -147,9 +147,9 @@ impl<'f> Node<'f> {
     }
 }
 
-// What its table holds.
+// The contents of the table of a node.
 impl<'f> Node<'f> {
-    /// Metadata of the encoding or layout.
+    /// Returns the metadata of the encoding or layout.
     pub(super) fn metadata(&self) -> Result<Message<'f>> {
         let field = match self.form {
             Form::Layout(_) => flat::Layout::METADATA,
@@ -160,7 +160,7 @@ impl<'f> Node<'f> {
         Ok(Message::new_at(bytes.bytes(), bytes.at()))
     }
 
-    /// Fields of the metadata as unsigned integers, 0 where a field is absent.
+    /// Returns fields of the metadata as unsigned integers, 0 if a field is absent.
     pub(super) fn numbers<const N: usize>(&self, fields: &[u32; N]) -> Result<[u64; N]> {
         let mut found = [0; N];
         self.find_numbers(fields, &mut found)?;
@@ -171,7 +171,7 @@ impl<'f> Node<'f> {
         self.metadata()?.find(fields, found)
     }
 
-    /// The integer type that has number `ptype` in the metadata.
+    /// Returns the integer type with number `ptype` in the metadata.
     pub(super) fn integer(&self, ptype: u64) -> Result<Prim> {
         match prim_of(ptype) {
             Some(Prim::F16 | Prim::F32 | Prim::F64) | None => {
@@ -181,19 +181,19 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Buffer `k` of an array node.
+    /// Returns buffer `k` of an array node.
     pub(super) fn buffer(&self, k: usize) -> Result<Buffer<'f>> {
         let number = self.buffer_numbers()?.get(k);
         let number = number.ok_or_else(|| self.error(Kind::Invalid, What::VORTEX_BUFFER, k as u64))?;
         self.blob.buffer(&self.table.root()?.elements(flat::Array::BUFFERS)?, number)
     }
 
-    /// The number of buffers of an array node.
+    /// Returns the number of buffers of an array node.
     pub(super) fn buffers(&self) -> Result<usize> {
         Ok(self.buffer_numbers()?.len())
     }
 
-    /// The numbers of the buffers of an array node in its blob.
+    /// Returns the numbers of the buffers of an array node in its blob.
     fn buffer_numbers(&self) -> Result<Inline<'f, u16>> {
         match self.form {
             Form::Array(_) => self.table.elements(flat::ArrayNode::BUFFERS),
@@ -201,7 +201,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The number of the one segment of a flat layout.
+    /// Returns the number of the only segment of a flat layout.
     pub(super) fn segment_number(&self) -> Result<u32> {
         let segments = match self.form {
             Form::Layout(_) => flat::Layout::from(self.table).segments()?,
@@ -212,12 +212,12 @@ impl<'f> Node<'f> {
         only.ok_or_else(|| self.error(Kind::Invalid, What::VORTEX_LAYOUT, count as u64))
     }
 
-    /// Where the segment of a flat layout lies.
+    /// Returns the byte range of the segment of a flat layout.
     pub(super) fn segment(&self) -> Result<FileRange> {
         self.file.segment(self.segment_number()?)
     }
 
-    /// The field with the children; `None` for nodes that have none.
+    /// Returns the field with the children, or `None` for nodes that have none.
     const fn links(&self) -> Option<u8> {
         match self.form {
             Form::Layout(_) => Some(flat::Layout::CHILDREN),
@@ -226,12 +226,12 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The number of children.
+    /// Returns the number of children.
     pub(super) fn children(&self) -> Result<usize> {
         self.links().map_or(Ok(0), |links| self.table.count(links))
     }
 
-    /// The children of a layout.
+    /// Returns the children of a layout.
     pub(super) fn layouts(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
         match self.form {
             Form::Layout(_) => self.table.links(flat::Layout::CHILDREN),
@@ -240,9 +240,9 @@ impl<'f> Node<'f> {
     }
 }
 
-// Where to go from it.
+// Other nodes that can be reached from a node.
 impl<'f> Node<'f> {
-    /// The root of a file.
+    /// Returns the root of a file.
     pub(super) fn root(file: &'f File<'f>) -> Result<Self> {
         let depth = Depth::new(file.limits());
         let (dtype, rows) = (file.dtype().ty, file.rows()?);
@@ -256,7 +256,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The root of the array in the segment `bytes`, which starts at offset `at`, as the same rows.
+    /// Returns the root of the array in the segment `bytes`, which starts at offset `at`, with the rows of this node.
     fn array_in(&self, bytes: &'f [u8], at: u64, depth: Depth) -> Result<Self> {
         let short = |need: u64| Error::needing(Kind::Truncated, What::VORTEX_ARRAY, at, need);
         let (rest, len) = bytes.split_last_chunk::<4>().ok_or_else(|| short(4))?;
@@ -270,19 +270,19 @@ impl<'f> Node<'f> {
         Ok(Node { form: Form::Array(self.file.encoding(number_of_id(&table)?)?), table, blob, ..*self })
     }
 
-    /// The depth that is left for a node below this one.
+    /// Returns the remaining depth for a node below this one.
     fn depth(&self) -> Result<Depth> {
         self.table.depth().child(self.at())
     }
 
-    /// The array in the segment of a flat layout.
+    /// Returns the array in the segment of a flat layout.
     pub(super) fn array(&self) -> Result<Self> {
         let span = self.segment()?;
         let bytes = self.file.source().get(span, What::VORTEX_SEGMENT)?;
         self.array_in(bytes, span.at, self.depth()?)
     }
 
-    /// Child `k` as `rows` rows of `dtype`; the child of a layout has the rows that it says.
+    /// Returns child `k` as `rows` rows of `dtype`. The child of a layout has its own number of rows instead.
     pub(super) fn child(&self, k: usize, dtype: &Ty, rows: u64) -> Result<Self> {
         let table = self.links().map_or(Ok(None), |links| self.table.element(links, k))?;
         let table = table.ok_or_else(|| self.error(Kind::Invalid, What::VORTEX_ARRAY, k as u64))?;
@@ -296,7 +296,7 @@ impl<'f> Node<'f> {
         Ok(Node { form, dtype: *dtype, rows, table, ..*self })
     }
 
-    /// Child `k` as `dtype`, which must have the rows of this node.
+    /// Returns child `k` as rows of `dtype`. Fails unless it has as many rows as this node.
     pub(super) fn aligned(&self, k: usize, dtype: &Ty) -> Result<Self> {
         let child = self.child(k, dtype, self.rows);
         match &child {
@@ -305,17 +305,17 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Child `k` as `rows` integers of the type that has number `ptype` in the metadata.
+    /// Returns child `k` as `rows` integers of the type with number `ptype` in the metadata.
     pub(super) fn integers(&self, k: usize, ptype: u64, nullable: bool, rows: u64) -> Result<Self> {
         self.child(k, &Ty::prim(self.integer(ptype)?, nullable), rows)
     }
 
-    /// Child `k` as offsets: where each row starts, and where the last one ends.
+    /// Returns child `k` as offsets: the start of each row, followed by the end of the last row.
     pub(super) fn offsets(&self, k: usize, ptype: u64) -> Result<Self> {
         self.integers(k, ptype, false, self.rows.saturating_add(1))
     }
 
-    /// The validity in child `k`; `None` if the type has no nulls or the child is absent.
+    /// Returns the validity in child `k`, or `None` if the type has no nulls or the child is absent.
     pub(super) fn validity(&self, k: usize) -> Result<Option<Self>> {
         if !self.dtype.nullable || self.children()? <= k {
             return Ok(None);
@@ -323,7 +323,8 @@ impl<'f> Node<'f> {
         self.aligned(k, &Ty::BOOL).map(Some)
     }
 
-    /// Child `k` of the type of this node, if this node is nested, and not merely holds nested rows somewhere below.
+    /// Returns the node for child `k` of the type, or `None` if this node is not nested itself but only stores nested
+    /// rows in a node below.
     pub(super) fn nested(&self, k: usize) -> Result<Option<Self>> {
         let dtype = || self.file.child_type(&self.dtype, k);
         let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
@@ -344,14 +345,14 @@ impl<'f> Node<'f> {
         Ok(Node { form: Form::Scalar(*scalar), dtype: *dtype, table: self.table.with_depth(self.depth()?), ..*self })
     }
 
-    /// The rows that lie in `scalar`, at the end of `steps`; an error if those are `None`, which are too many.
+    /// Returns the rows inside `scalar` at the end of `steps`. Fails if `steps` is `None`, which means too many steps.
     fn items(&self, scalar: &Scalar<'f>, steps: Option<Steps>, dtype: &Ty) -> Result<Self> {
         let steps = steps.ok_or_else(|| self.error(Kind::Limit, What::MAX_DEPTH, Steps::MOST))?;
         let (rows, table) = (scalar.count(steps)?, self.table.with_depth(self.depth()?));
         Ok(Node { form: Form::Items(*scalar, steps), dtype: *dtype, rows, table, ..*self })
     }
 
-    /// A node of type `dtype` without rows.
+    /// Returns a node of type `dtype` without rows.
     pub(super) const fn nothing(&self, dtype: Ty) -> Self {
         Node { form: Form::Nothing, rows: 0, dtype, ..*self }
     }

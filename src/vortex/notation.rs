@@ -1,4 +1,4 @@
-//! Types in the notation of the original: `{a=i64, t=vortex.timestamp[ms, tz=UTC](i64?)}`.
+//! Types in the notation of the original implementation: `{a=i64, t=vortex.timestamp[ms, tz=UTC](i64?)}`.
 
 use core::fmt::{self, Formatter, Write};
 
@@ -6,11 +6,10 @@ use super::dtype::{DType, Shape};
 use crate::column::{Prim, Unit};
 use crate::limits::{Fuel, Limits};
 
-/// Nodes of a type that are shown.
+/// Maximum number of nodes of a type that are shown.
 const SHOWN: u32 = 1 << 16;
 
-/// As the original writes it; what is wrong with the type of a child, and what is too
-/// large, is `…`.
+/// Writes the type as the original implementation does. An invalid child, or one after the first 65,536 nodes, is `…`.
 impl fmt::Display for DType<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         show(*self, &mut Fuel::new(&Limits { max_nodes: SHOWN, ..Limits::DEFAULT }), f)
@@ -72,7 +71,7 @@ fn child(dtype: DType<'_>, k: usize, fuel: &mut Fuel, f: &mut Formatter<'_>) -> 
     }
 }
 
-/// The id, for calendar types the unit and the zone, and what is stored.
+/// Writes the id, for calendar types the unit and the zone, and the storage type.
 fn extension(dtype: DType<'_>, id: &[u8], fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result {
     f.write_str(core::str::from_utf8(id).unwrap_or("…"))?;
     if let Some((unit, zone)) = dtype.calendar_unit() {

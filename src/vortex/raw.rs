@@ -1,20 +1,21 @@
-//! The numbers and names of the format, each written once.
+//! Constants and identifiers of the format.
 
 use crate::bytes::word_list;
 
 /// First and last word of a file.
 pub const MAGIC: [u8; 4] = *b"VTXF";
 
-/// The one version of the container.
+/// The only version of the container.
 pub const VERSION: u16 = 1;
 
 /// Size in bytes of the end of a file, after the postscript: version, length of the postscript, magic.
 pub const END_LEN: u64 = 8;
 
-/// Size in bytes of a first request from the end of a file. It contains all metadata of most files.
+/// Suggested size in bytes of a first request from the end of a file ([`File::open_pieces`](super::File::open_pieces)).
+/// It contains all metadata of most files.
 pub const TAIL_LEN: u64 = 1 << 16;
 
-/// Largest alignment, as a power of two, that the original takes.
+/// Largest alignment, as an exponent of two, that the original implementation accepts.
 pub const MAX_ALIGNMENT: u8 = 16;
 
 macro_rules! ids {
@@ -30,17 +31,17 @@ macro_rules! ids {
         }
 
         impl $name {
-            /// Every one that this version knows.
+            /// Every known id.
             pub const ALL: &[$name] = &[$($name::$variant,)*];
 
-            /// By its id in the footer.
+            /// Parses an id as it is in the footer of a file.
             #[must_use]
             pub fn of(id: &[u8]) -> Self {
                 let place = word_list::place(concat!($($id, " ",)*), id);
                 place.and_then(|place| $name::ALL.get(place)).map_or($name::Unknown, |found| *found)
             }
 
-            /// The id.
+            /// Returns the id.
             #[must_use]
             pub const fn id(self) -> &'static str {
                 match self {
@@ -53,7 +54,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A layout: how rows are spread over segments (section 7).
+    /// A layout: the distribution of rows over segments (format description, section 7).
     LayoutId {
         Flat = "vortex.flat",
         Struct = "vortex.struct",
@@ -65,7 +66,25 @@ ids! {
 }
 
 ids! {
-    /// An array encoding (section 10).
+    /// An array encoding (format description, section 10).
+    ///
+    /// ```
+    /// use pilaster::vortex::{Encoding, File};
+    ///
+    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// // The encodings of the four columns of a file.
+    /// let file = File::open(bytes)?;
+    /// let mut found = vec![];
+    /// file.visit(false, &mut |node| {
+    ///     if node.is_array {
+    ///         found.push(Encoding::of(node.id));
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(found, [Encoding::Sequence; 4]);
+    /// assert_eq!(Encoding::Sequence.id(), "vortex.sequence");
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     Encoding {
         Null = "vortex.null",
         Primitive = "vortex.primitive",
@@ -104,7 +123,7 @@ ids! {
 }
 
 ids! {
-    /// A calendar type of the standard extensions (section 5).
+    /// A calendar type of the standard extensions (format description, section 5).
     Calendar {
         Date = "vortex.date",
         Time = "vortex.time",
@@ -114,27 +133,27 @@ ids! {
 
 /// Fields of the protobuf messages, by message.
 pub mod field {
-    /// `ScalarValue` (section 6).
+    /// `ScalarValue` (format description, section 6).
     pub mod scalar {
         /// Null.
         pub const NULL: u32 = 1;
-        /// A bool.
+        /// A boolean.
         pub const BOOL: u32 = 2;
-        /// Zigzag.
+        /// A signed integer, zigzag-encoded.
         pub const INT: u32 = 3;
-        /// Unsigned.
+        /// An unsigned integer.
         pub const UINT: u32 = 4;
-        /// 32 bits.
+        /// A float of 32 bits.
         pub const F32: u32 = 5;
-        /// 64 bits.
+        /// A float of 64 bits.
         pub const F64: u32 = 6;
         /// Text.
         pub const STRING: u32 = 7;
-        /// Bytes, decimals.
+        /// A byte string or decimal.
         pub const BYTES: u32 = 8;
-        /// Items of a list, fields of a struct.
+        /// The items of a list, or the fields of a struct.
         pub const LIST: u32 = 9;
-        /// Half floats.
+        /// The bits of a half float.
         pub const F16: u32 = 10;
         /// The values of a `ListValue`.
         pub const ITEM: u32 = 1;

@@ -10,14 +10,14 @@ use crate::error::Result;
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'f> {
     pub(super) node: Node<'f>,
-    /// The first one.
+    /// The first row.
     pub(super) at: u64,
-    /// The number of rows, starting there, that lie together in the node.
+    /// The number of rows starting at `at` that are consecutive in the node.
     pub(super) left: u64,
 }
 
 impl<'f> Rows<'f> {
-    /// Chunk `k`, which has the rows `first..end` of the node, as these rows.
+    /// Returns these rows in chunk `k`, which stores rows `first..end` of the node.
     pub(super) fn in_chunk(&self, k: usize, first: u64, end: u64) -> Result<Self> {
         let node = self.node.child(k, &self.node.dtype, end.saturating_sub(first))?;
         let at = self.at.saturating_sub(first);
@@ -46,8 +46,8 @@ impl<'f> Rows<'f> {
         }
     }
 
-    /// The node whose children the ranges of the rows count: below dictionaries, runs and whatever else repeats nested
-    /// rows.
+    /// Returns the node whose child rows the ranges of the rows refer to. It is below dictionaries, runs and other
+    /// encodings that repeat nested rows.
     pub(super) fn concrete(self, cx: &mut Context<'_, '_>) -> Result<Node<'f>> {
         let (mut rows, mut repeated) = (self, false);
         loop {
@@ -79,7 +79,8 @@ impl<'f> Rows<'f> {
                     | Holds::Unknown,
                 ) => return Err(node.undecoded()),
             };
-            // Rows of several parts count different children; and below what repeats rows, they would be of all parts.
+            // Rows of several parts refer to different children. Below an encoding that repeats rows, they can be in
+            // any part.
             let whole = parts.left == self.left && !repeated || may_repeat && parts.node.rows == node.rows;
             if !whole {
                 return Err(node.undecoded());
@@ -88,7 +89,7 @@ impl<'f> Rows<'f> {
         }
     }
 
-    /// The number of rows that lie in one chunk, or in one part of a sparse array, whatever those lie under.
+    /// Returns the number of rows that are in one chunk, or in one part of a sparse array, at any depth.
     pub(super) fn unbroken(self, cx: &mut Context<'_, '_>) -> Result<u64> {
         let mut rows = self;
         while rows.left > 0 {

@@ -1,4 +1,4 @@
-//! Scalar values (section 6): constants, fill values, references, statistics.
+//! Scalar values (format description, section 6): constants, fill values, reference values, statistics.
 
 use super::dtype::{Shape, signed};
 use super::raw::field::scalar as field;
@@ -7,15 +7,15 @@ use crate::encoding::cells;
 use crate::error::{Error, Kind, Result, What};
 use crate::meta::proto::{Message, Value, unzigzag};
 
-/// A scalar: a message whose one field says what kind of value it is. What it means depends on the type
-/// that the context gives.
+/// A scalar: a message with one field, whose number is the kind of the value. Its meaning depends on a type that is
+/// stored elsewhere, such as the type of the column in [`Statistics`](super::Statistics).
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<'a> {
     message: Message<'a>,
 }
 
 impl<'a> Scalar<'a> {
-    /// The scalar in `message`.
+    /// Creates the scalar in `message`.
     pub(super) const fn new(message: Message<'a>) -> Self {
         Scalar { message }
     }
@@ -24,7 +24,7 @@ impl<'a> Scalar<'a> {
         Error::new(Kind::Invalid, What::VORTEX_SCALAR, self.message.at())
     }
 
-    /// The one field.
+    /// Returns the number and value of the only field.
     fn kind(&self) -> Result<(u32, Value<'a>)> {
         let mut fields = self.message.fields();
         let mut found = None;
@@ -44,8 +44,8 @@ impl<'a> Scalar<'a> {
         Ok(self.kind()?.0 == field::NULL)
     }
 
-    /// The integer of an integer type, in 64 bits; signs as the type has them. Old writers stored signed
-    /// numbers as unsigned ones and the other way round.
+    /// Returns the value of integer type `prim`, zero- or sign-extended to 64 bits as the type requires. Old writers
+    /// stored signed numbers as unsigned ones and vice versa.
     pub(super) fn integer(&self, prim: Prim) -> Result<u64> {
         let (value, negative) = match self.kind()? {
             (field::INT, Value::Varint(value)) => {
@@ -66,10 +66,10 @@ impl<'a> Scalar<'a> {
         if fits { Ok(value) } else { Err(self.bad()) }
     }
 
-    /// The cell of a value of a type that has cells, little-endian.
+    /// Returns the value as a little-endian cell, for a type that has cells.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if it is not of the type.
+    /// [`Kind::Invalid`] if the value does not have the type.
     pub(super) fn cell(&self, shape: Shape) -> Result<cells::Value> {
         let mut cell = [0; 32];
         let mut put = |bits: u64| {
@@ -93,20 +93,20 @@ impl<'a> Scalar<'a> {
         Ok(cell)
     }
 
-    /// Returns the bytes of a text or binary value, none for null.
+    /// Returns the bytes of a text or binary value; they are empty for null.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if it is neither.
+    /// [`Kind::Invalid`] for any other value.
     pub fn bytes(&self) -> Result<&'a [u8]> {
         Ok(self.located_bytes()?.bytes())
     }
 
-    /// [`bytes`](Self::bytes) with their offset in the file.
+    /// Like [`bytes`](Self::bytes), with the offset in the file.
     pub(super) fn located_bytes(&self) -> Result<Message<'a>> {
         self.held(field::STRING, field::BYTES)
     }
 
-    /// The bytes in one of these fields, nothing for null.
+    /// Returns the bytes if the field number is in `first..=last`; they are empty for null.
     fn held(&self, first: u32, last: u32) -> Result<Message<'a>> {
         match self.kind()? {
             (number, Value::Bytes(bytes)) if first <= number && number <= last => Ok(bytes),
@@ -115,7 +115,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The items of a list, or fields of a struct.
+    /// Returns the items of a list, or the fields of a struct.
     pub(super) fn items(&self) -> Result<Items<'a>> {
         Ok(Items { list: self.held(field::LIST, field::LIST)? })
     }
@@ -125,35 +125,37 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// The way from a scalar down to the rows that lie in it: items of a list, fields of a struct, up to four of them,
-/// a byte each, the first in the lowest.
+/// The path from a scalar to rows inside it, in at most four steps: into the items of a list or a field of a struct. A
+/// step takes one byte; the first step is in the lowest byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps(u32);
 
 impl Steps {
-    /// The items of a list. Other steps are fields, counted from 1; 0 is the end.
+    /// The step into the items of a list. Other steps are fields, counted from 1; 0 is the end of the path.
     const INTO: u32 = 0xff;
 
     /// The maximum number of steps.
     pub(super) const MOST: u64 = 4;
 
-    /// The items of the scalar itself.
+    /// The path to the items of the scalar itself.
     pub(super) const ITEMS: Steps = Steps(Steps::INTO);
 
-    /// One step further: into the items, or to field `k`. `None` beyond four steps, and 253 fields.
+    /// Appends a step: into the items if `field` is `None`, otherwise to that field. Returns `None` if there are four
+    /// steps already, or if the field number exceeds 253.
     pub(super) fn then(self, field: Option<usize>) -> Option<Self> {
         let step = match field {
             None => Steps::INTO,
             Some(k) => u32::try_from(k).ok()?.checked_add(1).filter(|step| *step < Steps::INTO)?,
         };
-        // Behind the last step.
+        // The byte after the last step.
         let place = u32::BITS.saturating_sub(self.0.leading_zeros()).next_multiple_of(8);
         Some(Steps(self.0 | step.checked_shl(place)?))
     }
 }
 
 impl<'a> Scalar<'a> {
-    /// Shows the scalars at the end of `steps`, in order, until `show` has seen enough.
+    /// Calls `show` with the scalars at the end of `steps`, in order, until it returns `false`. Returns the last result
+    /// of `show`, or `true` if there was none.
     pub(super) fn each(&self, steps: Steps, show: &mut dyn FnMut(&Self) -> Result<bool>) -> Result<bool> {
         let rest = Steps(steps.0 >> 8);
         match steps.0 & 0xff {
@@ -173,7 +175,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// How many scalars there are.
+    /// Returns the number of scalars at the end of `steps`.
     pub(super) fn count(&self, steps: Steps) -> Result<u64> {
         let mut count = 0u64;
         self.each(steps, &mut |_| {
@@ -196,7 +198,7 @@ pub(super) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// How many.
+    /// Returns the number of items.
     pub(super) fn len(&self) -> Result<u64> {
         let (mut fields, mut len) = (self.list.fields(), 0u64);
         while let Some((number, _)) = fields.take()? {
@@ -205,7 +207,7 @@ impl<'a> Items<'a> {
         Ok(len)
     }
 
-    /// Item `i`.
+    /// Returns item `i`.
     pub(super) fn get(&self, i: u64) -> Result<Scalar<'a>> {
         let (mut fields, mut skip) = (self.list.fields(), i);
         while let Some((number, value)) = fields.take()? {
@@ -220,7 +222,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// A two's complement number of any length up to 32 bytes, extended to 32.
+/// Sign-extends a two's complement number of 1 to 32 bytes to 32 bytes; returns `None` for any other length.
 pub(super) fn wide(bytes: &[u8]) -> Option<cells::Value> {
     let negative = bytes.last()? >> 7 == 1;
     let mut cell = [if negative { 0xff } else { 0 }; 32];
@@ -228,7 +230,7 @@ pub(super) fn wide(bytes: &[u8]) -> Option<cells::Value> {
     Some(cell)
 }
 
-/// Whether a number is kept by the lowest `size` bytes of its cell.
+/// Returns whether the lowest `size` bytes of a cell represent its number.
 pub(super) fn fits(cell: &cells::Value, size: usize) -> bool {
     let Some((low, high)) = cell.split_at_checked(size) else { return false };
     let sign = if low.last().is_some_and(|byte| byte >> 7 == 1) { 0xff } else { 0 };

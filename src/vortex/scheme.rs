@@ -1,4 +1,4 @@
-//! What the tree has to know of an encoding or a layout: one row for each, in the file that has all about it.
+//! The description of an encoding or a layout for the decoder. The module of each encoding defines its own.
 
 use core::convert::Infallible;
 
@@ -13,45 +13,45 @@ use crate::error::Result;
 
 /// The description of an encoding or a layout.
 pub(super) struct Scheme {
-    /// Where it says which rows have a value.
+    /// The location of the validity.
     pub(super) validity: Validity,
-    /// What its rows are.
+    /// The kind of the rows.
     pub(super) holds: Holds,
-    /// Returns an upper bound of the scratch memory, in bytes, that `cells` takes for the rows, all nodes below
-    /// included.
+    /// Returns an upper bound of the scratch memory, in bytes, that `cells` takes for the rows, including all nodes
+    /// below.
     pub(super) need: fn(&Node<'_>, Amount, &mut Context<'_, '_>) -> Result<u64>,
-    /// Fills the cells with what is asked about the rows starting at the given one.
+    /// Fills the cells with the answer for the rows starting at the given one.
     pub(super) cells: fn(&Node<'_>, Ask, u64, &mut Cells<'_>, &mut Context<'_, '_>) -> Result<()>,
 }
 
-/// Where a nullable node says which rows have a value.
+/// The location of the validity of a nullable node.
 #[derive(Clone, Copy)]
 pub(super) enum Validity<D = fn(&Node<'_>) -> Result<Answer>> {
-    /// Nowhere: every row has one.
+    /// None: every row has a value.
     All,
-    /// In this child of bools; every row has a value if the child is absent.
+    /// This child of booleans; every row has a value if the child is absent.
     Child(usize),
-    /// A row has a value if it has one in this child.
+    /// A row has a value if the row of this child has one.
     As(usize),
-    /// `cells` decodes it.
+    /// `cells` decodes the validity.
     Decoded,
-    /// It differs from node to node.
+    /// The function returns the location for a node.
     Depends(D),
 }
 
-/// Where one node says it: it depends on nothing more.
+/// The location of the validity of one node, never [`Depends`](Validity::Depends).
 pub(super) type Answer = Validity<Infallible>;
 
-/// Returns a number of bytes for the texts of `len` rows starting at a row.
+/// Returns a number of bytes for the texts of a given number of rows starting at a row.
 pub(super) type TextLen = fn(&Node<'_>, u64, usize, &mut Context<'_, '_>) -> Result<u64>;
 
 /// Returns a node below another one.
 pub(super) type Inner = for<'f> fn(&Node<'f>) -> Result<Node<'f>>;
 
-/// What the rows of a node are.
+/// The kind of the rows of a node.
 #[derive(Clone, Copy)]
 pub(super) enum Holds {
-    /// Whatever is asked for, all null.
+    /// Null rows of any type.
     Nulls,
     /// Numbers, booleans or decimals.
     Values,
@@ -66,30 +66,30 @@ pub(super) enum Holds {
     Nested(Nested),
     /// The rows of the node that the function returns.
     Wrapped(Inner),
-    /// Rows of the node that the first function returns, each any number of times. Where each row has the number of its
-    /// value, the second one returns the node with those.
+    /// Rows of the node that the first function returns, each any number of times. If rows have codes, the second
+    /// function returns the node with the codes.
     Picked(Inner, Option<Inner>),
-    /// One scalar, but for the rows that have a patch.
+    /// One scalar, except for rows with a patch.
     Patched,
-    /// The rows of several children; the function finds the one with the first of some rows.
+    /// The rows of several children; the function returns the rows in the child that stores the first of them.
     Chunks(for<'f> fn(&Rows<'f>, &mut Context<'_, '_>) -> Result<Rows<'f>>),
     /// One scalar.
     Constant,
-    /// It is not decoded.
+    /// Not decoded.
     Unknown,
 }
 
-/// Rows that are ranges of rows of the children.
+/// Rows that are ranges of child rows.
 #[derive(Clone, Copy)]
 pub(super) struct Nested {
     /// Returns the child for child `k` of the type, which has type `ty`.
     pub(super) child: for<'f> fn(&Node<'f>, usize, &Ty) -> Result<Node<'f>>,
-    /// Returns the number of rows of the children that each row has, if they are equally many and in order.
+    /// Returns the number of child rows per row if it is constant and the child rows are in order, otherwise `None`.
     pub(super) each: fn(&Node<'_>) -> Result<Option<u64>>,
 }
 
 impl Holds {
-    /// Whether cells of this kind can be asked for.
+    /// Returns whether `cells` can answer `ask`.
     pub(super) const fn has(&self, ask: Ask) -> bool {
         match self {
             Holds::Values => matches!(ask, Ask::Values | Ask::Valid),

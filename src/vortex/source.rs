@@ -1,18 +1,36 @@
-//! The bytes of a file: all of them, or the pieces that were fetched.
+//! The bytes of a file: all bytes, or the pieces that were fetched.
 
 use crate::bytes::FileRange;
 use crate::error::{Error, Kind, Result, What};
 
-/// A piece of a file: bytes, and where they lie in it.
+/// A byte range of a file and its contents.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// Offset of the first byte.
+    /// Offset of the first byte in the file.
     pub at: u64,
     /// The bytes.
     pub bytes: &'a [u8],
 }
 
-/// A file in pieces. What no piece holds is asked for by an error, [`Kind::Missing`].
+/// The bytes of a file, complete or in pieces. Reading a range that no piece contains is an error of [`Kind::Missing`].
+///
+/// ```
+/// use pilaster::bytes::FileRange;
+/// use pilaster::error::{Kind, What};
+/// use pilaster::vortex::{Piece, Source};
+///
+/// // Two pieces of a file of 100 bytes.
+/// let pieces = [Piece { at: 0, bytes: b"head" }, Piece { at: 96, bytes: b"tail" }];
+/// let source = Source::pieces(&pieces, 100);
+/// assert_eq!((source.len(), source.is_empty()), (100, false));
+/// assert_eq!(source.get(FileRange { at: 97, len: 3 }, What::INPUT)?, b"ail");
+/// let e = source.get(FileRange { at: 90, len: 8 }, What::INPUT).unwrap_err();
+/// assert_eq!((e.kind(), e.at(), e.need()), (Kind::Missing, 90, 8));
+///
+/// let all = Source::whole(b"head and tail");
+/// assert_eq!(all.get(FileRange { at: 9, len: 4 }, What::INPUT)?, b"tail");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     pieces: Pieces<'a>,
@@ -26,35 +44,35 @@ enum Pieces<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// All of a file.
+    /// Creates the source of a complete file.
     #[must_use]
     pub const fn whole(bytes: &'a [u8]) -> Self {
         Source { pieces: Pieces::Whole(bytes), len: bytes.len() as u64 }
     }
 
-    /// Pieces of a file of `len` bytes.
+    /// Creates the source of a file of `len` bytes, of which `pieces` are present.
     #[must_use]
     pub const fn pieces(pieces: &'a [Piece<'a>], len: u64) -> Self {
         Source { pieces: Pieces::Some(pieces), len }
     }
 
-    /// Length of the file.
+    /// Returns the length of the file in bytes.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the file has no bytes.
+    /// Returns whether the file has no bytes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bytes of a range.
+    /// Returns the bytes of a range.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] about `what` if the file ends before, [`Kind::Missing`] with the range if no piece
-    /// holds all of it.
+    /// [`Kind::Truncated`] about `what` if the range exceeds the file, [`Kind::Missing`] with the range if no piece
+    /// contains all of it.
     pub fn get(&self, span: FileRange, what: What) -> Result<&'a [u8]> {
         if span.end().is_none_or(|end| end > self.len) {
             return Err(Error::needing(Kind::Truncated, what, span.at, span.len));

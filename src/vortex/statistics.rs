@@ -1,4 +1,5 @@
-//! Statistics of the whole file (section 11): exposed as they are stored, and held against the values.
+//! Statistics of the whole file (format description, section 11), as they are stored, and their comparison with the
+//! values.
 
 use core::cmp::Ordering;
 use core::ops::Range;
@@ -12,20 +13,39 @@ use crate::generated::vortex::{ArrayStats, Precision};
 use crate::meta::flat::Inline;
 use crate::meta::proto::Message;
 
-/// What the file says about all rows of a column.
+/// The statistics of all rows of a column, as the file claims them.
+///
+/// ```
+/// use pilaster::vortex::{Bound, File, Scalar, Statistics};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+/// let file = File::open(bytes)?;
+/// // The column `s`, with the text `x` in its only row.
+/// let statistics: Statistics<'_> = file.column_statistics(1)?.expect("statistics");
+/// let Some(Bound { scalar: min, exact: true }) = statistics.min()? else { panic!("no exact bound") };
+/// assert_eq!((min.is_null()?, min.bytes()?), (false, &b"x"[..]));
+/// let max: Option<Scalar<'_>> = statistics.max()?.map(|bound| bound.scalar);
+/// assert_eq!(max.map(|max| max.bytes()), Some(Ok(&b"x"[..])));
+///
+/// assert_eq!((statistics.null_count()?, statistics.nan_count()?), (Some(0), None));
+/// // Texts have no sum, and this writer did not store whether they are sorted.
+/// assert!(statistics.sum()?.is_none());
+/// assert_eq!(statistics.order()?, [None; 3]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics<'f> {
     stats: ArrayStats<'f>,
     dtype: DType<'f>,
 }
 
-/// A bound of the values.
+/// A lower or upper bound of the values.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'f> {
     /// The bound, as a value of the type of the column.
     pub scalar: Scalar<'f>,
-    /// Whether it is said to be one of the values, and not cut. Good for skipping rows, not for an answer:
-    /// the original counts values of runs that were cut off.
+    /// True if the file claims that the bound is one of the values, not a prefix of one. Use it only to skip rows, not
+    /// as a minimum or maximum: the original implementation includes values of runs that were cut off.
     pub exact: bool,
 }
 
@@ -137,7 +157,7 @@ impl<'f> Statistics<'f> {
     }
 }
 
-/// Counts and compares what goes by.
+/// Compares the rows of a column with its statistics.
 #[derive(Clone, Debug)]
 pub(super) struct Checker<'f> {
     stats: Statistics<'f>,
@@ -153,7 +173,7 @@ impl Checker<'_> {
         Error::needing(Kind::Invalid, What::VORTEX_STATISTICS, self.stats.stats.at(), need)
     }
 
-    /// Takes the next rows.
+    /// Compares the next rows with the bounds, and counts nulls and NaN values.
     pub(super) fn batch<C>(&mut self, batch: &Batch<'_, C>) -> Result<()> {
         self.nulls = self.nulls.saturating_add(batch.validity.nulls(batch.len) as u64);
         for i in 0..batch.len {
@@ -173,7 +193,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Compares the counts.
+    /// Compares the counts after the last row.
     pub(super) fn end(&self) -> Result<()> {
         for (claim, count) in [(self.stats.null_count()?, self.nulls), (self.stats.nan_count()?, self.nans)] {
             if let Some(claim) = claim.filter(|claim| *claim != count) {

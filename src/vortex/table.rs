@@ -25,15 +25,15 @@ impl<'f> File<'f> {
     }
 }
 
-/// All rows of a file.
+/// All rows of a file as one part.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'f> {
     root: Column<'f>,
 }
 
 impl<'f> Part<'f> {
-    /// Whether the columns are fields of a struct. A root of any other type, and a struct that may be null,
-    /// is one column without a name.
+    /// Returns whether the columns are the fields of a struct. A root of any other type, or a nullable struct, is one
+    /// column without a name.
     #[must_use]
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.root.dtype().ty.shape, Shape::Struct(_)) && !self.root.dtype().nullable()

@@ -15,14 +15,14 @@ use crate::error::{Error, Kind, Result, What};
 /// The plan for the texts of some rows, made before they are read.
 #[derive(Clone, Copy)]
 pub(super) enum Plan<'f> {
-    /// All lie in these bytes, which are a blob.
+    /// All texts are in these bytes, which are a blob.
     Borrowed(&'f [u8]),
-    /// The texts are copied, and take at most this number of bytes of an arena.
+    /// The texts are copied into an arena, of which they take at most this number of bytes.
     Copied(u64),
 }
 
-/// The span of a text that lies at `start` of a blob, or [`NOWHERE`] if the blob ends before. Copies the text if the
-/// call copies texts.
+/// Returns the span of the text at `start` of a blob, or [`NOWHERE`] if a text to be copied exceeds the blob. Copies
+/// the text if the call copies texts.
 pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, cx: &mut Context<'_, '_>) -> Result<Span> {
     if !cx.copies_texts() {
         return Ok(span(start as u64, len as u64));
@@ -36,16 +36,16 @@ pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, cx: &mut Context<'_
     Ok(span(at as u64, len as u64))
 }
 
-/// The span of a scalar's text.
+/// Returns the span of the text of a scalar.
 pub(super) fn put_scalar(blob: &Blob<'_>, scalar: &Scalar<'_>, cx: &mut Context<'_, '_>) -> Result<Span> {
     let bytes = scalar.located_bytes()?;
-    // Scalars lie in the buffer of a blob.
+    // A scalar is stored in a buffer of a blob.
     let start = saturated(bytes.at().saturating_sub(blob.at));
     put(blob, start, bytes.bytes().len(), cx)
 }
 
 impl<'f> Node<'f> {
-    /// How the texts of `len` rows starting at `at` will be read.
+    /// Returns the plan for the texts of `len` rows starting at `at`.
     pub(super) fn plan(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<Plan<'f>> {
         cx.spend(self.at())?;
         let Some(holds) = self.holds() else {
@@ -74,7 +74,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Rows of one chunk are read as that chunk is; texts of several are copied, unless all lie in one blob.
+    /// Rows in one chunk have the plan of that chunk. Texts of several chunks are copied, unless all are in one blob.
     fn plan_chunks(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<Plan<'f>> {
         let (mut done, mut bound, mut blob, mut same) = (0usize, Ok(0u64), None, true);
         while done < len {
@@ -112,13 +112,13 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The bytes of texts that lie in a blob, counted as often as they are read.
+    /// Returns the sum of the lengths of texts in a blob, with every repetition.
     fn text_len(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
         match self.holds() {
             Some(Holds::Wrapped(inner)) => inner(self)?.text_len(at, len, cx),
             Some(Holds::Texts(sum)) => sum(self, at, len, cx),
             Some(Holds::Constant) => Ok(constant::text_len(self)?.saturating_mul(len as u64)),
-            // Texts of other forms, of several chunks at once, cannot be measured without reading them.
+            // Texts of other forms cannot be measured without reading them.
             Some(
                 Holds::Nulls
                 | Holds::Values
@@ -134,8 +134,8 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Replaces lengths by spans that follow each other at the end of the arena, and reserves their bytes. Returns where
-    /// those start, and how many they are.
+    /// Replaces lengths by consecutive spans at the end of the arena, and reserves their bytes. Returns the start and
+    /// the number of these bytes.
     pub(super) fn reserve_texts(&self, lengths: &mut [u64], cx: &mut Context<'_, '_>) -> Result<(usize, usize)> {
         let used = cx.used().ok_or_else(|| self.error(Kind::Misuse, What::VORTEX_TEXT, 0))?;
         let mut end = used as u64;
@@ -152,17 +152,17 @@ impl<'f> Node<'f> {
         Ok((self.reserve(total, cx)?, total))
     }
 
-    /// Sets `len` bytes of the arena aside and returns where they start.
+    /// Reserves `len` bytes of the arena and returns their start.
     pub(super) fn reserve(&self, len: usize, cx: &mut Context<'_, '_>) -> Result<usize> {
         let kind = if cx.copies_texts() { Kind::Invalid } else { Kind::Misuse };
-        // The arena was measured by the codes, which cannot give more; so the lengths are wrong.
+        // The size of the arena is an upper bound computed from the codes, so the lengths are wrong.
         cx.reserve(len).ok_or_else(|| self.error(kind, What::VORTEX_TEXT, len as u64))
     }
 
-    /// The error of a decoder of texts that counts from the start of its input, which lies at `at`.
+    /// Converts an error of a text decoder, whose offset is relative to its input at offset `at`.
     #[cold]
     pub(super) fn text_error(&self, e: Error, at: u64) -> Error {
-        // The arena has as many bytes as the lengths ask for.
+        // The destination has exactly as many bytes as the lengths add up to.
         if e.kind() == Kind::NoRoom {
             self.error(Kind::Invalid, What::VORTEX_TEXT, e.need().into())
         } else {
@@ -170,7 +170,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Refuses texts that have another length in all than the lengths say.
+    /// Returns an error if the texts do not have the total length that the lengths add up to.
     pub(super) fn all_decoded(&self, done: usize, total: usize) -> Result<()> {
         if done == total { Ok(()) } else { Err(self.error(Kind::Invalid, What::VORTEX_TEXT, done as u64)) }
     }

@@ -1,8 +1,7 @@
-//! The walk: one function that asks a node for cells, whatever it is made of.
+//! Decoding: one function that fills cells from a node of any kind.
 //!
-//! There are four questions, each answered by a run of cells: values, which rows have one, where texts lie, which
-//! rows of the children a nested row has. Dictionaries, runs, patches and chunks treat all four alike, so each
-//! encoding is written once.
+//! Cells are requested for one of four purposes: values, validity, spans of texts, and child rows of nested rows.
+//! Dictionaries, runs, patches and chunks handle all four alike, so that each encoding is implemented once.
 
 use super::context::Context;
 use super::dtype::{Ty, signed};
@@ -13,24 +12,24 @@ use crate::column::Span;
 use crate::encoding::cells::{Cells, widen4, widen8};
 use crate::error::{Kind, Result, What};
 
-/// What the cells shall be.
+/// The requested contents of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// Numbers, bools (a byte each) and decimals.
+    /// Numbers, booleans (one byte each) and decimals.
     Values,
-    /// A byte per row, 1 where it has a value.
+    /// One byte per row, 1 if the row has a value.
     Valid,
-    /// A [`Span`] per row, as a cell of 8 bytes: where its text lies.
+    /// One [`Span`] per row, as a cell of 8 bytes: the position of its text.
     Spans,
-    /// A [`Span`] per row: the rows of the children.
+    /// One [`Span`] per row, as a cell of 8 bytes: its child rows.
     Ranges,
 }
 
-/// Rows whose work costs as much as a node.
+/// Number of rows whose decoding costs as much as a node.
 pub(super) const ROWS_PER_NODE: usize = 256;
 
 impl Node<'_> {
-    /// Fills `out` with what is asked about the rows starting at `at`.
+    /// Fills `out` with the cells for the rows starting at `at`.
     pub(super) fn cells(&self, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
         cx.spend_many(((out.len() / ROWS_PER_NODE) as u64).saturating_add(1), self.at())?;
         if at.checked_add(out.len() as u64).is_none_or(|end| end > self.rows) {
@@ -70,7 +69,7 @@ impl Node<'_> {
         (scheme.cells)(self, ask, at, out, cx)
     }
 
-    /// Where this node says which rows have a value.
+    /// Returns the location of the validity of this node.
     pub(super) fn validity_of(&self, validity: Validity) -> Result<Answer> {
         Ok(match validity {
             Validity::All => Validity::All,
@@ -81,7 +80,7 @@ impl Node<'_> {
         })
     }
 
-    /// The cells of child `k`, which has the same rows, of type `dtype`.
+    /// Fills `out` with the cells of child `k`, which has the same rows and type `dtype`.
     pub(super) fn child_cells(
         &self,
         (k, dtype): (usize, &Ty),
@@ -92,8 +91,8 @@ impl Node<'_> {
         self.aligned(k, dtype)?.cells(ask, at, out, cx)
     }
 
-    /// The integers of child `k`, which has the same rows and no nulls, starting at row `at`; their type has number
-    /// `ptype` in the metadata.
+    /// Fills `out` with the integers of child `k` starting at row `at`. The child has the same rows and no nulls; its
+    /// type has number `ptype` in the metadata.
     pub(super) fn child_indices(
         &self,
         (k, ptype): (usize, u64),
@@ -104,7 +103,7 @@ impl Node<'_> {
         self.integers(k, ptype, false, self.rows)?.indices(at, out, cx)
     }
 
-    /// Whether one row has a value.
+    /// Returns whether row `row` has a value.
     #[cold]
     pub(super) fn is_valid(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<bool> {
         let mut valid = [0];
@@ -113,9 +112,9 @@ impl Node<'_> {
     }
 }
 
-// Integers of any width, as what encodings count with.
+// Integers of any width: offsets, indices and codes of encodings.
 impl Node<'_> {
-    /// Integer `k`.
+    /// Returns integer `k`.
     pub(super) fn index(&self, k: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
         let mut word = [0];
         self.indices(k, &mut word, cx)?;
@@ -128,7 +127,7 @@ impl Node<'_> {
         Ok([self.index(at, cx)?, self.index(at.saturating_add(len), cx)?])
     }
 
-    /// Integers starting at `at`, sign-extended where they have a sign.
+    /// Fills `out` with the integers starting at `at`. Signed types are sign-extended.
     pub(super) fn indices(&self, at: u64, out: &mut [u64], cx: &mut Context<'_, '_>) -> Result<()> {
         let prim = self.prim()?;
         let size = prim.size();
@@ -138,7 +137,7 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Integers starting at `at` in 32 bits, saturating.
+    /// Fills `out` with the integers starting at `at`, saturated to 32 bits.
     pub(super) fn indices32(&self, at: u64, out: &mut [u32], cx: &mut Context<'_, '_>) -> Result<()> {
         let size = self.prim()?.size();
         if size < 8 {
@@ -160,12 +159,12 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// The number of integers, which must be in order, that are at most `value`.
+    /// Returns the number of integers that are at most `value`. The integers must be sorted.
     pub(super) fn first_above(&self, value: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
         self.below(value.saturating_add(1), cx)
     }
 
-    /// The number of integers, which must be in order, that are below `value`.
+    /// Returns the number of integers that are below `value`. The integers must be sorted.
     pub(super) fn below(&self, value: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
         let (mut low, mut high) = (0, if value == 0 { 0 } else { self.rows });
         while low < high {
@@ -180,26 +179,26 @@ impl Node<'_> {
     }
 }
 
-/// The last cells of `size` bytes in memory of as many cells of `of` bytes.
+/// Returns the end of `bytes` as cells of `size` bytes, as many as `bytes` has cells of `of` bytes.
 fn narrow(bytes: &mut [u8], size: usize, of: usize) -> Option<Cells<'_>> {
     let count = bytes.len().checked_div(of)?;
     let start = count.checked_mul(of.checked_sub(size)?)?;
     Cells::of(bytes.get_mut(start..)?, size)
 }
 
-/// The cell of "valid".
+/// The cell of a row with a value, for [`Ask::Valid`].
 pub(super) const ONE: [u8; 32] = {
     let mut one = [0; 32];
     one[0] = 1;
     one
 };
 
-/// A span as a cell.
+/// Converts a span to a cell.
 pub(super) fn span_cell(span: Span) -> u64 {
     bytemuck::cast(span)
 }
 
-/// A span as the value of a cell of any width.
+/// Converts a span to the value of a cell of any width.
 pub(super) fn span_value(span: Span) -> [u8; 32] {
     let mut value = [0; 32];
     if let Some(low) = value.first_chunk_mut() {
@@ -208,10 +207,10 @@ pub(super) fn span_value(span: Span) -> [u8; 32] {
     value
 }
 
-/// A span outside of any blob: following it is an error. Only null rows may have it.
+/// A span outside every blob, which is an error when it is read. Only null rows may have it.
 pub(super) const NOWHERE: Span = Span { at: u32::MAX, len: u32::MAX };
 
-/// A span of `len` from `at`, or [`NOWHERE`] if they exceed 32 bits.
+/// Returns the span of `len` starting at `at`, or [`NOWHERE`] if one of them exceeds 32 bits.
 pub(super) fn span(at: u64, len: u64) -> Span {
     match (u32::try_from(at), u32::try_from(len)) {
         (Ok(at), Ok(len)) => Span { at, len },

@@ -1,4 +1,5 @@
-//! Rows of one node as a batch: cells get the names of their types, and values that are stored plainly are borrowed.
+//! Rows of one node as a batch. Cells are cast to their types; values that are stored as they are in memory are
+//! borrowed.
 
 use super::context::{ASIDE, Call, Context};
 use super::dtype::Shape;
@@ -14,7 +15,7 @@ use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
 impl<'f> Node<'f> {
-    /// The values of some rows, which all lie in this node. Nested ones are ranges of the children of the node that
+    /// Returns the values of rows that are all in this node. Nested rows are ranges of the children of the node that
     /// [`concrete`](super::rows::Rows::concrete) returns.
     pub(super) fn values<'s>(&self, shape: Shape, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Values<'s>>
     where
@@ -27,7 +28,7 @@ impl<'f> Node<'f> {
             Shape::Decimal { .. } => self.decimal_values(at, len, cx),
             Shape::Utf8 => self.texts(at, len, cx).map(Values::Utf8),
             Shape::Binary => self.texts(at, len, cx).map(Values::Bytes),
-            // Some array may say more about why it cannot be read.
+            // The error of an array names its encoding.
             Shape::Other => Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() }),
             Shape::List | Shape::FixedList(_) | Shape::Struct(_) | Shape::Map | Shape::Entries | Shape::Entry => {
                 self.ranges(at, len, cx).map(Values::Nested)
@@ -45,7 +46,7 @@ impl<'f> Node<'f> {
         self.packed(Ask::Values, at, len, cx).map(Values::Bool)
     }
 
-    /// Cells of 0 and 1 as bits.
+    /// Packs cells of 0 and 1 into bits.
     fn packed<'s>(&self, ask: Ask, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Bits<'s>> {
         let to = cx.take::<u8>(len.div_ceil(8))?;
         let mut t = cx.scope();
@@ -128,7 +129,7 @@ impl<'f> Node<'f> {
         Ok(Ranges::Each(spans))
     }
 
-    /// Which of some rows have a value.
+    /// Returns the validity of the rows.
     pub(super) fn valid_rows<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Validity<'s>>
     where
         'f: 's,
@@ -136,7 +137,7 @@ impl<'f> Node<'f> {
         if !self.dtype.nullable || len == 0 {
             return Ok(Validity::All);
         }
-        // Most validity is a bitmap, one constant, or missing: then nothing is decoded.
+        // In most arrays the validity is a bitmap, a constant, or absent, and nothing is decoded.
         if let Some(scheme) = self.scheme()
             && let scheme::Validity::Child(k) = self.validity_of(scheme.validity)?
         {
@@ -158,12 +159,12 @@ impl<'f> Node<'f> {
     }
 }
 
-/// The bytes of cells, for as long as their memory lives.
+/// Returns the bytes of cells with the lifetime of their memory.
 fn into_bytes(cells: Cells<'_>) -> &[u8] {
     each!(cells, words => bytemuck::cast_slice(words))
 }
 
-/// Bytes as numbers; `None` if they are not aligned for that.
+/// Casts bytes to numbers; returns `None` if they are not aligned.
 fn named(prim: Prim, bytes: &[u8]) -> Option<Values<'_>> {
     aligned(bytes, prim.size()).then(|| Values::numbers(prim, bytes))
 }

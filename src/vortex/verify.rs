@@ -1,4 +1,4 @@
-//! Reading everything, and holding it against the statistics that the file claims.
+//! Reads everything, and compares the values with the statistics of the file.
 
 use core::ops::Range;
 
@@ -9,13 +9,13 @@ use crate::bytes::Scratch;
 use crate::column::{Batch, Column as _, Part as _, Type, Values, fit};
 use crate::error::{Error, Kind, Result, What};
 
-/// Rows of a batch, where memory allows.
+/// Maximum number of rows per batch.
 const BATCH: u64 = 1 << 16;
 
-/// Rows that are read whatever the size of the file: an array of a few bytes may claim any number.
+/// Maximum number of rows that are read of a small file: an array of a few bytes may claim any number.
 const ROWS: u64 = 1 << 32;
 
-/// Rows that are read for each byte of the file.
+/// Maximum number of rows that are read per byte of a large file.
 const ROWS_PER_BYTE: u64 = 1 << 12;
 
 impl<'a> File<'a> {
@@ -41,10 +41,28 @@ impl<'a> File<'a> {
     /// Walks all layouts and arrays, reads every row of every column, and compares the values with the
     /// statistics of the file.
     ///
+    /// ```
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::vortex::File;
+    ///
+    /// # let mut bytes = *include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+    /// let mut memory = [0; 1024];
+    /// let file = File::open(&bytes)?;
+    /// assert!(file.need()? <= 1024);
+    /// file.verify(&mut Scratch::new(&mut memory))?;
+    ///
+    /// // The value of column `f` is changed from 1.5 to a number above the maximum in the statistics.
+    /// # let at = bytes.windows(8).position(|eight| eight == 1.5f64.to_le_bytes()).expect("the value");
+    /// bytes[at..at + 8].copy_from_slice(&2.5f64.to_le_bytes());
+    /// let e = File::open(&bytes)?.verify(&mut Scratch::new(&mut memory)).unwrap_err();
+    /// assert_eq!(e.what(), pilaster::error::What::VORTEX_STATISTICS);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// The first thing that is wrong; [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
-    /// statistics; [`Kind::Unsupported`] if a column cannot be decoded; [`Kind::Limit`] if a file claims far
-    /// more rows than it has bytes; [`Kind::NoRoom`].
+    /// The first error that is found: [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
+    /// statistics, [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows
+    /// than it has bytes, [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
         self.visit(false, &mut |_| Ok(()))?;
         let part = self.part()?;
@@ -61,7 +79,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Reads `rows` of a column and of its children, as deep as they go.
+/// Reads `rows` of a column and the rows of its children, at any depth.
 fn verify(
     column: &Column<'_>,
     rows: Range<u64>,
@@ -88,7 +106,7 @@ fn verify(
     Ok(())
 }
 
-/// Looks at what a batch only names: texts, and the children of nested rows.
+/// Checks the texts of a batch, and reads the children of its nested rows.
 fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mut Scratch<'_>) -> Result<()> {
     let mut valid = (0..batch.len).filter(|i| batch.validity.get(*i));
     match batch.values {

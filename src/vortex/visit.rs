@@ -13,51 +13,73 @@ use crate::bytes::FileRange;
 use crate::error::Result;
 use crate::limits::Fuel;
 
-/// What a node is to the one above.
+/// The role of a node in the node above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role<'f> {
     /// The root of the file, or of the array in a flat layout.
     Root,
     /// A field of a struct.
     Field(&'f str),
-    /// Which rows of a struct have a value.
+    /// The validity of a struct.
     Validity,
-    /// A chunk.
+    /// A chunk, by number.
     Chunk(usize),
     /// The values of a dictionary.
     Values,
     /// The codes of a dictionary.
     Codes,
-    /// The rows that zones are about.
+    /// The rows that the zones describe.
     Data,
-    /// A table with a row per zone.
+    /// A table with one row per zone.
     Zones,
-    /// Child of an array, by number.
+    /// A child of an array or of an unknown layout, by number.
     Child(usize),
 }
 
-/// A node of the tree.
+/// A layout or array of a file.
+///
+/// ```
+/// use pilaster::bytes::FileRange;
+/// use pilaster::vortex::{File, Role, Visit};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+/// let file = File::open(bytes)?;
+/// // The layouts and arrays of column 1.
+/// let mut nodes: Vec<Visit<'_>> = vec![];
+/// file.visit(false, &mut |node| Ok(nodes.extend((node.column == Some(1)).then_some(*node))))?;
+/// let [flat, sequence] = nodes[..] else { panic!("{nodes:?}") };
+///
+/// assert_eq!((flat.role, flat.id, flat.rows), (Role::Field("i64"), &b"vortex.flat"[..], Some(1100)));
+/// assert_eq!((flat.segment_number()?, flat.segment), (Some(1), Some(FileRange { at: 184, len: 180 })));
+///
+/// assert_eq!((sequence.role, sequence.id, sequence.depth), (Role::Root, &b"vortex.sequence"[..], 2));
+/// // It has no buffers: all values follow from the first one and the step in its metadata.
+/// assert_eq!((sequence.buffers()?, sequence.metadata()?.len()), (0, 10));
+/// assert!(sequence.buffer(0).is_err());
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'f> {
-    /// How far below the root.
+    /// Number of nodes above.
     pub depth: u16,
-    /// What it is to the node above.
+    /// The role in the node above.
     pub role: Role<'f>,
-    /// Whether it is an array, and not a layout.
+    /// True for an array, false for a layout.
     pub is_array: bool,
-    /// Whether it belongs to a table of zones, which holds no rows of a column.
+    /// True for a node in a table of zones, which stores no rows of a column.
     pub in_zones: bool,
-    /// The id of its layout or encoding, which need not be one that this version knows.
+    /// The id of the layout or encoding, which may be unknown.
     pub id: &'f [u8],
-    /// Number of rows of a layout. The root array of a layout has the same number; its children may have others.
+    /// Number of rows of a layout or of the root array of a flat layout. `None` for the children of an array, whose
+    /// number of rows may differ.
     pub rows: Option<u64>,
-    /// Where the segment of a flat layout lies.
+    /// The byte range of the segment of a flat layout.
     pub segment: Option<FileRange>,
-    /// Bytes of its own buffers and metadata, of an array.
+    /// Size in bytes of the metadata and buffers of an array, without its children; 0 for a layout.
     pub bytes: u64,
-    /// Which field of the root it belongs to, if it belongs to one.
+    /// The number of the field of the root that the node belongs to, or `None` for a node above the fields.
     pub column: Option<usize>,
-    /// The type of its rows, of a layout that is not in a table of zones.
+    /// The type of the rows of a layout; `None` for arrays and in tables of zones.
     pub dtype: Option<DType<'f>>,
     node: Node<'f>,
 }
@@ -71,7 +93,7 @@ impl<'f> Visit<'f> {
         self.node.metadata().map(|metadata| metadata.bytes())
     }
 
-    /// Returns the number of buffers of an array, without those of its children.
+    /// Returns the number of buffers of an array, without its children.
     ///
     /// # Errors
     /// Errors of an invalid node.
@@ -87,7 +109,7 @@ impl<'f> Visit<'f> {
         self.node.buffer(k).map(|buffer| FileRange { at: buffer.at, len: buffer.bytes.len() as u64 })
     }
 
-    /// Returns the segment number of a flat layout.
+    /// Returns the segment number of a flat layout, or `None` for any other node.
     ///
     /// # Errors
     /// Errors of an invalid layout.
@@ -100,8 +122,8 @@ impl<'f> Visit<'f> {
 }
 
 impl<'f> File<'f> {
-    /// Visits every layout and, unless `layouts_only`, every array of the file. Parents come before their children.
-    /// All types are checked first.
+    /// Calls `show` for every layout and, unless `layouts_only`, every array of the file. Parents come before their
+    /// children. All types are checked first.
     ///
     /// # Errors
     /// Errors of an invalid tree, and every error that `show` returns.
@@ -193,7 +215,7 @@ impl<'f> Walk<'_, 'f> {
     }
 }
 
-/// What child `k` is to a layout, and its type.
+/// Returns the role of child `k` in a layout, and the type of the child.
 fn role<'f>(node: &Node<'f>, k: usize) -> Result<(Role<'f>, Ty)> {
     Ok(match node.layout() {
         Some(LayoutId::Struct) => match k.checked_sub(structure::first_field(node)?) {
@@ -210,7 +232,7 @@ fn role<'f>(node: &Node<'f>, k: usize) -> Result<(Role<'f>, Ty)> {
 }
 
 impl<'f> Node<'f> {
-    /// Segments of the layouts below that hold `rows`, of the field at the end of `path`.
+    /// Calls `show` with the segments of the layouts below that contain `rows` of the field at the end of `path`.
     pub(super) fn segments(
         &self,
         path: &[u16],
@@ -223,7 +245,7 @@ impl<'f> Node<'f> {
             return Ok(());
         }
         match self.layout() {
-            // An array lies in the segment of the layout above.
+            // An array is stored in the segment of the layout above.
             None => Ok(()),
             Some(LayoutId::Flat) => show(self.segment()?),
             Some(LayoutId::Zoned | LayoutId::Stats) => layouts::data(self)?.segments(path, rows, cx, show),

@@ -1,4 +1,4 @@
-//! Zone maps (section 7): bounds of the values in each run of rows, for skipping what cannot match.
+//! Zone maps (format description, section 7): bounds of the values per range of rows, which allow rows to be skipped.
 
 use super::column::Column;
 use super::dtype::{Shape, Ty};
@@ -12,8 +12,30 @@ use crate::error::{Kind, Result, What};
 use crate::meta::proto::{self, Message};
 use core::ops::Range;
 
-/// The zones of a column. Each bound is a column of its own with a row per zone; null says that nothing is
-/// known of the zone, or that it has no value.
+/// The zones of a column. Each bound is a column of its own with one row per zone. A null means that the bound is
+/// unknown or that the zone has no value.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column, Part, Value};
+/// use pilaster::vortex::{File, Zones};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/lay_chunked_zones_a.vortex"));
+/// let file = File::open(bytes)?;
+/// let column = file.part()?.named("b")?;
+/// let zones: Zones<'_> = column.zones()?.expect("zones");
+/// assert_eq!((zones.len(), zones.is_empty()), (3, false));
+/// assert_eq!((zones.rows(0), zones.rows(2)), (0..96, 192..250));
+///
+/// let (Some(min), Some(max)) = (zones.min(), zones.max()) else { panic!("no bounds") };
+/// let mut memory = [0; 256];
+/// let mut scratch = Scratch::new(&mut memory);
+/// assert_eq!(min.scalar_at(0, &mut scratch)?.value(0)?, Value::F64(0.22));
+/// assert_eq!(max.scalar_at(0, &mut scratch)?.value(0)?, Value::F64(990.07));
+/// let nulls = zones.null_count().expect("counts");
+/// assert_eq!(nulls.scalar_at(0, &mut scratch)?.value(0)?, Value::Int(13));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Zones<'f> {
     rows: u64,
@@ -24,15 +46,15 @@ pub struct Zones<'f> {
     null_count: Option<Column<'f>>,
 }
 
-/// A state that a zone map may hold of a column.
+/// The state that a field of a zone map stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Min,
     Max,
-    /// A struct of a bound and whether it is unknown.
+    /// A struct of a bound and a flag: true if the bound is unknown.
     BoundedMax,
     NullCount,
-    /// Held, and not used here.
+    /// A state that is not used here.
     Other,
 }
 
@@ -66,7 +88,7 @@ impl<'f> Column<'f> {
             return Err(table.error(Kind::Invalid, What::VORTEX_ZONES, zones));
         }
         let table = if table.layout() == Some(LayoutId::Flat) { table.array()? } else { table };
-        // Where all zones are alike, the table is one constant struct.
+        // If all zones are equal, the table is one constant struct.
         let rows = if table.encoding() == Some(Encoding::Constant) { constant::value(&table)? } else { table };
         let count = match &rows.form {
             Form::Scalar(scalar) => scalar.items()?.len()?,
@@ -100,7 +122,7 @@ impl<'f> Column<'f> {
     }
 }
 
-/// The bound in a struct of bound and "unknown", whose validity comes first where it is.
+/// Returns the bound in a struct of bound and flag. The validity of the struct, if present, is before the bound.
 fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
     if node.encoding() != Some(Encoding::Struct) {
         return Ok(None);
@@ -111,7 +133,7 @@ fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
     Ok(Some(Column::new(&node.child(place, &node.dtype, node.rows)?)))
 }
 
-/// The fields that a table of zones has, in order.
+/// The fields of a table of zones, in order.
 #[derive(Clone, Copy, Debug)]
 struct Fields {
     states: [State; FIELDS],
@@ -138,15 +160,15 @@ impl Fields {
 
 /// Metadata of a `vortex.zoned`, after a byte with its version.
 mod zoned_field {
-    /// Rows of a zone.
+    /// Number of rows per zone.
     pub const ZONE_LEN: u32 = 1;
-    /// A message for each aggregate.
+    /// One message per aggregate.
     pub const AGGREGATES: u32 = 2;
     /// The id of an aggregate.
     pub const ID: u32 = 1;
 }
 
-/// Statistics of a `vortex.stats`, as bits.
+/// Statistics of a `vortex.stats`, by the numbers of their bits.
 mod stat {
     pub const MAX: usize = 3;
     pub const MIN: usize = 4;
@@ -155,7 +177,8 @@ mod stat {
     pub const COUNT: usize = 9;
 }
 
-/// Rows of a zone, and the fields of a `vortex.zoned` table: those whose aggregates the type has.
+/// Returns the number of rows per zone and the fields of a `vortex.zoned` table, which are the aggregates that exist
+/// for the type; `None` if an aggregate is unknown.
 fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     let metadata = node.metadata()?;
     let bad = |need: u64| node.error(Kind::Invalid, What::VORTEX_ZONES, need);
@@ -190,7 +213,8 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     Ok(Some((zone_len, fields)))
 }
 
-/// Reads the statistics of a `vortex.stats` layout: one bit per statistic, and a flag after each bound.
+/// Returns the number of rows per zone and the fields of a `vortex.stats` table. The metadata has one bit per
+/// statistic; each bound is followed by a flag.
 fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
     let metadata = node.metadata()?;
     let bad = || node.error(Kind::Invalid, What::VORTEX_ZONES, 0);
@@ -215,7 +239,7 @@ fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
 }
 
 impl<'f> Zones<'f> {
-    /// How many zones.
+    /// Returns the number of zones.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.zones
@@ -227,26 +251,26 @@ impl<'f> Zones<'f> {
         self.zones == 0
     }
 
-    /// The rows of zone `i`; the last may be short.
+    /// Returns the rows of zone `i`. The last zone may be shorter.
     #[must_use]
     pub fn rows(&self, i: u64) -> Range<u64> {
         let start = i.saturating_mul(self.zone_len).min(self.rows);
         start..start.saturating_add(self.zone_len).min(self.rows)
     }
 
-    /// No value of a zone is below; a text is cut to a prefix.
+    /// Returns the lower bounds of the zones. The bound of a text may be a prefix.
     #[must_use]
     pub const fn min(&self) -> Option<Column<'f>> {
         self.min
     }
 
-    /// No value of a zone is above.
+    /// Returns the upper bounds of the zones.
     #[must_use]
     pub const fn max(&self) -> Option<Column<'f>> {
         self.max
     }
 
-    /// How many rows of a zone have no value.
+    /// Returns the number of missing rows per zone.
     #[must_use]
     pub const fn null_count(&self) -> Option<Column<'f>> {
         self.null_count
@@ -254,7 +278,7 @@ impl<'f> Zones<'f> {
 }
 
 impl<'f> Column<'f> {
-    /// What the zone map says of the zone of `row`; without one, what the file says of all rows.
+    /// Returns the zone of `row` in the zone map. Without a zone map, returns the statistics of the file for all rows.
     pub(super) fn zone_of<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
     where
         'f: 's,
@@ -264,7 +288,7 @@ impl<'f> Column<'f> {
             let statistics = number.map_or(Ok(None), |k| self.node().file.column_statistics(k))?;
             return statistics.map(|statistics| statistics.zone(0..self.rows())).transpose();
         };
-        let i = row.checked_div(zones.zone_len).filter(|i| *i < zones.zones);
+        let i = row.checked_div(zones.zone_len).filter(|_| row < zones.rows);
         let Some(i) = i else { return Ok(None) };
         let mut of = |bound: Option<Column<'f>>| match bound {
             Some(bound) => bound.scalar_at(i, scratch)?.value(0),
@@ -278,7 +302,7 @@ impl<'f> Column<'f> {
         Ok(Some(Zone { rows: zones.rows(i), min, max, nulls }))
     }
 
-    /// The node, if it is all of the column.
+    /// Returns the node if it is a layout that stores exactly the rows of the column, otherwise `None`.
     fn whole(&self) -> Option<&Node<'f>> {
         (self.steps() == 0 && self.node().layout().is_some()).then_some(self.node())
     }

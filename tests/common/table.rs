@@ -209,6 +209,8 @@ fn zones<C: Column>(column: &C) -> Result<usize, String> {
         }
         row = rows.end;
     }
+    let after = column.zone_around(column.rows(), &mut Scratch::new(&mut lent)).map_err(text)?;
+    assert!(after.is_none(), "{after:?} around a row that does not exist");
     Ok(facts)
 }
 

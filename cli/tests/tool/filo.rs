@@ -64,7 +64,7 @@ fn dump_has_the_keys_in_the_order_of_the_expectations() {
 #[test]
 fn json_lines_have_every_row_of_every_golden() {
     for (path, element, expected) in goldens() {
-        let lines = good(&["cat", "--json-lines", "--type", &element, &path]);
+        let lines = good(&["cat", "--json-lines", "--stored-times", "--type", &element, &path]);
         let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(Some(rows.len() as u64), expected["nrows"].as_u64(), "{path}");
         for column in expected["columns"].as_array().unwrap() {

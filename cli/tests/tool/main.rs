@@ -7,6 +7,7 @@ mod bcolz;
 mod dataseries;
 mod filo;
 mod jay;
+mod people;
 mod vortex;
 mod vortex_convert;
 mod write;

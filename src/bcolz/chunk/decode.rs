@@ -1,4 +1,4 @@
-//! Chunks, read.
+//! Decodes chunks.
 
 use core::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::codec::deflate;
 use crate::codec::{bitshuffle, blosclz, lz4, shuffle};
 use crate::error::{Error, Kind, Result, What};
 
-/// How a stream is decoded: compressor, stream, destination, temporaries.
+/// Decodes a stream. Arguments: compressor, stream, destination, temporaries. Returns the decoded length in bytes.
 pub(super) type Streams = fn(Compressor, &[u8], &mut [u8], &mut Scratch<'_>) -> Result<usize>;
 
-/// The streams of all codecs of the build, as the original takes them: what follows a zlib stream is ignored.
+/// Decodes the streams of all codecs of the build. Like the original, ignores bytes after a zlib stream.
 fn every(compressor: Compressor, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     match compressor {
         #[cfg(feature = "deflate")]
@@ -38,20 +38,50 @@ pub fn small(compressor: Compressor, src: &[u8], dst: &mut [u8], _: &mut Scratch
 /// output.
 const AHEAD: usize = 128;
 
-/// A chunk whose header and size are checked; its blocks are, when they are decoded.
+/// A chunk whose header and size have been checked. The blocks are checked when they are decoded.
+///
+/// ```
+/// use pilaster::bcolz::chunk::{Chunk, Params, encode, encode_scratch_len, max_len, small};
+/// use pilaster::bcolz::{Compressor, Shuffle};
+/// use pilaster::bytes::Scratch;
+///
+/// let items: Vec<u8> = (0..50_000u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
+/// let params = Params { compressor: Compressor::Lz4, level: 1, typesize: 4, ..Params::DEFAULT };
+/// # let mut bytes = vec![0; max_len(items.len())];
+/// # let mut memory = vec![0; encode_scratch_len(&params, items.len())];
+/// let len = encode(&items, &params, &mut bytes, &mut Scratch::new(&mut memory))?;
+///
+/// let chunk = Chunk::open(&bytes[..len])?;
+/// assert_eq!((chunk.ctbytes(), chunk.is_copy()), (len, false));
+/// assert_eq!((chunk.compressor()?, chunk.shuffle()), (Compressor::Lz4, Shuffle::Byte));
+/// assert_eq!((chunk.blocksize(), chunk.blocks()), (65_536, 4));
+///
+/// // All bytes, with only the codecs of a small image.
+/// let mut all = vec![0; chunk.nbytes()];
+/// let mut memory = vec![0; chunk.scratch_len()];
+/// chunk.decode_with(&mut all, &mut Scratch::new(&mut memory), small)?;
+/// assert_eq!(all, items);
+///
+/// // Some bytes: this takes a block more, if the range is not a whole block.
+/// let mut memory = vec![0; chunk.range_scratch_len()];
+/// let mut some = [0; 6];
+/// chunk.decode_range(1001..1007, &mut some, &mut Scratch::new(&mut memory))?;
+/// assert_eq!(some, items[1001..1007]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk<'a> {
-    /// Header and all.
+    /// The whole chunk, with its header.
     bytes: &'a [u8],
     flags: u8,
     typesize: u8,
-    /// Decoded size of the chunk; fits an `i32`. The block size does, too.
+    /// Decoded size of the chunk in bytes. Like the block size, it fits an `i32`.
     nbytes: u32,
     blocksize: u32,
 }
 
 impl<'a> Chunk<'a> {
-    /// Opens `bytes`, which are one chunk.
+    /// Opens `bytes`, which are exactly one chunk.
     ///
     /// # Errors
     /// [`Kind::Truncated`] if `bytes` are shorter than the size in the header; [`Kind::Unsupported`] for another
@@ -82,7 +112,7 @@ impl<'a> Chunk<'a> {
         let (flags, typesize) = (header.flags, header.typesize);
         let chunk = Chunk { bytes, flags, typesize, nbytes, blocksize };
         if nbytes == 0 {
-            // The original looks no further.
+            // The original does not check the other fields then.
             return Ok(Chunk { flags: flags | flag::COPY, typesize: typesize.max(1), blocksize: 1, ..chunk });
         }
         if flags & flag::RESERVED != 0 {
@@ -114,37 +144,37 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// Bytes that it decodes to.
+    /// Returns the decoded size in bytes.
     #[must_use]
     pub const fn nbytes(&self) -> usize {
         self.nbytes as usize
     }
 
-    /// Bytes of an item, as far as the shuffles are concerned: 1 to 255.
+    /// Returns the item size in bytes that the shuffles use, 1 to 255.
     #[must_use]
     pub const fn typesize(&self) -> usize {
         self.typesize as usize
     }
 
-    /// Bytes that a block decodes to; the last one may have fewer.
+    /// Returns the decoded size of a block in bytes. The last block may be shorter.
     #[must_use]
     pub const fn blocksize(&self) -> usize {
         self.blocksize as usize
     }
 
-    /// How many blocks.
+    /// Returns the number of blocks.
     #[must_use]
     pub const fn blocks(&self) -> u32 {
         self.nbytes.div_ceil(if self.blocksize == 0 { 1 } else { self.blocksize })
     }
 
-    /// Its own size, with the header.
+    /// Returns the size of the chunk in bytes, with its header.
     #[must_use]
     pub const fn ctbytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether the bytes lie in it as they are, whatever shuffle and compressor it names.
+    /// Returns whether the chunk is a plain copy of the bytes. Its shuffle and compressor have no meaning then.
     #[must_use]
     pub const fn is_copy(&self) -> bool {
         self.flags & flag::COPY != 0
@@ -156,15 +186,16 @@ impl<'a> Chunk<'a> {
         Shuffle::of_flags(self.flags, self.typesize)
     }
 
-    /// The compressor that its flags name. [`Compressor::Lz4hc`] says [`Compressor::Lz4`] here.
+    /// Returns the compressor in the flags, which is [`Compressor::Lz4`] for [`Compressor::Lz4hc`], too.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] for an unknown one, which a plain copy may have.
+    /// [`Kind::Unsupported`] for an unknown number, which a plain copy may have.
     pub fn compressor(&self) -> Result<Compressor> {
         Compressor::of_flags(self.flags)
     }
 
-    /// Scratch that [`decode`](Self::decode) takes: a block, and what the codec takes.
+    /// Returns the scratch size in bytes of [`decode`](Self::decode): a block, if the items are shuffled, and the
+    /// memory of the codec.
     #[must_use]
     pub fn scratch_len(&self) -> usize {
         let codec = match self.compressor() {
@@ -175,7 +206,8 @@ impl<'a> Chunk<'a> {
         block.saturating_add(codec)
     }
 
-    /// Scratch that [`decode_range`](Self::decode_range) takes: a block more.
+    /// Returns the scratch size in bytes of [`decode_range`](Self::decode_range): one block more than
+    /// [`scratch_len`](Self::scratch_len).
     #[must_use]
     pub fn range_scratch_len(&self) -> usize {
         if self.is_copy() { 0 } else { self.scratch_len().saturating_add(self.blocksize()) }
@@ -191,8 +223,9 @@ impl<'a> Chunk<'a> {
         self.decode_with(dst, scratch, every)
     }
 
-    /// [`decode`](Self::decode) with the caller's choice of codecs, such as [`small`]. `streams` decodes one stream: its
-    /// arguments are the compressor, the stream, the destination and memory for temporaries; it returns the decoded length.
+    /// [`decode`](Self::decode) with the caller's choice of codecs, such as [`small`]. `streams` decodes one stream:
+    /// its arguments are the compressor, the stream, the destination and memory for temporaries; it returns the decoded
+    /// length.
     ///
     /// # Errors
     /// Errors of [`decode`](Self::decode).
@@ -259,14 +292,14 @@ impl<'a> Chunk<'a> {
         Ok(len)
     }
 
-    /// What a plain copy holds.
+    /// Returns the contents of a plain copy.
     fn copied(&self) -> Result<&'a [u8]> {
         let mut r = Reader::<LittleEndian>::new(self.bytes);
         r.take(HEADER_LEN, What::BLOSC_HEADER)?;
         r.take(self.nbytes(), What::BLOSC_CHUNK)
     }
 
-    /// The table of block starts; what follows it is of no meaning there.
+    /// Returns a cursor at the table of block starts. It continues after the table, up to the end of the chunk.
     fn starts(&self) -> Reader<'a, LittleEndian> {
         Reader::new_at(self.bytes.get(HEADER_LEN..).unwrap_or_default(), HEADER_LEN as u64)
     }
@@ -285,7 +318,7 @@ impl<'a> Chunk<'a> {
         let mut scratch = scratch.scope();
         let sorted = scratch.take::<u8>(out.len())?;
         if FAST && filter == Shuffle::Byte && self.split(out) {
-            // Planes that are stored as they are go from the chunk to their items at once.
+            // Uncompressed planes are unshuffled directly from the chunk, without a copy.
             let mut stored = [&[][..]; raw::MAX_SPLIT];
             self.streams(start, sorted, &mut scratch, streams, Some(&mut stored))?;
             let mut planes = stored;
@@ -304,7 +337,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Whether the block of `out` has one stream for each byte of an item.
+    /// Returns whether the block that decodes to `out` has one stream for each byte of an item.
     fn split(&self, out: &[u8]) -> bool {
         let whole = out.len() >= self.blocksize();
         self.flags & flag::NEVER_SPLIT == 0 && raw::splits(self.typesize, self.blocksize) && whole
@@ -361,7 +394,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Both are of one length.
+/// Copies `from` to `to`, which have equal lengths.
 fn copy(from: &[u8], to: &mut [u8]) {
     if from.len() == to.len() {
         to.copy_from_slice(from);

@@ -1,4 +1,4 @@
-//! Chunks, written.
+//! Encodes chunks.
 
 use zerocopy::IntoBytes;
 
@@ -7,29 +7,29 @@ use crate::bytes::{FAST, Scratch, len32};
 use crate::codec::{HashTable, bitshuffle, blosclz, lz4, shuffle, snappy};
 use crate::error::{Error, Kind, Result, What};
 
-/// How a chunk is written.
+/// The parameters of a chunk to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Params {
-    /// What its streams are compressed by.
+    /// The compressor of the streams.
     pub compressor: Compressor,
-    /// 1, fast, to 9, small, where the compressor has levels; 0 is a plain copy. It also sets the size
-    /// of a block.
+    /// The level, from 1 (fast) to 9 (small), if the compressor has levels; 0 writes a plain copy. The block size
+    /// depends on it, too.
     pub level: u8,
     /// The shuffle before compression.
     pub shuffle: Shuffle,
-    /// Bytes of an item; 0 counts as 1.
+    /// Size of an item in bytes; 0 counts as 1.
     pub typesize: u8,
-    /// Bytes of a block; `None` takes what the original would take.
+    /// Size of a block in bytes; `None` chooses it as the original does.
     pub blocksize: Option<u32>,
 }
 
 impl Params {
-    /// The defaults of bcolz: blosclz at level 5, bytes shuffled, for items of one byte.
+    /// The defaults of bcolz: blosclz at level 5, byte shuffle, items of one byte.
     pub const DEFAULT: Params =
         Params { compressor: Compressor::Blosclz, level: 5, shuffle: Shuffle::Byte, typesize: 1, blocksize: None };
 
-    /// Section E.2: the size of a block for `nbytes` bytes, above 0.
+    /// Returns the size of a block in bytes for `nbytes` bytes (section E.2). It is at least 1.
     fn blocksize(&self, nbytes: u32) -> u32 {
         const BASE: u32 = 32 << 10;
         let typesize = u32::from(self.typesize.max(1));
@@ -76,16 +76,17 @@ impl Default for Params {
     }
 }
 
-/// The most that `n` bytes take as a chunk.
+/// Returns the maximum size in bytes of a chunk of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(HEADER_LEN)
 }
 
-/// Slots of the match finder's table: 32 KiB on 64-bit hosts, 2 KiB elsewhere.
+/// Number of slots of the match finder's table, of 2 bytes each: 32 KiB, or 2 KiB with `--cfg pilaster_small`.
 const SLOTS: usize = if FAST { 16_384 } else { 1024 };
 
-/// Scratch that [`encode`] takes for `n` bytes: a block if they are shuffled, and the match finder's table.
+/// Returns the scratch size in bytes of [`encode`] for `n` bytes: a block if they are shuffled, and the match finder's
+/// table.
 #[must_use]
 pub fn encode_scratch_len(params: &Params, n: usize) -> usize {
     let block = match params.shuffle {
@@ -147,7 +148,7 @@ fn header(dst: &mut [u8], params: &Params, flags: u8, [nbytes, blocksize]: [u32;
     Ok(())
 }
 
-/// Block starts and blocks. [`Kind::NoRoom`]: they do not pay, or do not fit.
+/// Writes block starts and blocks. [`Kind::NoRoom`] if they are larger than a plain copy, or do not fit.
 fn blocks(src: &[u8], params: &Params, blocksize: u32, out: &mut Out<'_>, scratch: &mut Scratch<'_>) -> Result<()> {
     let size = blocksize.max(1) as usize;
     let table = src.len().div_ceil(size).saturating_mul(4);
@@ -181,7 +182,7 @@ fn blocks(src: &[u8], params: &Params, blocksize: u32, out: &mut Out<'_>, scratc
             let room = out.bytes.len().wrapping_sub(out.at).min(stream.len().wrapping_sub(1));
             let to = out.bytes.get_mut(out.at..out.at.wrapping_add(room)).unwrap_or_default();
             let len = match streams.encode(stream, to) {
-                // A stream of its own length would count as stored.
+                // The limit is one byte below the length of the stream: a stream of its full length means uncompressed.
                 Ok(len) if len > 0 => {
                     out.at = out.at.wrapping_add(len);
                     len

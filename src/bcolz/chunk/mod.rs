@@ -19,7 +19,7 @@
 //! The decoder accepts and refuses the same chunks as the original, except for these, which it refuses:
 //!
 //! * bytes after the chunk, and a decoded size that is negative as an `i32`, which the original treats as success;
-//! * a block whose streams differ in length, of which the original omits the last bytes;
+//! * a block whose streams differ in length: the original omits the last bytes;
 //! * a distance of 0 in LZ4, for which the original returns the previous contents of the destination;
 //! * Zstandard literals that end before their bits do: RFC 8878 forbids them, and newer releases of the library
 //!   accept them if they decode four streams at once.

@@ -50,7 +50,7 @@ fn round_trips() {
     let samples = [ramp.clone(), ramp[..4097].to_vec(), noise(1000), text(2048), vec![], vec![7; 127], vec![7; 128]];
     for params in all_params() {
         for (k, src) in samples.iter().enumerate() {
-            // The long ones once for each compressor.
+            // The long samples with only one type size.
             if k < 2 && params.typesize != 4 {
                 continue;
             }

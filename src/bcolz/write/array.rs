@@ -1,4 +1,4 @@
-//! One array that is written: its chunks as rows come, its metadata at the end.
+//! Writes one array: chunks as rows are put, metadata at the end.
 
 use std::borrow::ToOwned;
 use std::format;
@@ -17,11 +17,11 @@ use crate::column::Prim;
 use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
 
-/// Where files go, and memory for one at a time.
+/// The destination of files, and reused memory for one file at a time.
 #[derive(Debug)]
 pub(super) struct Files<D> {
     pub(super) disk: D,
-    /// Whether there are readers: then a file gets its name when it is whole.
+    /// True if the dataset may have readers: a file is then written under a temporary name and renamed.
     pub(super) live: bool,
     file: Vec<u8>,
     scratch: Vec<u8>,
@@ -40,7 +40,7 @@ impl<D: Disk> Files<D> {
         self.disk.sync_dir(dir).map_err(|e| Failure::io(dir, e))
     }
 
-    /// Writes `rows` as a chunk; gives back the size of the chunk without its file's header.
+    /// Writes `rows` as the file of a chunk. Returns the size of the chunk in bytes, without the header of the file.
     fn chunk(&mut self, path: &Path, rows: &[u8], params: &Params) -> Result<u64, Failure> {
         let (room, memory) = (file_len(rows.len()), encode_scratch_len(params, rows.len()));
         self.file.resize(self.file.len().max(room), 0);
@@ -62,7 +62,7 @@ fn write(disk: &mut impl Disk, live: bool, path: &Path, bytes: &[u8]) -> io::Res
     disk.rename(&beside, path)
 }
 
-/// An array that rows are put into.
+/// An array that is being written.
 #[derive(Debug)]
 pub(super) struct Growing {
     pub(super) name: String,
@@ -71,28 +71,29 @@ pub(super) struct Growing {
     pub(super) shape: Shape,
     pub(super) params: Params,
     pub(super) quantize: i64,
-    /// Bytes of a row, 0 for objects; those of a full chunk.
+    /// Size in bytes of a row; 0 for objects.
     pub(super) row: usize,
+    /// Decoded size in bytes of a full chunk; 0 for objects.
     pub(super) full: usize,
-    /// Rows that are put, those of the buffer among them.
+    /// Number of rows that were put, with those in the buffer.
     pub(super) rows: u64,
-    /// Decoded bytes that are put.
+    /// Decoded size in bytes of these rows.
     pub(super) nbytes: u64,
-    /// Sizes of full chunks.
+    /// Total size in bytes of the full chunks.
     pub(super) cbytes: u64,
-    /// The rows behind the last full chunk.
+    /// The rows after the last full chunk.
     pub(super) buffer: Vec<u8>,
     pub(super) sealed: bool,
 }
 
 impl Growing {
-    /// The type of its items.
+    /// Returns the type of the items.
     pub(super) fn dtype(&self) -> Dtype<'_> {
-        // Read once already.
+        // Cannot fail: the text was parsed when the array was created or opened.
         Dtype::parse(&self.dtype).unwrap_or(Dtype::Object)
     }
 
-    /// Puts whole rows.
+    /// Appends whole rows.
     pub(super) fn put<D: Disk>(&mut self, rows: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
         if self.sealed || self.row == 0 || rows.len().checked_rem(self.row) != Some(0) {
             return Err(self.misuse());
@@ -126,7 +127,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Puts an object.
+    /// Appends an object.
     pub(super) fn put_object<D: Disk>(&mut self, object: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
         if self.sealed || self.row != 0 {
             return Err(self.misuse());
@@ -138,7 +139,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Writes the rows behind the last full chunk. No more can be put then.
+    /// Writes the rows after the last full chunk. No rows can be put after that.
     pub(super) fn seal<D: Disk>(&mut self, files: &mut Files<D>) -> Result<(), Failure> {
         if core::mem::replace(&mut self.sealed, true) {
             return Ok(());
@@ -151,9 +152,9 @@ impl Growing {
         files.sync(&self.dir.join("data"))
     }
 
-    /// Says how many rows there are.
+    /// Writes `meta/sizes` with the number of rows.
     pub(super) fn commit<D: Disk>(&self, files: &mut Files<D>) -> Result<(), Failure> {
-        // The original counts the buffer of the last chunk, too, and whole.
+        // The original also counts the buffer of the last chunk, at its full size.
         let buffer = if self.row > 0 { self.full as u64 } else { 0 };
         let (shape, cbytes) = (self.shape.with_rows(self.rows), self.cbytes.saturating_add(buffer));
         let mut text = Vec::new();
@@ -174,7 +175,7 @@ impl Growing {
         self.full.checked_div(self.row).unwrap_or(1).max(1) as u64
     }
 
-    /// The last rows that were put, as a full chunk.
+    /// Writes the last rows that were put, which are a full chunk.
     fn chunk<D: Disk>(&mut self, rows: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
         let number = self.rows.checked_div(self.chunklen()).unwrap_or(0).saturating_sub(1);
         let len = files.chunk(&self.chunk_path(number), rows, &self.params)?;
@@ -182,7 +183,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Section E: floats rounded to decimal digits, the way the original does it.
+    /// Returns the rows with floats rounded to decimal digits, as in the original (section E).
     fn quantized(&self, rows: &[u8]) -> Result<Vec<u8>, Failure> {
         let digits = i32::try_from(self.quantize.clamp(-400, 400)).unwrap_or(0);
         let scale = f64::exp2(f64::log2(f64::powi(10.0, digits)).ceil());
@@ -220,7 +221,7 @@ impl Growing {
     }
 }
 
-/// Bytes of a full chunk, which must be one that can be written.
+/// Returns the decoded size in bytes of a full chunk. Fails if it exceeds the maximum of a chunk.
 pub(super) fn full_chunk(row: u64, chunklen: u64) -> Result<usize> {
     let bytes = row.checked_mul(chunklen).filter(|bytes| *bytes <= u64::from(raw::MAX_NBYTES));
     let most = Error::needing(Kind::Limit, What::BCOLZ_CHUNKLEN, 0, raw::MAX_NBYTES.into());

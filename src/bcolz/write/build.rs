@@ -1,4 +1,4 @@
-//! Columns of any format in, a dataset out.
+//! Converts columns of any format to a dataset.
 
 use core::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,25 +17,25 @@ use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
 
-/// Records may nest as types may.
+/// Maximum depth of nested records, equal to the depth of nested types.
 const DEPTH: Depth = Depth::new(&Limits::DEFAULT);
 
-/// How columns are written.
+/// Options for writing columns.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WriteOptions {
-    /// How chunks are compressed; the size of an item follows from the type.
+    /// The parameters of the chunks; `typesize` is ignored, because it follows from the type.
     pub params: Params,
-    /// Rows of a chunk; `None` chooses them for each column as the original does.
+    /// Number of rows of a chunk; `None` chooses it for each column as the original does.
     pub chunklen: Option<u64>,
-    /// How many rows will come; `None` takes those of the first part.
+    /// Approximate total number of rows; `None` uses the number of rows of the first part.
     pub expectedlen: Option<u64>,
-    /// What becomes of rows without a value.
+    /// How rows without a value are written.
     pub missing: Missing,
 }
 
 impl WriteOptions {
-    /// LZ4 at level 5, bytes shuffled, as the original; missing values are refused.
+    /// The defaults of the original: LZ4 at level 5, byte shuffle. Missing values are refused.
     pub const DEFAULT: WriteOptions = WriteOptions {
         params: Params { compressor: Compressor::Lz4, ..Params::DEFAULT },
         chunklen: None,
@@ -50,12 +50,12 @@ impl Default for WriteOptions {
     }
 }
 
-/// Writes every column that [`convert`](crate::column::convert) feeds it: as a table, or, if its only column has
-/// no name, as an array alone.
+/// Writes the columns of a [`convert`](crate::column::convert) as a table, or as an array if its only column has no
+/// name.
 ///
-/// Texts take as much room each as the longest, for which they are read twice. Dates become times of their
-/// unit, lists of fixed length dimensions, structs records (which the original writes, and cannot open again).
-/// What an array cannot hold says [`holds`](super::holds); it is [`Kind::WrongType`].
+/// All texts of a column take the size of the longest one, so text columns are read twice. Dates become times of the
+/// same unit, lists of fixed length become dimensions, and structs become records (which the original writes, but
+/// cannot open). [`holds`](super::holds) tells which types an array can represent; others are [`Kind::WrongType`].
 ///
 /// ```
 /// use pilaster::bcolz::Dataset;
@@ -74,22 +74,29 @@ impl Default for WriteOptions {
 /// builder.finish()?;
 /// let dataset = Dataset::open(&dir)?;
 /// assert_eq!((dataset.rows(), dataset.arrays()[0].dtype_text()), (4, "int32"));
+///
+/// // The same rows once more.
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
+/// let mut builder = Builder::append(FileSystem::default(), &dir, &WriteOptions::DEFAULT)?;
+/// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256]))?;
+/// builder.finish()?;
+/// assert_eq!(Dataset::open(&dir)?.rows(), 8);
 /// # std::fs::remove_dir_all(&dir)?;
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Builder<D: Disk = FileSystem> {
-    /// The disk and the place of a dataset that is not begun.
+    /// The disk and the path of a dataset that is not created yet.
     place: Option<(D, PathBuf)>,
     writer: Option<Writer<D>>,
     append: bool,
     options: WriteOptions,
-    /// Rows of the first part.
+    /// Number of rows of the first part.
     rows: u64,
-    /// Passes that are left of the column that was begun.
+    /// Number of passes left for the current column.
     left: u32,
-    /// Of each of its leaves, what its longest text has.
+    /// For each leaf of the current column, the length of its longest text in characters or bytes.
     longest: Vec<usize>,
     column: usize,
     /// Items of a batch.
@@ -97,15 +104,15 @@ pub struct Builder<D: Disk = FileSystem> {
 }
 
 impl<D: Disk> Builder<D> {
-    /// A new dataset in `dir`, which must not exist yet.
+    /// Creates a dataset in `dir`, which must not exist yet. Nothing is written before the first batch.
     pub fn create(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Self {
         Builder::new(Some((disk, dir.as_ref().into())), None, options)
     }
 
-    /// More rows for the dataset in `dir`, of which the columns must have names and types.
+    /// Opens the dataset in `dir` to append rows. The new columns must match the names, types and shapes of the dataset.
     ///
     /// # Errors
-    /// Those of [`Writer::append`].
+    /// Errors of [`Writer::append`].
     pub fn append(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, Failure> {
         Ok(Builder::new(None, Some(Writer::append(disk, dir)?), options))
     }
@@ -116,10 +123,10 @@ impl<D: Disk> Builder<D> {
         Builder { place, writer, append, options: *options, rows: 0, left: 0, longest, column: 0, bytes }
     }
 
-    /// Makes all rows be there.
+    /// Commits all rows.
     ///
     /// # Errors
-    /// Those of [`Writer::finish`]; of no columns, [`Kind::Misuse`].
+    /// Errors of [`Writer::finish`]; [`Kind::Misuse`] if there are no columns.
     pub fn finish(mut self) -> Result<(), Failure> {
         match self.writer.take() {
             Some(writer) => writer.finish(),
@@ -130,7 +137,7 @@ impl<D: Disk> Builder<D> {
         }
     }
 
-    /// The array of column `k`: a new one, or one that is there.
+    /// Creates the array of column `k`, or checks that the existing one fits.
     fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<(), WriteError<Failure>> {
         let (inner, item) = items(col)?;
         if let (true, Some(writer)) = (self.append, &self.writer) {
@@ -156,7 +163,7 @@ impl<D: Disk> Builder<D> {
 
     fn put<C: Column>(&mut self, k: usize, col: &C, batch: &Batch<'_, C>) -> Result<(), WriteError<Failure>> {
         let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
-        // As text, to have it while the writer is at work.
+        // The type is kept as text, because it borrows the writer, which is borrowed mutably below.
         let (text, items) = {
             let (_, dtype) = writer.column(k).ok_or_else(wrong_type)?;
             if dtype == Dtype::Object {
@@ -187,7 +194,7 @@ impl<D: Disk> Builder<D> {
         writer.put(k, &self.bytes).map_err(WriteError::Sink)
     }
 
-    /// Looks for the longest text of each leaf.
+    /// Updates the length of the longest text of each leaf.
     fn measure<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Result<()> {
         let leaves = leaves(&items(col)?.1, DEPTH)?;
         self.longest.resize(leaves.len(), 0);
@@ -217,7 +224,7 @@ fn measure<C: Column>(col: &C, batch: &Batch<'_, C>, most: &mut [usize]) -> Resu
     Ok(())
 }
 
-/// How many children a nested column has, and how many of their rows each of its rows.
+/// Returns the number of children of a nested column, and the number of child rows per row.
 fn shape<C: Column>(col: &C) -> Result<(usize, u64)> {
     match col.ty() {
         Type::FixedList(length) => Ok((1, length.into())),
@@ -226,7 +233,7 @@ fn shape<C: Column>(col: &C) -> Result<(usize, u64)> {
     }
 }
 
-/// Reads rows of a child in batches, each with the number of its first row.
+/// Reads rows of a child in batches. Calls `each` with every batch and its first row, counted from the start of `rows`.
 fn each_batch<C: Column>(
     col: &C,
     rows: Range<u64>,
@@ -248,14 +255,14 @@ fn each_batch<C: Column>(
     Ok(())
 }
 
-/// Puts nested rows, too.
+/// Writes batches as items, also nested ones.
 #[derive(Clone, Copy)]
 struct Fill {
     missing: Missing,
 }
 
 impl Fill {
-    /// Rows of `col`, whose items are of `dtype`, `at` bytes into records of `stride` bytes.
+    /// Writes a batch of `col` as items of `dtype`, at byte `at` of each record of `stride` bytes.
     fn rows<C: Column>(
         self,
         dtype: &Dtype<'_>,
@@ -271,7 +278,7 @@ impl Fill {
                 _ => put_items(dtype, batch, bytes, stride, at, self.missing),
             };
         };
-        // A missing list or record is nothing that items could be instead.
+        // There is no value to write instead of a missing list or record.
         if let Some(row) = (0..batch.len).find(|row| !batch.validity.get(*row)) {
             return Err(absent(batch.first, row));
         }

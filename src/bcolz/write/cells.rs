@@ -1,4 +1,4 @@
-//! Values of a batch as items, the way a chunk has them before it is compressed (section A.3).
+//! Converts the values of a batch to the items of a chunk, before compression (section A.3).
 
 use bytemuck::Pod;
 
@@ -6,25 +6,50 @@ use crate::bcolz::Dtype;
 use crate::column::{Batch, Prim, Validity, Values, VarBytes};
 use crate::error::{Error, Kind, Result, What};
 
-/// What becomes of rows without a value, of which numpy knows no other than NaN and NaT.
+/// How rows without a value are written. The only missing values of numpy are NaN and NaT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Missing {
-    /// They are [`Kind::Lossy`], but for times, which become NaT.
+    /// They are an error, [`Kind::Lossy`], except for times, which become NaT.
     #[default]
     Refuse,
-    /// They become NaT and NaN, zero, false, the empty text.
+    /// They become NaT, NaN, zero, false or the empty text.
     Fill,
 }
 
-/// Puts the values of `batch` into `bytes` as items of `dtype`: item `i` at byte `i * stride + at`, where
-/// `stride` is the size of the item, or of the record that it is a field of. Numbers have to be of the very
-/// type, times of 64 bits or dates of 32. Texts may be shorter than the items.
+/// Writes the values of `batch` to `bytes` as items of `dtype`. Item `i` is at byte `i * stride + at`, where `stride`
+/// is the size of the item, or of the record that contains it as a field. Numbers must have exactly the type of the
+/// items; times have 64 bits, or 32 bits for dates. Texts may be shorter than the items.
+///
+/// ```
+/// use pilaster::bcolz::Dtype;
+/// use pilaster::bcolz::write::{Missing, put_items};
+/// use pilaster::bytes::Bits;
+/// use pilaster::column::{Batch, Validity, Values};
+/// use pilaster::error::Kind;
+///
+/// // Three numbers, the second of which is missing.
+/// let validity = Validity::Bits(Bits::new(&[0b101], 0, 3)?);
+/// let batch = Batch { first: 0, len: 3, values: Values::F32(&[1.5, 0.0, 2.5]), validity, of: () };
+/// let dtype = Dtype::parse(">f4")?;
+/// let mut items = [0; 12];
+/// let e = put_items(&dtype, &batch, &mut items, 4, 0, Missing::Refuse).unwrap_err();
+/// assert_eq!((e.kind(), e.at()), (Kind::Lossy, 1));
+/// put_items(&dtype, &batch, &mut items, 4, 0, Missing::Fill)?;
+/// assert_eq!(items.as_chunks().0, [1.5, f32::NAN, 2.5].map(f32::to_be_bytes));
+///
+/// // As the field at byte 2 of packed records of 6 bytes.
+/// let mut records = [0; 18];
+/// put_items(&dtype, &batch, &mut records, 6, 2, Missing::Fill)?;
+/// assert_eq!(records[12..], [0, 0, 0x40, 0x20, 0, 0]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`Kind::WrongType`] if the values are of another type, or nested. [`Kind::Lossy`] with the row of the column
-/// for what items cannot hold: rows without a value, a text that is too long or ends in NUL, the least
-/// 64-bit number as a time. [`Kind::Utf8`]. [`Kind::NoRoom`] if there are fewer items than rows.
+/// [`Kind::WrongType`] if the values have another type, or are nested. [`Kind::Lossy`], with the row of the column, if
+/// an item cannot represent the value: a missing value, a text that is too long or ends in NUL, the minimum of 64 bits
+/// as a time. [`Kind::Utf8`] for a text that is invalid UTF-8. [`Kind::NoRoom`] if `bytes` has fewer items than the
+/// batch rows.
 pub fn put_items<C>(
     dtype: &Dtype<'_>,
     batch: &Batch<'_, C>,
@@ -88,7 +113,7 @@ pub fn put_items<C>(
     }
 }
 
-/// Items among bytes.
+/// Destination of items: a run of bytes with one item per stride.
 struct To<'o, 'v, 's> {
     bytes: &'o mut [u8],
     stride: usize,
@@ -99,13 +124,13 @@ struct To<'o, 'v, 's> {
 }
 
 impl To<'_, '_, '_> {
-    /// The item of each row, rows without a value left out.
+    /// Calls `put` with the item of each row that has a value.
     fn each(&mut self, mut put: impl FnMut(usize, &mut [u8]) -> Result<()>) -> Result<()> {
         let validity = *self.validity;
         self.every(|row, item| if validity.get(row) { put(row, item) } else { Ok(()) })
     }
 
-    /// The item of each row.
+    /// Calls `put` with the item of each row.
     fn every(&mut self, mut put: impl FnMut(usize, &mut [u8]) -> Result<()>) -> Result<()> {
         for (row, item) in self.bytes.chunks_exact_mut(self.stride.max(1)).enumerate() {
             let item = item.get_mut(self.at..).and_then(|item| item.get_mut(..self.size)).unwrap_or_default();
@@ -149,7 +174,7 @@ impl To<'_, '_, '_> {
         let first = self.first;
         self.each(|row, item| {
             let from = values.get(row)?;
-            // NUL at the end would not be read again.
+            // Readers would drop a NUL at the end.
             if from.len() > item.len() || from.last() == Some(&0) {
                 return Err(lossy(first, row));
             }
@@ -176,7 +201,7 @@ impl To<'_, '_, '_> {
         })
     }
 
-    /// `with`, again and again, for rows without a value.
+    /// Fills the items of rows without a value with repetitions of `with`.
     fn fill(&mut self, with: &[u8]) -> Result<()> {
         let validity = *self.validity;
         if matches!(validity, Validity::All) {
@@ -190,7 +215,7 @@ impl To<'_, '_, '_> {
         })
     }
 
-    /// NaN, quiet and positive, or zero.
+    /// Fills the items of rows without a value with NaN (quiet, positive) for floats, or with zero.
     fn fill_numbers(&mut self, prim: Prim, big: bool) -> Result<()> {
         match (prim, big) {
             (Prim::F16, true) => self.fill(&0x7e00_u16.to_be_bytes()),

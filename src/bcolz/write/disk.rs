@@ -4,45 +4,80 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The file operations that a [`Writer`](super::Writer) makes, one after the other. Whoever keeps files elsewhere,
-/// or wants them to fail, brings their own.
+/// The file operations of a [`Writer`](super::Writer), which calls them one at a time. Implement it to store files
+/// elsewhere, or to test failures. [`FileSystem`] is the implementation for the operating system.
+///
+/// ```
+/// # use std::{cell::RefCell, collections::BTreeMap, io, path::{Path, PathBuf}, rc::Rc};
+/// use pilaster::bcolz::write::{Disk, Spec, Writer};
+///
+/// /// Keeps files in memory.
+/// #[derive(Clone, Default)]
+/// struct Memory(Rc<RefCell<BTreeMap<PathBuf, Vec<u8>>>>);
+///
+/// impl Disk for Memory {
+///     fn create_dir(&mut self, _: &Path) -> io::Result<()> { Ok(()) }
+///     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+///         self.0.borrow_mut().insert(path.into(), bytes.into());
+///         Ok(())
+///     }
+///     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+///         let moved = |path: PathBuf| path.strip_prefix(from).map(|rest| to.join(rest)).unwrap_or(path);
+///         let files = self.0.take();
+///         self.0.replace(files.into_iter().map(|(path, bytes)| (moved(path), bytes)).collect());
+///         Ok(())
+///     }
+///     fn sync_dir(&mut self, _: &Path) -> io::Result<()> { Ok(()) }
+///     fn remove_dir_all(&mut self, path: &Path) -> io::Result<()> {
+///         Ok(self.0.borrow_mut().retain(|file, _| !file.starts_with(path)))
+///     }
+/// }
+///
+/// let disk = Memory::default();
+/// let mut writer = Writer::create_array(disk.clone(), "numbers", &Spec::new("int16"))?;
+/// writer.put(0, &[1, 0, 2, 0])?;
+/// writer.finish()?;
+/// let names = ["__attrs__", "data/__0.blp", "meta/sizes", "meta/storage"].map(|name| Path::new("numbers").join(name));
+/// assert!(disk.0.borrow().keys().eq(&names));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Disk {
-    /// Makes a directory. One that exists is [`io::ErrorKind::AlreadyExists`].
+    /// Creates a directory.
     ///
     /// # Errors
-    /// Why not.
+    /// [`io::ErrorKind::AlreadyExists`] if it exists; other errors of the medium.
     fn create_dir(&mut self, path: &Path) -> io::Result<()>;
 
-    /// Writes a whole file; one that exists is replaced, without any care.
+    /// Writes a whole file. An existing file is overwritten, which need not be atomic.
     ///
     /// # Errors
-    /// Why not; then the file may be there in part.
+    /// Errors of the medium; part of the file may be written then.
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Gives a file or directory another name, at once or not at all. A file that has that name is replaced.
+    /// Renames a file or directory atomically. An existing file with the new name is replaced.
     ///
     /// # Errors
-    /// Why not.
+    /// Errors of the medium; nothing is renamed then.
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Waits until everything in a directory would survive a power cut.
+    /// Returns when the entries of a directory would survive a power cut.
     ///
     /// # Errors
-    /// Why not.
+    /// Errors of the medium.
     fn sync_dir(&mut self, path: &Path) -> io::Result<()>;
 
-    /// Removes a directory and everything in it: what was begun and failed.
+    /// Removes a directory and its contents: an unfinished dataset.
     ///
     /// # Errors
-    /// Why not.
+    /// Errors of the medium.
     fn remove_dir_all(&mut self, path: &Path) -> io::Result<()>;
 }
 
 /// The files of the operating system.
 #[derive(Clone, Copy, Debug)]
 pub struct FileSystem {
-    /// Whether each file and directory is flushed to the medium, so that the order of the operations outlives
-    /// a power cut, too. Without, it outlives the program.
+    /// True to flush each file and directory to the medium, so that the order of the operations is kept in a power cut.
+    /// If false, it is kept only if the program crashes.
     pub durable: bool,
 }
 
@@ -68,7 +103,7 @@ impl Disk for FileSystem {
     }
 
     fn sync_dir(&mut self, path: &Path) -> io::Result<()> {
-        // Elsewhere a directory cannot be opened as a file.
+        // Only Unix systems can open a directory as a file.
         if self.durable && cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 

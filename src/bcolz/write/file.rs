@@ -1,21 +1,21 @@
-//! The file of a chunk (section B): sixteen bytes, and the chunk.
+//! Writes the file of a chunk (section B): a header of 16 bytes, followed by the chunk.
 
 use crate::bcolz::chunk::{self, Params};
 use crate::bcolz::file::HEADER;
 use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 
-/// The most that `n` bytes take as a file.
+/// Returns the maximum size in bytes of the file of a chunk of `n` bytes.
 #[must_use]
 pub const fn file_len(n: usize) -> usize {
     chunk::max_len(n).saturating_add(HEADER.len())
 }
 
-/// Encodes `rows` as the file of one chunk; gives back how many bytes it takes. Takes scratch as
-/// [`encode`](chunk::encode) does.
+/// Encodes `rows` as the file of one chunk. Returns the size of the file in bytes. The scratch buffer needs
+/// [`encode_scratch_len`](chunk::encode_scratch_len) bytes.
 ///
 /// # Errors
-/// Those of [`encode`](chunk::encode).
+/// Errors of [`encode`](chunk::encode).
 pub fn encode_file(rows: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let room = || Error::needing(Kind::NoRoom, What::DESTINATION, 0, file_len(rows.len()) as u64);
     let (header, chunk) = dst.split_first_chunk_mut::<{ HEADER.len() }>().ok_or_else(room)?;

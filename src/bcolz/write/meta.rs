@@ -1,4 +1,4 @@
-//! The metadata files (sections A.1 and A.5), byte for byte as the original writes them.
+//! Writes the metadata files (sections A.1 and A.5), byte for byte like the original.
 
 use core::fmt;
 
@@ -8,13 +8,12 @@ use crate::bytes::Sink;
 use crate::column::Prim;
 use crate::meta::json::quote;
 
-/// Rows of a chunk for rows of `row` bytes, of which about `expected` will come (section E.7).
+/// Returns the number of rows of a chunk, for about `expected` rows of `row` bytes (section E.7).
 ///
-/// A chunk has 16 KiB to 4 MiB, the more the larger the array will be.
+/// A chunk has 16 KiB to 4 MiB, increasing with the expected size of the array.
 #[must_use]
 pub const fn chunklen(expected: u64, row: u64) -> u64 {
-    /// Where the decimal logarithm of the size in MiB changes, once it has lost its fraction. In units of
-    /// 1/10,000.
+    /// The sizes, in 1/10,000 MiB, at which the decimal logarithm of the size in MiB, truncated to an integer, changes.
     const STEPS: [u128; 8] = [1, 10, 100, 1000, 100_000, 1_000_000, 10_000_000, 100_000_000];
     let size = (expected as u128).saturating_mul(row as u128).saturating_mul(10_000) >> 20;
     let mut bytes = 16 << 10;
@@ -35,7 +34,7 @@ impl Sizes {
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn write<S: Sink>(&self, sink: &mut S) -> Result<(), S::Error> {
         sink.put(b"{\"shape\": [")?;
         for (k, length) in self.shape.lengths().iter().enumerate() {
@@ -46,10 +45,33 @@ impl Sizes {
 }
 
 impl Storage<'_> {
-    /// Writes the file. Of the type counts its text, of the value of new rows its JSON.
+    /// Writes the file. Uses `dtype_text` for the type and `dflt` unchanged; ignores `dtype`.
+    ///
+    /// ```
+    /// use pilaster::bcolz::Dtype;
+    /// use pilaster::bcolz::chunk::Params;
+    /// use pilaster::bcolz::meta::Storage;
+    /// use pilaster::bcolz::write::{chunklen, put_default};
+    /// use pilaster::bytes::Scratch;
+    ///
+    /// let dtype_text = "[('id', '<i4'), ('price', '<f8')]";
+    /// let dtype = Dtype::parse(dtype_text)?;
+    /// let mut dflt = vec![];
+    /// put_default(&dtype, &mut dflt).unwrap();
+    /// assert_eq!(dflt, b"[0, 0.0]");
+    ///
+    /// let params = Params { typesize: dtype.typesize(), ..Params::DEFAULT };
+    /// let (chunklen, expectedlen) = (chunklen(1000, dtype.size().into()), 1000);
+    /// let storage = Storage { dtype_text, dtype, chunklen, expectedlen, params, quantize: 0, dflt: &dflt };
+    /// let mut file = vec![];
+    /// storage.write(&mut file).unwrap();
+    /// assert!(file.ends_with(b", \"chunklen\": 10922, \"expectedlen\": 1000, \"dflt\": [0, 0.0]}\n"));
+    /// assert_eq!(Storage::parse(&file, &mut Scratch::new(&mut []))?, storage);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn write<S: Sink>(&self, sink: &mut S) -> Result<(), S::Error> {
         let shuffle = match self.params.shuffle {
             Shuffle::None => 0,
@@ -68,11 +90,10 @@ impl Storage<'_> {
     }
 }
 
-/// Writes what rows without a value have in an array of `dtype`, unless its maker says otherwise, as the
-/// JSON of [`Storage::dflt`].
+/// Writes the usual default value of new rows in an array of `dtype`, as JSON for [`Storage::dflt`].
 ///
 /// # Errors
-/// Those of the sink.
+/// Errors of the sink.
 pub fn put_default<S: Sink>(dtype: &Dtype<'_>, sink: &mut S) -> Result<(), S::Error> {
     match dtype {
         Dtype::Bool => sink.put(b"false"),
@@ -90,7 +111,7 @@ pub fn put_default<S: Sink>(dtype: &Dtype<'_>, sink: &mut S) -> Result<(), S::Er
             sink.put(b"[")?;
             for (k, field) in fields.iter().enumerate() {
                 sink.put(if k > 0 { b", " } else { b"" })?;
-                // As deep as the text of the type, which has been bounded.
+                // The depth is bounded: parsing the text of the type checked it.
                 put_default(&field.dtype, sink)?;
             }
             sink.put(b"]")
@@ -100,8 +121,14 @@ pub fn put_default<S: Sink>(dtype: &Dtype<'_>, sink: &mut S) -> Result<(), S::Er
 
 /// Writes `__rootdirs__`: the names of the columns, in their order.
 ///
+/// ```
+/// let mut file = vec![];
+/// pilaster::bcolz::write::put_names(["id", "prix en \u{20ac}"], &mut file).unwrap();
+/// assert_eq!(file, b"{\"names\": [\"id\", \"prix en \\u20ac\"]}\n");
+/// ```
+///
 /// # Errors
-/// Those of the sink.
+/// Errors of the sink.
 pub fn put_names<'n, S: Sink>(names: impl IntoIterator<Item = &'n str>, sink: &mut S) -> Result<(), S::Error> {
     sink.put(b"{\"names\": [")?;
     for (k, name) in names.into_iter().enumerate() {
@@ -111,7 +138,7 @@ pub fn put_names<'n, S: Sink>(names: impl IntoIterator<Item = &'n str>, sink: &m
     sink.put(b"]}\n")
 }
 
-/// Text with numbers, without a buffer.
+/// Writes formatted text to the sink without a buffer.
 fn put<S: Sink>(sink: &mut S, text: fmt::Arguments<'_>) -> Result<(), S::Error> {
     struct Adapter<'s, S: Sink> {
         sink: &'s mut S,
@@ -138,7 +165,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// Rows of a chunk of files of the original: expected rows, bytes of a row, and what it chose.
+    /// Chunk lengths in files of the original: expected rows, bytes of a row, rows of a chunk.
     #[test]
     fn chunklens_of_the_original() {
         for (expected, row, rows) in [
@@ -152,7 +179,7 @@ mod tests {
             (40_000, 4, 65_536),
             (50_000, 2, 65_536),
             (10_000_000, 4, 131_072),
-            // A row larger than a chunk; a size that no number holds.
+            // A row larger than a chunk; a size that overflows.
             (1, 1 << 30, 1),
             (u64::MAX, u64::MAX, 1),
             (u64::MAX, 1, 4 << 20),
@@ -189,7 +216,7 @@ mod tests {
         put_default(&Dtype::parse("[('a', [('b', '<i4'), ('c', [('d', '?')])]), ('e', 'S1')]").unwrap(), &mut dflt)
             .unwrap();
         assert_eq!(dflt, br#"[[0, [false]], ""]"#);
-        // No JSON, but what the original writes.
+        // The original writes these words, which are not valid JSON.
         for bare in ["Infinity", "-Infinity", "NaN", "[0, [-Infinity, NaN]]"] {
             let storage = Storage { dflt: bare.as_bytes(), ..storage };
             let mut text = Vec::new();

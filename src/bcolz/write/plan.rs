@@ -1,4 +1,4 @@
-//! Which type an array has that holds a column of another format.
+//! Chooses the type of an array for a column of another format.
 
 use std::format;
 use std::string::{String, ToString};
@@ -12,8 +12,8 @@ use crate::column::{Batch, Column, Ranges, Type, Unit, Values};
 use crate::error::Result;
 use crate::limits::{Depth, Limits};
 
-/// Whether an array can hold a column of this type. A list of fixed length is held if its elements are, a struct
-/// if its fields are.
+/// Returns whether an array can represent a column of this type. For a list of fixed length or a struct, the same must
+/// hold for its elements or fields.
 #[must_use]
 pub const fn holds(ty: Type) -> bool {
     matches!(
@@ -68,7 +68,7 @@ fn record<C: Column>(item: &C, longest: &mut impl Iterator<Item = usize>, depth:
     let mut text = String::from("[");
     for k in 0..item.ty().children() {
         let (field, name) = (item.child(k)?, item.child_name(k)?);
-        // What would have to be escaped is not read again.
+        // The reader does not support escapes.
         if field.ty() == Type::Opaque || name.contains(['\'', '\\']) || name.chars().any(char::is_control) {
             return Err(wrong_type());
         }
@@ -84,7 +84,7 @@ fn record<C: Column>(item: &C, longest: &mut impl Iterator<Item = usize>, depth:
 }
 
 fn scalar(ty: Type, longest: usize) -> Result<Dtype<'static>> {
-    // No item is empty.
+    // An item has at least one byte.
     let longest = u32::try_from(longest.max(1)).map_err(|_| wrong_type())?;
     Ok(match ty {
         Type::Bool => Dtype::Bool,
@@ -99,7 +99,7 @@ fn scalar(ty: Type, longest: usize) -> Result<Dtype<'static>> {
     })
 }
 
-/// Whether an item of `dtype` is what a column of `ty` has.
+/// Returns whether rows of a column of type `ty` can be appended to items of `dtype`.
 pub(super) fn fits(dtype: &Dtype<'_>, ty: Type) -> bool {
     match (dtype, ty) {
         (Dtype::Time { unit, .. }, Type::Date(of)) => *unit == of && of != Unit::Week,
@@ -108,7 +108,7 @@ pub(super) fn fits(dtype: &Dtype<'_>, ty: Type) -> bool {
     }
 }
 
-/// Characters or bytes of the longest text of a batch.
+/// Returns the length of the longest text of a batch: in characters for UTF-8, in bytes for byte strings.
 pub(super) fn longest<C>(batch: &Batch<'_, C>) -> Result<usize> {
     let mut most = 0;
     match batch.values {
@@ -127,7 +127,8 @@ pub(super) fn longest<C>(batch: &Batch<'_, C>) -> Result<usize> {
     Ok(most)
 }
 
-/// Rows of children that follow each other, and how many rows of the batch they are: `size` for each row.
+/// Calls `each` with every run of consecutive child rows, and the row of the batch that it begins at. Each row of the
+/// batch must have `size` child rows.
 pub(super) fn runs(
     ranges: &Ranges<'_>,
     len: usize,

@@ -36,7 +36,7 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
             params: storage.params,
             chunklen: Some(storage.chunklen),
             expectedlen: storage.expectedlen,
-            // They are rounded already.
+            // The rows are rounded already.
             quantize: 0,
             dflt: core::str::from_utf8(storage.dflt).ok(),
             attrs: &attrs,

@@ -1,4 +1,4 @@
-//! A dataset that is written: rows into its arrays, all of them seen at once.
+//! Writes a dataset: rows are put into its arrays and become visible together.
 
 use crate::bytes::saturated;
 use std::borrow::ToOwned;
@@ -18,29 +18,29 @@ use crate::error::Failure;
 use crate::error::{Error, Kind, What};
 use crate::meta::json::Json;
 
-/// What an array is created with.
+/// The properties of a new array.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec<'a> {
     /// The type of the items in numpy's notation.
     pub dtype: &'a str,
-    /// Its lengths but the first; empty for one item per row.
+    /// The lengths of all dimensions except the first; empty for one item per row.
     pub inner: &'a [u64],
-    /// How its chunks are compressed; the size of an item follows from the type.
+    /// The parameters of the chunks; `typesize` is ignored, because it follows from the type.
     pub params: Params,
-    /// Rows of a chunk; `None` chooses them as the original does.
+    /// Number of rows of a chunk; `None` chooses it as the original does.
     pub chunklen: Option<u64>,
-    /// About how many rows will come.
+    /// Approximate number of rows that will be put.
     pub expectedlen: u64,
-    /// Decimal digits that floats of 32 and 64 bits are rounded to; 0 for all.
+    /// Number of decimal digits that floats of 32 and 64 bits are rounded to; 0 for no rounding.
     pub quantize: i64,
-    /// The JSON of what rows without a value have; `None` for zero, false, the empty text.
+    /// The default value of new rows, as JSON; `None` for zero, false or the empty text.
     pub dflt: Option<&'a str>,
-    /// The attributes of the array: a JSON object, or nothing.
+    /// The attributes of the array: a JSON object, or empty.
     pub attrs: &'a [u8],
 }
 
 impl<'a> Spec<'a> {
-    /// Creates the specification of `dtype` with the defaults of the original: LZ4 at level 5, bytes shuffled.
+    /// Creates the specification of `dtype` with the defaults of the original: LZ4 at level 5, byte shuffle.
     #[must_use]
     pub const fn new(dtype: &'a str) -> Self {
         let params = Params { compressor: Compressor::Lz4, ..Params::DEFAULT };
@@ -48,8 +48,8 @@ impl<'a> Spec<'a> {
     }
 }
 
-/// Writes a dataset. Nothing of it can be seen before [`finish`](Self::finish); what a crash leaves says
-/// the [module](super).
+/// Writes a dataset. Readers see none of the new rows before [`finish`](Self::finish). The [module page](super)
+/// describes the state after a crash.
 ///
 /// ```
 /// use pilaster::bcolz::Dataset;
@@ -74,9 +74,9 @@ impl<'a> Spec<'a> {
 #[derive(Debug)]
 pub struct Writer<D: Disk = FileSystem> {
     files: Files<D>,
-    /// Where the dataset is, or will be.
+    /// The final path of the dataset.
     dir: PathBuf,
-    /// Where a new one is until then.
+    /// The path of a new dataset until it is finished.
     begun: Option<PathBuf>,
     arrays: Vec<Growing>,
     table: bool,
@@ -94,12 +94,12 @@ impl<D: Disk> Writer<D> {
         Ok(writer)
     }
 
-    /// A new table in `dir`, which must not exist yet, with attributes: a JSON object, or nothing. It has no
-    /// columns so far.
+    /// Creates a table without columns in `dir`, which must not exist yet. `attrs` are the user's attributes: a JSON
+    /// object, or empty.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also one that an earlier writer began and did
-    /// not finish, `NAME.partial`; [`Kind::WrongType`] for attributes that are no JSON object.
+    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also for `NAME.partial`, which an interrupted
+    /// writer leaves; [`Kind::WrongType`] if the attributes are not a JSON object.
     pub fn create_table(disk: D, dir: impl AsRef<Path>, attrs: &[u8]) -> Result<Self, Failure> {
         let (mut writer, begun) = Writer::create(disk, dir.as_ref(), true)?;
         writer.attributes(&begun, attrs)?;
@@ -251,19 +251,19 @@ impl<D: Disk> Writer<D> {
         self.files.write(&path, attrs)
     }
 
-    /// How many columns.
+    /// Returns the number of columns.
     #[must_use]
     pub(crate) const fn width(&self) -> usize {
         self.arrays.len()
     }
 
-    /// Name and type of column `k`.
+    /// Returns name and type of column `k`.
     #[must_use]
     pub(crate) fn column(&self, k: usize) -> Option<(&str, Dtype<'_>)> {
         self.arrays.get(k).map(|array| (array.name.as_str(), array.dtype()))
     }
 
-    /// The shape of column `k`, with the rows that are put so far.
+    /// Returns the shape of column `k`, with the number of rows that were put so far.
     #[must_use]
     pub(crate) fn shape(&self, k: usize) -> Option<Shape> {
         self.arrays.get(k).map(|array| array.shape.with_rows(array.rows))
@@ -280,6 +280,21 @@ impl<D: Disk> Writer<D> {
     }
 
     /// Appends a row to column `k`, which contains objects: a pickle, or any other bytes.
+    ///
+    /// ```
+    /// use pilaster::bcolz::Dataset;
+    /// use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("pilaster-objects-{}", std::process::id()));
+    /// let mut writer = Writer::create_array(FileSystem::default(), &dir, &Spec::new("object"))?;
+    /// writer.put_object(0, b"a first object")?;
+    /// writer.put_object(0, b"another")?;
+    /// writer.finish()?;
+    /// let dataset = Dataset::open(&dir)?;
+    /// assert_eq!((dataset.rows(), dataset.arrays()[0].chunks()), (2, 2), "a chunk per object");
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Errors of [`put`](Self::put).
@@ -311,7 +326,7 @@ impl<D: Disk> Writer<D> {
         for array in &mut self.arrays {
             array.seal(&mut self.files)?;
         }
-        // The first says how many rows the others have.
+        // The first array is last, because it defines the number of rows.
         for array in self.arrays.iter().rev() {
             array.commit(&mut self.files)?;
         }
@@ -346,7 +361,7 @@ impl<D: Disk> Drop for Writer<D> {
     }
 }
 
-/// An array that has `rows` rows, and is to have more.
+/// Opens an array with `rows` rows, to append more.
 fn reopened(array: &Array, rows: u64, chunks: &mut Chunks) -> Result<Growing, Failure> {
     let row = saturated(array.row);
     let wrong = |e| Failure::format(&array.dir().join("meta/storage"), e);
@@ -368,7 +383,7 @@ fn reopened(array: &Array, rows: u64, chunks: &mut Chunks) -> Result<Growing, Fa
         full,
         rows,
         nbytes: if row > 0 { rows.saturating_mul(array.row) } else { array.nbytes() },
-        // As the original counts, if it did; see `commit`.
+        // Without the buffer of the last chunk, which the original counts; see `commit`.
         cbytes: array.cbytes().saturating_sub(full as u64),
         buffer,
         sealed: false,

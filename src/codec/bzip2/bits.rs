@@ -1,16 +1,17 @@
-//! Bits of a bzip2 stream: highest first.
+//! Bits of a bzip2 stream, highest first.
 
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
 pub(super) struct Bits<'a> {
     src: &'a [u8],
-    /// The first byte of which no bit counts. Its bits may be in the buffer below `count` already.
+    /// The first byte of which no bit is counted. Its bits may already be in the buffer, after the `count`
+    /// bits.
     next: usize,
-    /// The next bits, from the top.
+    /// The next bits, starting at the highest.
     buffer: u64,
     count: u32,
-    /// What was the first to be taken from behind the end.
+    /// The first field that was read past the end.
     missing: Option<What>,
 }
 
@@ -19,12 +20,12 @@ impl<'a> Bits<'a> {
         Bits { src, next: 0, buffer: 0, count: 0, missing: None }
     }
 
-    /// Offset of the byte that the next bit is in.
+    /// Returns the offset of the byte with the next bit.
     pub(super) fn at(&self) -> u64 {
         (self.next as u64).saturating_sub(u64::from(self.count.div_ceil(8)))
     }
 
-    /// At least 56 bits ready, or all that are left.
+    /// Makes at least 32 bits available, or all that are left.
     #[inline]
     fn refill(&mut self) {
         if self.count >= 32 {
@@ -47,7 +48,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next `n` bits, 1 to 32, zeros behind the end.
+    /// Returns the next `n` bits, 1 to 32, with zeros past the end.
     #[inline]
     pub(super) fn peek(&mut self, n: u32) -> u32 {
         self.refill();
@@ -60,7 +61,7 @@ impl<'a> Bits<'a> {
         (self.buffer >> (64u32.wrapping_sub(n) & 63)) as u32
     }
 
-    /// Drops `n` of the bits that were looked at.
+    /// Skips `n` of the bits that were peeked, as part of the field `what`.
     #[inline]
     pub(super) fn skip(&mut self, n: u32, what: What) {
         if n > self.count {
@@ -70,8 +71,8 @@ impl<'a> Bits<'a> {
         self.count = self.count.saturating_sub(n);
     }
 
-    /// Takes the next `n` bits, 1 to 32, zeros behind the end: what is made of those is of no meaning, as
-    /// [`check`](Self::check) finds out.
+    /// Reads the next `n` bits, 1 to 32, with zeros past the end. [`check`](Self::check) then returns an
+    /// error, so that results from such bits have no meaning.
     #[inline]
     pub(super) fn take(&mut self, n: u32, what: What) -> u32 {
         let bits = self.peek(n);
@@ -79,7 +80,7 @@ impl<'a> Bits<'a> {
         bits
     }
 
-    /// An error if bits were taken from behind the end.
+    /// Returns an error if bits past the end were read.
     pub(super) fn check(&self) -> Result<()> {
         match self.missing {
             Some(what) => Err(Error::needing(Kind::Truncated, what, self.src.len() as u64, 1)),
@@ -87,7 +88,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The whole bytes that are left, and where.
+    /// Returns the remaining whole bytes and their offset.
     pub(super) fn rest(&self) -> (&'a [u8], u64) {
         let next = self.next.wrapping_sub((self.count >> 3) as usize);
         (self.src.get(next..).unwrap_or_default(), next as u64)

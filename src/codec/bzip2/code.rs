@@ -1,49 +1,49 @@
-//! The prefix codes of a block: canonical, highest bit first, of up to 20 bits.
+//! The prefix codes of a block: canonical, highest bit first, at most 20 bits.
 
 use super::SYMBOLS;
 use super::bits::Bits;
 use crate::bytes::{FAST, Scratch, low8};
 use crate::error::{Error, Kind, Result, What};
 
-/// The longest code.
+/// Maximum length of a code in bits.
 const LONGEST: usize = 20;
 const LONGEST_BITS: u32 = 20;
-/// Bits that the table decodes at once. It is for 64-bit hosts only.
+/// Number of bits that the table decodes at once. The table is for 64-bit hosts only.
 const TABLE_BITS: u32 = 10;
 
-/// Bytes of scratch for one code.
+/// Returns the size in bytes of the scratch memory for one code.
 pub(super) const fn memory_len(fast: bool) -> usize {
     let table = if fast { 1usize << TABLE_BITS } else { 0 };
     SYMBOLS.wrapping_add(table).wrapping_mul(2).wrapping_add(1)
 }
 
-/// What a code has of one length.
+/// The codes of one length.
 #[derive(Clone, Copy, Default)]
 struct Length {
-    /// Codes up to this length, filled up to 20 bits, are below this.
+    /// Codes up to this length, padded to 20 bits, are below this limit.
     limit: u32,
-    /// What, added to a code, is its place among the symbols.
+    /// Added to a code, gives the index of its symbol; wrapping.
     shift: u32,
-    /// How many codes have it; then the place of the next one.
+    /// Number of codes of this length; later, the index of the next symbol.
     next: u32,
 }
 
 #[derive(Default)]
 pub(super) struct Code<'w> {
-    /// For the next bits the [`entry`]; 0 for a longer code.
+    /// The [`entry`] for the next [`TABLE_BITS`] bits; 0 for a longer code.
     table: &'w mut [u16],
     /// The symbols in the order of their codes.
     symbols: &'w mut [u16],
     lengths: [Length; LONGEST + 1],
 }
 
-/// A symbol, and in the low 5 bits how long its code is.
+/// Returns a symbol with the length of its code in the low 5 bits.
 const fn entry(symbol: u16, len: u8) -> u16 {
     symbol << 5 | len as u16
 }
 
 impl<'w> Code<'w> {
-    /// Takes the memory that it needs.
+    /// Takes the memory for the code from `scratch`.
     pub(super) fn lend<const FAST: bool>(&mut self, scratch: &mut Scratch<'w>) -> Result<()> {
         if FAST {
             self.table = scratch.take(1 << TABLE_BITS)?;
@@ -52,7 +52,7 @@ impl<'w> Code<'w> {
         Ok(())
     }
 
-    /// Reads the code: the first length, then steps up and down from one symbol to the next.
+    /// Reads the code: the first length, then increments and decrements from symbol to symbol.
     pub(super) fn read(&mut self, bits: &mut Bits<'_>, symbols: usize) -> Result<()> {
         let at = bits.at();
         let wrong = |need: u32| Error::needing(Kind::Invalid, What::BZIP2_CODE, at, need.into());
@@ -76,9 +76,9 @@ impl<'w> Code<'w> {
         self.build(&lens).ok_or_else(|| wrong(0))
     }
 
-    /// `None` for more codes than there can be.
+    /// Builds the code. `None` if a length has more codes than are possible.
     fn build(&mut self, lens: &[u8; SYMBOLS]) -> Option<()> {
-        // The first code of a length, and its place among the symbols.
+        // The first code of a length, and the index of its symbol.
         let (mut code, mut place) = (0u32, 0u32);
         for (len, length) in (0u32..).zip(&mut self.lengths) {
             let count = core::mem::replace(&mut length.next, place);
@@ -110,7 +110,7 @@ impl<'w> Code<'w> {
         Some(())
     }
 
-    /// Takes the next symbol.
+    /// Reads the next symbol.
     pub(super) fn symbol(&self, bits: &mut Bits<'_>) -> Result<u16> {
         let ahead = bits.peek(LONGEST_BITS);
         let mut found = 0;
@@ -127,7 +127,7 @@ impl<'w> Code<'w> {
         Ok(found >> 5)
     }
 
-    /// The [`entry`] of the code that 20 bits begin with; 0 for none.
+    /// Returns the [`entry`] of the code at the start of 20 bits, or 0 for an invalid code.
     fn by_limits(&self, ahead: u32) -> u16 {
         for (len, length) in (0u8..).zip(&self.lengths) {
             if ahead < length.limit {

@@ -1,4 +1,4 @@
-//! The encoder: runs, sorting, places, codes.
+//! The encoder: runs, sorting, move to front, prefix codes.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -12,22 +12,22 @@ use crate::codec::lz::no_room;
 use crate::error::Result;
 use crate::hash::bzip_crc;
 
-/// What a block leaves free below its step, as the original does.
+/// Number of bytes that a block leaves unused, as in the original encoder.
 const FREE: usize = 19;
-/// The longest run of one count: decoders take 259, the original writes no more than this.
+/// Maximum run per count. Decoders accept 259; the original encoder writes no more than this.
 const RUN: usize = 255;
-/// The longest code written; decoders take 20 bits.
+/// Maximum length in bits of a code that is written; decoders accept 20.
 const LONGEST: u8 = 17;
-/// How often codes and groups are fitted to each other.
+/// Number of rounds in which codes and groups are fitted to each other.
 const ROUNDS: usize = 4;
 
-/// Encodes a stream; gives back how many bytes it takes. `level` is 1 to 9: a block holds so many
-/// times 100,000 bytes.
+/// Encodes a stream. Returns its length in bytes. `level` is 1 to 9: a block has at most `level` times
+/// 100,000 bytes.
 ///
-/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the stream fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the stream does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the stream does not fit (`need`: a sufficient length).
 ///
 /// ```
 /// use pilaster::unstable::codec::bzip2;
@@ -64,8 +64,8 @@ fn stream(mut src: &[u8], level: u8, bits: &mut Bits<'_>) -> Option<()> {
     bits.flush()
 }
 
-/// Four equal bytes get a count of how many more there are: at most `room` bytes of a block, and how
-/// many of the input they are.
+/// Adds to four equal bytes the count of further ones. Returns a block of limited length, and the number of
+/// input bytes in it.
 fn with_runs(src: &[u8], room: usize) -> (Vec<u8>, usize) {
     let mut block = Vec::new();
     let mut taken = 0usize;
@@ -85,14 +85,14 @@ fn with_runs(src: &[u8], room: usize) -> (Vec<u8>, usize) {
     (block, taken)
 }
 
-/// A block behind its mark and checksum.
+/// Writes a block after its marker and checksum.
 fn write_block(block: &[u8], bits: &mut Bits<'_>) -> Option<()> {
     let order = rotations(block);
     let origin = order.iter().position(|at| *at == 0)?;
     bits.put(1, 0)?;
     bits.put(24, u32::try_from(origin).ok()?)?;
     let places = write_used(block, bits)?;
-    // The column of last bytes: of the rotation from `at` it is the one before `at`.
+    // The column of last bytes: the rotation that begins at `at` ends with the byte before it.
     let column = order.iter().map(|at| {
         let before = (*at as usize).checked_sub(1).unwrap_or(block.len().wrapping_sub(1));
         block.get(before).copied().unwrap_or_default()
@@ -111,7 +111,7 @@ fn write_block(block: &[u8], bits: &mut Bits<'_>) -> Option<()> {
     Some(())
 }
 
-/// Which bytes are in the block; gives them back in their order.
+/// Writes which bytes are in the block. Returns them in ascending order.
 fn write_used(block: &[u8], bits: &mut Bits<'_>) -> Option<Vec<u8>> {
     let mut used = [false; 256];
     for byte in block {
@@ -126,8 +126,8 @@ fn write_used(block: &[u8], bits: &mut Bits<'_>) -> Option<Vec<u8>> {
     Some((0..=255u8).zip(used).filter(|(_, used)| *used).map(|(byte, _)| byte).collect())
 }
 
-/// The symbols of a column: runs of the first place in digits 1 and 2, other places, the end. And how
-/// many symbols there may be.
+/// Returns the symbols of a column (runs of the first place in digits 1 and 2, other places, the end) and the
+/// number of symbols that may occur.
 fn symbols(column: impl Iterator<Item = u8>, used: Vec<u8>) -> (Vec<u16>, usize) {
     let mut places = [0; 256];
     for (place, byte) in places.iter_mut().zip(&used) {
@@ -157,11 +157,11 @@ fn symbols(column: impl Iterator<Item = u8>, used: Vec<u8>) -> (Vec<u16>, usize)
     (symbols, used.len().wrapping_add(2))
 }
 
-/// Lengths of a code's symbols.
+/// The code length of each symbol, in bits.
 type Lengths = [u8; SYMBOLS];
 
-/// Codes, and which of them serves each group of symbols: each group takes the code that is
-/// shortest for it, then each code is made for its groups, some rounds long.
+/// Returns codes, and the index of the code for each group of symbols. In each round, a group takes the code
+/// that is shortest for it, then each code is rebuilt for its groups.
 fn fit(symbols: &[u16], used: usize) -> Option<(Vec<Lengths>, Vec<u8>)> {
     let codes = match symbols.len() {
         0..200 => 2,
@@ -175,7 +175,7 @@ fn fit(symbols: &[u16], used: usize) -> Option<(Vec<Lengths>, Vec<u8>)> {
         let count = counts.get_mut(usize::from(*symbol))?;
         *count = count.wrapping_add(1);
     }
-    // At first each code is for a range of symbols with its share of the occurrences.
+    // Initially, each code is for a range of symbols with an equal share of the occurrences.
     let mut fitted: Vec<Lengths> = Vec::new();
     let share = symbols.len().div_ceil(codes).max(1);
     let mut before = 0usize;
@@ -213,11 +213,11 @@ fn fit(symbols: &[u16], used: usize) -> Option<(Vec<Lengths>, Vec<u8>)> {
     Some((fitted, selectors))
 }
 
-/// The lengths of the best code for symbols that are so frequent; all get one.
+/// Returns the lengths of the best code for symbols with these counts. Every symbol gets a code.
 fn lengths_of(counts: &[u32]) -> Option<Lengths> {
     let mut weights: Vec<u32> = counts.iter().map(|count| (*count).max(1)).collect();
     loop {
-        // A tree: two lightest nodes, again and again, under a new one.
+        // Builds a tree: repeatedly joins the two lightest nodes under a new one.
         let mut parents = vec![0usize; weights.len().wrapping_mul(2)];
         let mut heap: BinaryHeap<Reverse<(u32, usize)>> =
             weights.iter().enumerate().map(|(node, weight)| Reverse((*weight, node))).collect();
@@ -251,7 +251,7 @@ fn lengths_of(counts: &[u32]) -> Option<Lengths> {
     }
 }
 
-/// The codes of symbols with these lengths.
+/// Returns the canonical codes for symbols with these lengths.
 fn canonical(lengths: &Lengths) -> [u32; SYMBOLS] {
     let mut codes = [0; SYMBOLS];
     let mut code = 0u32;
@@ -272,7 +272,7 @@ fn write_codes(codes: &[Lengths], selectors: &[u8], used: usize, bits: &mut Bits
     for selector in selectors {
         let place = recent.iter().position(|recent| recent == selector)?;
         to_front(&mut recent, place);
-        // As many ones, and a zero.
+        // `place` ones and a zero.
         bits.put(u32::try_from(place).ok()?.wrapping_add(1), (1u32 << (place & 7)).wrapping_sub(1) << 1)?;
     }
     for lengths in codes {
@@ -290,7 +290,7 @@ fn write_codes(codes: &[Lengths], selectors: &[u8], used: usize, bits: &mut Bits
     Some(())
 }
 
-/// Bits to the destination, highest first.
+/// Writes bits to the destination, highest first.
 struct Bits<'o> {
     put: Put<'o>,
     buffer: u64,
@@ -298,7 +298,7 @@ struct Bits<'o> {
 }
 
 impl Bits<'_> {
-    /// Puts the low `n` bits, at most 24.
+    /// Writes the low `n` bits, at most 24.
     #[inline]
     fn put(&mut self, n: u32, bits: u32) -> Option<()> {
         self.buffer = self.buffer << (n & 31) | u64::from(bits);
@@ -319,7 +319,7 @@ impl Bits<'_> {
         self.put(16, crc & 0xffff)
     }
 
-    /// Fills the last byte.
+    /// Pads the last byte with zeros.
     fn flush(&mut self) -> Option<()> {
         match self.count {
             0 => Some(()),

@@ -1,13 +1,13 @@
 //! bzip2 streams: sorted blocks of up to 900,000 bytes, each with its CRC.
 //!
-//! Both directions are ours. The decoder inverts the sorting in memory that the caller lends, 4 bytes
-//! for each of the block; [`workspace_len`] says how much. The encoder needs a heap.
+//! Both directions are implemented here. The decoder inverts the sorting in a scratch buffer, with 4 bytes
+//! per byte of the block ([`workspace_len`]). The encoder needs a heap.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
 //! use pilaster::unstable::codec::bzip2;
 //!
-//! // A stream of no block: level 9, the end, the checksum of nothing.
+//! // A stream without blocks: level 9, the end, the checksum of no blocks.
 //! let stream = b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0";
 //! assert_eq!(bzip2::decode(stream, &mut [], &mut Scratch::new(&mut []))?, 0);
 //! # Ok::<(), pilaster::Error>(())
@@ -31,24 +31,24 @@ use crate::bytes::{FAST, Scratch};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::bzip_crc;
 
-/// A block holds so many bytes for each step of the level.
+/// Maximum number of bytes of a block, per step of the level.
 const STEP: usize = 100_000;
-/// In front of a stream, with the digit of its level in the last place.
+/// The start of a stream; the digit of its level is in the last byte.
 const HEAD: u32 = u32::from_be_bytes(*b"BZh0");
-/// The marks before a block and before the end: digits of pi, and of its root.
+/// The markers before a block and before the end: digits of pi, and of its square root.
 const BLOCK: u64 = 0x3141_5926_5359;
 const END: u64 = 0x1772_4538_5090;
-/// One code after another serves so many symbols.
+/// Number of symbols that are encoded with one code before the next is chosen.
 const GROUP: usize = 50;
-/// Codes of a block.
+/// Maximum number of codes of a block.
 const CODES: usize = 6;
-/// Symbols of a code: two for runs of zeros, 255 places, the end of the block.
+/// Number of symbols of a code: two for runs of zeros, 255 places, the end of the block.
 const SYMBOLS: usize = 258;
 
-/// Bytes of scratch that [`decode`] takes for a stream of this level and an output of up to `decoded`
-/// bytes: with level 9 and a long output 3.6 MB.
+/// Returns the scratch size in bytes that [`decode`] needs for a stream of this level and an output of up to
+/// `decoded` bytes: 3.6 MB for level 9 and a long output.
 ///
-/// A block is never longer than five quarters of its output, so a short output needs little.
+/// A block is never longer than five quarters of its output, so a short output needs little memory.
 #[must_use]
 pub const fn workspace_len(level: u8, decoded: usize) -> usize {
     let block = block_len(most(level as usize), decoded);
@@ -56,39 +56,39 @@ pub const fn workspace_len(level: u8, decoded: usize) -> usize {
     words.saturating_add(selectors(block)).saturating_add(CODES.wrapping_mul(code::memory_len(FAST)))
 }
 
-/// The longest block of this level.
+/// Returns the maximum length of a block of this level.
 const fn most(level: usize) -> usize {
     level.wrapping_mul(STEP)
 }
 
-/// The longest block, of up to `most`, that can stand for so many bytes: four bytes that are equal are
-/// followed by a count of more of them.
+/// Returns the maximum length, up to `most`, of a block that represents `decoded` bytes: four equal bytes are
+/// followed by a count of further ones.
 const fn block_len(most: usize, decoded: usize) -> usize {
     let block = decoded.saturating_add(decoded / 4);
     if block < most { block } else { most }
 }
 
-/// How many groups a block has at most, with its end.
+/// Returns the maximum number of groups of a block, including its end symbol.
 const fn selectors(block: usize) -> usize {
     (block / GROUP).saturating_add(1)
 }
 
-/// The most that `n` bytes take as a stream.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n / 100).saturating_add(600)
 }
 
-/// Decodes a stream; gives back how many bytes it has.
+/// Decodes a stream. Returns the number of bytes written.
 ///
-/// `dst` may be longer than the output. `scratch` lends [`workspace_len`] bytes for the level of the
-/// stream (its fourth byte) and `dst.len()`, and gets them back.
+/// `dst` may be longer than the output. `scratch` must have [`workspace_len`] free bytes for the level of the
+/// stream (its fourth byte) and `dst.len()`, which are released at the end.
 ///
 /// # Errors
-/// [`Kind::Truncated`] if the stream ends early, [`Kind::Trailing`] if bytes are left over behind it,
-/// [`Kind::Invalid`] for what cannot be, [`Kind::Unsupported`] for randomised blocks (of versions
-/// before 0.9.5), [`Kind::Checksum`] for another CRC, [`Kind::NoRoom`] for an output longer than
-/// `dst` (`need`: at least how long) or too little scratch.
+/// [`Kind::Truncated`] if the stream ends early, [`Kind::Trailing`] if bytes follow its end,
+/// [`Kind::Invalid`] for invalid fields, [`Kind::Unsupported`] for randomised blocks (of versions before
+/// 0.9.5), [`Kind::Checksum`] if a CRC differs, [`Kind::NoRoom`] if the output is longer than `dst` (`need`:
+/// a lower bound of its length) or the scratch buffer is too small.
 pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     decode_by::<FAST>(src, dst, scratch)
 }
@@ -96,7 +96,7 @@ pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<u
 fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let mut bits = Bits::new(src);
     let len = stream::<FAST>(&mut bits, dst, scratch);
-    // If the stream ends early, nothing else is wrong with it.
+    // If the stream ends early, other errors only follow from that.
     bits.check()?;
     len
 }
@@ -121,7 +121,7 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
                 let mut memory = Memory::take::<FAST>(most, out.bytes.len(), &mut scratch.scope())?;
                 block(bits, &mut memory, &mut out, at)?;
                 let crc = bzip_crc(out.bytes.get(first..out.at).unwrap_or_default());
-                // A fuzzer would never get past it.
+                // A fuzzer would never get past the checksum.
                 if crc != stored && !cfg!(fuzzing) {
                     return differs();
                 }
@@ -139,23 +139,23 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
     Ok(out.at)
 }
 
-/// What a block is decoded in.
+/// Memory to decode a block.
 struct Memory<'w> {
     symbols: Symbols<'w>,
-    /// Which code serves which group.
+    /// The index of the code of each group.
     selectors: &'w mut [u8],
     codes: [Code<'w>; CODES],
 }
 
-/// The symbols of a block, as the bytes that they stand for.
+/// The symbols of a block, as the bytes that they represent.
 struct Symbols<'w> {
-    /// The longest block; and the output's room, if that is what makes it so.
+    /// Maximum length of the block, and the length of the output if that limits it.
     longest: usize,
     room: Option<usize>,
     len: usize,
-    /// For each byte of the block: the byte, and above it where the next one is.
+    /// For each byte of the block: the byte, and above it the index of the next one.
     words: &'w mut [u32],
-    /// How often a byte is in the block; then where the next one goes.
+    /// Number of occurrences of each byte in the block; later, the index of its next one.
     counts: &'w mut [u32],
 }
 
@@ -163,7 +163,7 @@ impl<'w> Memory<'w> {
     fn take<const FAST: bool>(most: usize, decoded: usize, scratch: &mut Scratch<'w>) -> Result<Self> {
         let longest = block_len(most, decoded);
         let room = (longest < most).then_some(decoded);
-        // The widest first, so that alignment is paid once.
+        // The widest first, so that alignment padding occurs once.
         let (words, counts) = (scratch.take(longest)?, scratch.take(256)?);
         counts.fill(0);
         let mut codes: [Code<'_>; CODES] = Default::default();
@@ -176,7 +176,7 @@ impl<'w> Memory<'w> {
 }
 
 impl Symbols<'_> {
-    /// Puts a byte behind the others, `n` times, and counts it. The block is at `at`.
+    /// Appends a byte `n` times, and counts it. `at` is the offset of the block.
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "a run within a block")]
     fn put(&mut self, byte: u8, n: usize, at: u64) -> Result<()> {
@@ -191,7 +191,7 @@ impl Symbols<'_> {
         Ok(())
     }
 
-    /// The block is longer than it can be.
+    /// Creates the error of a block that is longer than possible.
     #[cold]
     fn too_long(&self, at: u64) -> Error {
         match self.room {
@@ -201,7 +201,7 @@ impl Symbols<'_> {
     }
 }
 
-/// A block behind its mark and checksum, which is at `at`.
+/// Decodes a block after its marker and checksum. `at` is the offset of the block.
 fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at: u64) -> Result<()> {
     if bits.take(1, What::BZIP2_BLOCK) != 0 {
         return Err(Error::needing(Kind::Unsupported, What::BZIP2_BLOCK, at, 1));
@@ -220,7 +220,8 @@ fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at:
     undo_runs(words, origin as usize, out)
 }
 
-/// Which bytes are in the block, in two levels of 16 bits; they begin in their order. Gives back how many.
+/// Reads which bytes are in the block, in two levels of 16 bits. Initially their places are in ascending
+/// order. Returns their number.
 fn used_bytes(bits: &mut Bits<'_>, places: &mut [u8; 256]) -> Result<usize> {
     let at = bits.at();
     let mut used = 0usize;
@@ -242,7 +243,7 @@ fn used_bytes(bits: &mut Bits<'_>, places: &mut [u8; 256]) -> Result<usize> {
     if used == 0 { Err(Error::new(Kind::Invalid, What::BZIP2_BLOCK, at)) } else { Ok(used) }
 }
 
-/// Which code serves which group, and the codes; gives back how many there are.
+/// Reads the index of the code of each group, and the codes. Returns the number of codes.
 fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result<usize> {
     let at = bits.at();
     let codes = bits.take(3, What::BZIP2_SELECTOR) as usize;
@@ -261,12 +262,12 @@ fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result
             }
         }
         let code = to_front(&mut recent, place);
-        // A stream may say more than the block has groups.
+        // A stream may have more selectors than the block has groups.
         if let Some(to) = memory.selectors.get_mut(group) {
             *to = code;
         }
     }
-    // Those that are not said are not there.
+    // Groups without a selector get an index that no code has.
     if let Some(rest) = memory.selectors.get_mut(groups..) {
         rest.fill(u8::MAX);
     }
@@ -276,7 +277,7 @@ fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result
     Ok(codes)
 }
 
-/// Takes the value at a place, and puts it to the front.
+/// Moves the value at a place to the front, and returns it.
 #[inline]
 fn to_front(values: &mut [u8], place: usize) -> u8 {
     let values = values.get_mut(..place.wrapping_add(1)).unwrap_or_default();
@@ -288,7 +289,7 @@ fn to_front(values: &mut [u8], place: usize) -> u8 {
     value
 }
 
-/// Reads the symbols.
+/// Reads the symbols of a block.
 fn unsorted(
     bits: &mut Bits<'_>,
     memory: &mut Memory<'_>,
@@ -323,11 +324,11 @@ fn unsorted(
             symbols.put(to_front(places, symbol.wrapping_sub(1)), 1, at)?;
         }
     }
-    // More symbols than groups.
+    // More symbols than the groups hold.
     Err(Error::needing(Kind::Invalid, What::BZIP2_SELECTOR, bits.at(), selectors.len() as u64))
 }
 
-/// Inverts the sorting: above each byte the place of the one that follows it.
+/// Inverts the sorting: stores above each byte the index of the one that follows it.
 fn link(words: &mut [u32], counts: &mut [u32]) {
     let mut sum = 0u32;
     for count in counts.iter_mut() {
@@ -343,7 +344,8 @@ fn link(words: &mut [u32], counts: &mut [u32]) {
     }
 }
 
-/// Walks the block in its order, and undoes the runs: behind four equal bytes comes a count of more.
+/// Walks the block in its original order and undoes the runs: four equal bytes are followed by a count of
+/// further ones.
 fn undo_runs(words: &[u32], origin: usize, out: &mut Output<'_>) -> Result<()> {
     let mut place = words.get(origin).map_or(0, |word| word >> 8);
     let (mut same, mut before) = (0u32, 0u8);

@@ -1,16 +1,16 @@
-//! Sorts the rotations of a block: by their first eight bytes, then by doubling what is known.
+//! Sorts the rotations of a block: by their first eight bytes, then by doubling the known prefix.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The rotations of `block` in their order, each by where it begins.
+/// Returns the rotations of `block` in sorted order, each by its start.
 ///
-/// A rotation that ties with others until half of its length is known is sorted by the ranks of the
-/// rotations that begin behind that half; so each pass doubles what is known. Rotations that are
-/// equal stay in any order: it makes no difference to the column of their last bytes.
+/// Rotations with an equal known prefix are sorted by the ranks of the rotations that begin after that
+/// prefix, so each pass doubles its length. Equal rotations stay in any order, which makes no difference to
+/// the column of their last bytes.
 pub(super) fn rotations(block: &[u8]) -> Vec<u32> {
     let len = block.len();
-    // Behind the block its start again, as far as a key reaches.
+    // The block, followed by its start, as far as a key reaches.
     let around: Vec<u8> = block.iter().chain(block.iter().cycle().take(8)).copied().collect();
     let mut keyed: Vec<(u64, u32)> = around
         .windows(8)
@@ -20,7 +20,7 @@ pub(super) fn rotations(block: &[u8]) -> Vec<u32> {
         .collect();
     keyed.sort_unstable();
     let mut order: Vec<u32> = keyed.iter().map(|(_, at)| *at).collect();
-    // The rank of a rotation is where the group of those that tie with it begins.
+    // The rank of a rotation is the start of the group of those with an equal prefix.
     let mut ranks = vec![0; len];
     let mut groups = Vec::new();
     rank(&keyed, 0, &mut ranks, &mut groups);
@@ -49,8 +49,8 @@ pub(super) fn rotations(block: &[u8]) -> Vec<u32> {
     order
 }
 
-/// Ranks rotations that are sorted by their keys, of which the first has the rank `first`; adds the
-/// groups that still tie.
+/// Ranks rotations that are sorted by their keys; the first has the rank `first`. Adds the groups with equal
+/// keys to `groups`.
 #[allow(clippy::cast_possible_truncation, reason = "a block has at most 900,000 bytes")]
 fn rank(sorted: &[(u64, u32)], first: usize, ranks: &mut [u32], groups: &mut Vec<(usize, usize)>) {
     let mut begin = first;

@@ -1,4 +1,4 @@
-//! The decoder against known streams, both of its forms against each other, and against the encoder.
+//! Compares the decoder with known streams, its two variants with each other, and with the encoder.
 
 use super::*;
 use crate::codec::tests as check;
@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 fn decode_both<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     let level = src.get(3).map_or(9, |digit| digit.wrapping_sub(b'0')).min(9);
-    // With the tables, also where this machine would not have them.
+    // With the tables, even on targets that do not use them.
     let more = code::memory_len(true) - code::memory_len(super::FAST);
     let mut memory = vec![0xa5; workspace_len(level, dst.len()) + CODES * more];
     decode_by::<FAST>(src, dst, &mut Scratch::new(&mut memory))
@@ -19,7 +19,7 @@ fn both(stream: &[u8], bytes: &[u8]) {
     check::both(DECODE, stream, bytes);
 }
 
-/// What the original program, version 1.0.8, makes of `hello`.
+/// Output of the original program, version 1.0.8, for `hello`.
 const HELLO: [u8; 41] = [
     0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x19, 0x31, 0x65, 0x3d, 0x00, 0x00, 0x00, 0x81, 0x00,
     0x02, 0x44, 0xa0, 0x00, 0x21, 0x9a, 0x68, 0x33, 0x4d, 0x07, 0x33, 0x8b, 0xb9, 0x22, 0x9c, 0x28, 0x48, 0x0c, 0x98,
@@ -105,7 +105,7 @@ mod with_the_encoder {
             let bytes = [&vec![1; n][..], &vec![0; n], b"x", &vec![0; n]].concat();
             both(&encoded(&bytes, 9), &bytes);
         }
-        // Blocks that are full behind each byte of a run.
+        // Blocks that are full after each byte of a run.
         for n in 99_976..99_982 {
             let bytes = [check::text(n), vec![7; 300]].concat();
             check::decodes_at_once(decode_both::<true>, &encoded(&bytes, 1), &bytes);

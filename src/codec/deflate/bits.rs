@@ -1,4 +1,4 @@
-//! Bits of a deflate stream: lowest first, up to 63 of them held ready.
+//! Bits of a deflate stream, lowest first; up to 63 of them are buffered.
 
 // A log in zlib is decoded at 0.89 of the speed without the inline attributes of this folder (bench `codec`).
 
@@ -8,15 +8,15 @@ use crate::error::{Error, Kind, Result, What};
 pub(super) struct Bits<'a> {
     pub src: &'a [u8],
     pub ready: Ready,
-    /// What was the first to be taken from behind the end.
+    /// The first field that was read past the end.
     missing: Option<What>,
 }
 
-/// Bits that are held ready.
+/// The buffered bits.
 #[derive(Clone, Copy)]
 pub(super) struct Ready {
-    /// The first byte that is not in the buffer. Behind [`refill`](Self::refill) the buffer holds bits
-    /// of it above `count` already; they are the same when they come again.
+    /// The first byte that is not counted. After [`refill`](Self::refill) the buffer already holds bits of it
+    /// above `count`; adding them again does not change them.
     next: usize,
     buffer: u64,
     count: u32,
@@ -27,13 +27,13 @@ impl<'a> Bits<'a> {
         Bits { src, ready: Ready { next: 0, buffer: 0, count: 0 }, missing: None }
     }
 
-    /// Offset of the byte that the next bit is in.
+    /// Returns the offset of the byte with the next bit.
     pub(super) fn at(&self) -> u64 {
         (self.ready.next as u64).saturating_sub(u64::from(self.ready.count.div_ceil(8)))
     }
 
-    /// Takes the next `n` bits, at most 16; zeros behind the end: what is made of those is of no meaning, as
-    /// [`check`](Self::check) finds out.
+    /// Reads the next `n` bits, at most 16, with zeros past the end. [`check`](Self::check) then returns an
+    /// error, so that results from such bits have no meaning.
     #[inline]
     pub(super) fn take(&mut self, n: u32, what: What) -> u32 {
         if self.ready.count < n {
@@ -44,7 +44,7 @@ impl<'a> Bits<'a> {
         bits
     }
 
-    /// At least `n` bits ready.
+    /// Makes at least `n` bits available.
     #[cfg_attr(not(pilaster_small), inline(never))]
     fn more(&mut self, n: u32, what: What) {
         if FAST && self.ready.refill(self.src).is_some() {
@@ -58,14 +58,14 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The byte behind the end.
+    /// Returns a byte past the end, and records the field.
     #[cold]
     fn zero(&mut self, what: What) -> u8 {
         self.missing.get_or_insert(what);
         0
     }
 
-    /// An error if bits were taken from behind the end.
+    /// Returns an error if bits past the end were read.
     pub(super) fn check(&self) -> Result<()> {
         match self.missing {
             Some(what) => Err(Error::needing(Kind::Truncated, what, self.src.len() as u64, 1)),
@@ -73,13 +73,13 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Drops what is left of a byte, and hands the whole ones back.
+    /// Skips to the next whole byte. Whole bytes in the buffer are read again.
     pub(super) fn align(&mut self) {
         self.ready.next = self.ready.next.wrapping_sub((self.ready.count >> 3) as usize);
         (self.ready.buffer, self.ready.count) = (0, 0);
     }
 
-    /// Takes whole bytes, behind [`align`](Self::align) and bits that make up bytes.
+    /// Skips to the next whole byte and takes `n` bytes.
     pub(super) fn bytes(&mut self, n: usize, what: What) -> Result<&'a [u8]> {
         self.align();
         match self.src.get(self.ready.next..).and_then(|rest| rest.get(..n)) {
@@ -91,7 +91,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The whole bytes that are left.
+    /// Returns the remaining whole bytes.
     pub(super) fn rest(&mut self) -> &'a [u8] {
         self.align();
         self.src.get(self.ready.next..).unwrap_or_default()
@@ -99,7 +99,7 @@ impl<'a> Bits<'a> {
 }
 
 impl Ready {
-    /// At least 56 bits ready; `None` near the end of the input.
+    /// Makes at least 56 bits available; `None` near the end of the input.
     #[inline(always)]
     pub(super) fn refill(&mut self, src: &[u8]) -> Option<()> {
         let word = u64::from_le_bytes(*src.get(self.next..)?.first_chunk()?);
@@ -109,14 +109,14 @@ impl Ready {
         Some(())
     }
 
-    /// The next `n` bits of those that are ready.
+    /// Returns the next `n` buffered bits.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "at most 16 bits")]
     pub(super) const fn low(&self, n: u32) -> u32 {
         self.buffer as u32 & (1u32 << (n & 31)).wrapping_sub(1)
     }
 
-    /// Drops `n` bits of those that are ready.
+    /// Skips `n` buffered bits.
     #[inline(always)]
     pub(super) const fn skip(&mut self, n: u32) {
         self.buffer >>= n & 63;

@@ -1,13 +1,13 @@
-//! Canonical prefix codes, decoded bit by bit or, for the short ones, by a table.
+//! Canonical prefix codes, decoded by a table if they are short, else bit by bit.
 
-// See `bits` for what the inline attributes bring.
+// See `bits` for the effect of the inline attributes.
 
 use super::bits::{Bits, Ready};
 use super::{DISTANCE_BITS, DISTANCES, LITERAL_BITS, LITERALS};
 use crate::bytes::{Scratch, low8};
 use crate::error::{Error, Kind, Result, What};
 
-/// What the symbols of a code stand for.
+/// The meaning of the symbols of a code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kinds {
     Literals,
@@ -16,22 +16,22 @@ pub(super) enum Kinds {
     Lengths,
 }
 
-/// The longest code.
+/// Maximum length of a code in bits.
 const LONGEST: usize = 15;
 
-/// A code over lent memory.
+/// A code in scratch memory.
 pub(super) struct Code<'w> {
     kinds: Kinds,
-    /// An entry for each value of the next bits; none on small machines.
+    /// An entry for each value of the next bits; empty on small targets.
     table: &'w mut [u32],
     /// The symbols in the order of their codes.
     symbols: &'w mut [u16],
-    /// How many codes have this length.
+    /// Number of codes of each length.
     counts: [u16; LONGEST + 1],
 }
 
 impl<'w> Code<'w> {
-    /// A code of no symbols, in memory of `scratch`.
+    /// Creates an empty code in memory of `scratch`.
     #[inline(never)]
     pub(super) fn lend<const FAST: bool>(kinds: Kinds, scratch: &mut Scratch<'w>) -> Result<Self> {
         let (bits, symbols) = match kinds {
@@ -42,7 +42,7 @@ impl<'w> Code<'w> {
         Ok(Code { kinds, table, symbols: scratch.take(symbols)?, counts: [0; LONGEST + 1] })
     }
 
-    /// The code whose symbols have these lengths; the stream said so at `at`.
+    /// Builds the code from the lengths of its symbols. `at` is the offset of the lengths in the stream.
     pub(super) fn build<const FAST: bool>(&mut self, lengths: &[u8], at: u64) -> Result<()> {
         self.build_of(self.kinds, lengths, at)?;
         if FAST {
@@ -51,7 +51,7 @@ impl<'w> Code<'w> {
         Ok(())
     }
 
-    /// The same for other symbols in the same memory, without the table.
+    /// Like [`build`](Self::build), for symbols of another kind in the same memory, without the table.
     pub(super) fn build_of(&mut self, kinds: Kinds, lengths: &[u8], at: u64) -> Result<()> {
         self.counts = [0; LONGEST + 1];
         for len in lengths {
@@ -61,7 +61,7 @@ impl<'w> Code<'w> {
         }
         let (mut left, mut offsets, mut total) = (1i32, [0u16; LONGEST + 1], 0u16);
         let mut used = 0;
-        // A code of no bits is none.
+        // Length 0 means that the symbol has no code.
         let ([_, counts @ ..], [_, firsts @ ..]) = (&self.counts, &mut offsets);
         for (count, offset) in counts.iter().zip(firsts) {
             left = left.wrapping_shl(1).wrapping_sub((*count).into());
@@ -72,7 +72,7 @@ impl<'w> Code<'w> {
             total = total.wrapping_add(*count);
             used |= *count;
         }
-        // As zlib has it: codes may be left over where there is none, or a single one of one bit.
+        // As in zlib, an incomplete code is valid if it has no symbols, or a single one of one bit.
         let single = kinds != Kinds::Lengths && total == 1 && self.counts[1] == 1;
         if left > 0 && used != 0 && !single {
             return Err(Error::needing(Kind::Invalid, What::DEFLATE_CODE, at, u64::from(left.cast_unsigned())));
@@ -117,13 +117,13 @@ impl<'w> Code<'w> {
         }
     }
 
-    /// The table, where there is one, of `N` entries.
+    /// Returns the table of `N` entries, or `None` if the code has no table.
     #[inline(always)]
     pub(super) fn table<const N: usize>(&self) -> Option<&[u32; N]> {
         self.table.first_chunk()
     }
 
-    /// Takes the next symbol, bit by bit.
+    /// Reads the next symbol, bit by bit.
     pub(super) fn symbol(&self, bits: &mut Bits<'_>, what: What) -> Result<u16> {
         let at = bits.at();
         let (mut code, mut first, mut index) = (0u32, 0u32, 0u32);
@@ -144,8 +144,8 @@ impl<'w> Code<'w> {
     }
 }
 
-/// What the next bits stand for: bits of the code (none: not in the table) and of what follows it, a
-/// mark for literals and one for matches, and the literal, length or distance itself.
+/// A table entry: the number of bits of the code (0: not in the table) and of the extra bits after it, a
+/// marker for literals and one for matches, and the literal or the minimum of the length or distance.
 #[derive(Clone, Copy)]
 pub(super) struct Entry(u32);
 
@@ -163,7 +163,7 @@ fn entry(kinds: Kinds, symbol: u16, bits: u8) -> u32 {
 }
 
 impl Entry {
-    /// The entry for the next bits.
+    /// Returns the entry for the next bits.
     #[inline(always)]
     pub(super) fn look<const N: usize>(table: &[u32; N], bits: &Ready) -> Self {
         Entry(table.get(bits.low(31) as usize & N.wrapping_sub(1)).copied().unwrap_or(0))
@@ -184,7 +184,7 @@ impl Entry {
         self.0 & 15
     }
 
-    /// The length or distance, with the bits behind its code; takes both.
+    /// Reads the code and the extra bits after it. Returns the length or distance.
     #[inline(always)]
     pub(super) const fn take(self, bits: &mut Ready) -> usize {
         let extra = self.0 >> 4 & 15;
@@ -195,7 +195,7 @@ impl Entry {
     }
 }
 
-/// RFC 1951 section 3.2.5: the least length of a symbol, and how many bits say more.
+/// Returns the minimum length of a symbol, and its number of extra bits (RFC 1951, section 3.2.5).
 pub(super) const fn length(symbol: u16) -> Option<(u16, u32)> {
     match symbol {
         257..=264 => Some((symbol.wrapping_sub(254), 0)),
@@ -209,7 +209,7 @@ pub(super) const fn length(symbol: u16) -> Option<(u16, u32)> {
     }
 }
 
-/// The same for distances.
+/// Returns the minimum distance of a symbol, and its number of extra bits.
 pub(super) const fn distance(symbol: u16) -> Option<(u16, u32)> {
     match symbol {
         0..=3 => Some((symbol.wrapping_add(1), 0)),

@@ -1,7 +1,7 @@
 //! Deflate in the frame of zlib: RFC 1951 inside RFC 1950.
 //!
-//! The decoder is ours: it writes straight into the destination, which is its window too, and takes
-//! its tables from lent memory. The encoder is [`miniz_oxide`]'s and needs a heap.
+//! The decoder is implemented here. It writes directly to the destination, which is also its window, and
+//! takes its tables from a scratch buffer. The encoder is [`miniz_oxide`] and needs a heap.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -15,7 +15,7 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
-// See `bits` for what the inline attributes bring.
+// See `bits` for the effect of the inline attributes.
 
 mod bits;
 mod code;
@@ -28,48 +28,48 @@ use crate::bytes::{FAST, Scratch, low8};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::adler32;
 
-/// Symbols for literals, the end of a block and lengths; two of them are never used.
+/// Number of symbols for literals, the end of a block and lengths; two of them are never used.
 const LITERALS: usize = 288;
-/// Symbols for distances; two of them are never used.
+/// Number of symbols for distances; two of them are never used.
 const DISTANCES: usize = 32;
-/// Lengths of codes come in codes themselves.
+/// Number of symbols of the code that encodes the lengths of the other codes.
 const LENGTHS: usize = 19;
-/// The end of a block.
+/// The symbol of the end of a block.
 const END: u16 = 256;
 
-/// Bits of the code that a look-up decodes at once. The tables are for 64-bit hosts only.
+/// Number of bits of a code that a lookup decodes at once. The tables are for 64-bit hosts only.
 const LITERAL_BITS: u32 = 11;
 const DISTANCE_BITS: u32 = 9;
 
-/// Bytes of scratch that [`decode`] takes: 10.6 KiB on 64-bit hosts, less than 1 KiB elsewhere.
+/// Scratch size in bytes that [`decode`] needs: 10.6 KiB on 64-bit hosts, less than 1 KiB elsewhere.
 pub const WORKSPACE_LEN: usize = workspace_len(FAST);
 
 const fn workspace_len(fast: bool) -> usize {
     let tables = if fast { (1usize << LITERAL_BITS).wrapping_add(1 << DISTANCE_BITS) } else { 0 };
-    // Words and their alignment, two lists of symbols, the lengths that make them.
+    // Words and their alignment, two lists of symbols, the lengths of their codes.
     let symbols = LITERALS.wrapping_add(DISTANCES);
     tables.wrapping_mul(4).wrapping_add(3).wrapping_add(symbols.wrapping_mul(2)).wrapping_add(symbols)
 }
 
-/// Decodes a stream; gives back how many bytes it has.
+/// Decodes a stream. Returns the number of bytes written.
 ///
-/// `dst` may be longer than the output; what it holds behind the output then is arbitrary. `scratch`
-/// lends [`WORKSPACE_LEN`] bytes and gets them back.
+/// `dst` may be longer than the output; the bytes after the output are then arbitrary. `scratch` must have
+/// [`WORKSPACE_LEN`] free bytes, which are released at the end.
 ///
 /// # Errors
-/// [`Kind::Truncated`] if the stream ends early, [`Kind::Trailing`] if bytes are left over behind it,
-/// [`Kind::Invalid`] for what RFC 1950 and 1951 forbid, [`Kind::Unsupported`] for a preset
-/// dictionary, [`Kind::Checksum`] for another Adler-32, [`Kind::NoRoom`] for an output longer than
-/// `dst` (`need`: at least how long) or too little scratch.
+/// [`Kind::Truncated`] if the stream ends early, [`Kind::Trailing`] if bytes follow its end,
+/// [`Kind::Invalid`] if it violates RFC 1950 or 1951, [`Kind::Unsupported`] for a preset dictionary,
+/// [`Kind::Checksum`] if the Adler-32 differs, [`Kind::NoRoom`] if the output is longer than `dst` (`need`: a
+/// lower bound of its length) or the scratch buffer is too small.
 pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     decode_by::<FAST>(src, dst, scratch)
 }
 
-/// Decodes the stream in front of `src`, whatever follows it; gives back how many bytes it has, and how many
-/// of `src` it takes.
+/// Decodes the stream at the start of `src`, whatever follows it. Returns the number of bytes written and the
+/// number of bytes read from `src`.
 ///
 /// # Errors
-/// Those of [`decode`], but for bytes that are left over.
+/// Errors of [`decode`], except [`Kind::Trailing`].
 pub fn decode_front(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<(usize, usize)> {
     let mut bits = Bits::new(src);
     let len = front_by::<FAST>(&mut bits, dst, scratch)?;
@@ -87,7 +87,7 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch
 
 fn front_by<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let len = stream::<FAST>(bits, dst, scratch);
-    // If the stream ends early, nothing else is wrong with it.
+    // If the stream ends early, other errors only follow from that.
     bits.check()?;
     len
 }
@@ -125,14 +125,15 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
     let at = bits.at().wrapping_sub(4);
     let stored = stored.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
     let output = out.bytes.get(..out.at).unwrap_or_default();
-    // A fuzzer would never get past it.
+    // A fuzzer would never get past the checksum.
     if adler32(output) != stored && !cfg!(fuzzing) {
         return Err(Error::needing(Kind::Checksum, What::ZLIB_CHECKSUM, at, stored.into()));
     }
     Ok(out.at)
 }
 
-/// RFC 1950 section 2.2: method 8, a window of at most 32 KiB, a check, no preset dictionary.
+/// Checks the header (RFC 1950, section 2.2): method 8, a window of at most 32 KiB, a check, no preset
+/// dictionary.
 fn header(bits: &mut Bits<'_>) -> Result<()> {
     let method = bits.take(8, What::ZLIB_HEADER);
     let both = method << 8 | bits.take(8, What::ZLIB_HEADER);
@@ -146,7 +147,7 @@ fn header(bits: &mut Bits<'_>) -> Result<()> {
     Ok(())
 }
 
-/// RFC 1951 section 3.2.4: bytes as they are.
+/// Copies a stored block (RFC 1951, section 3.2.4).
 fn stored(bits: &mut Bits<'_>, out: &mut Output<'_>) -> Result<()> {
     bits.align();
     let at = bits.at();
@@ -158,7 +159,7 @@ fn stored(bits: &mut Bits<'_>, out: &mut Output<'_>) -> Result<()> {
     out.literals(bits.bytes(len as usize, What::DEFLATE_STORED)?)
 }
 
-/// RFC 1951 section 3.2.6.
+/// Sets the lengths of the fixed codes (RFC 1951, section 3.2.6).
 fn fixed(lengths: &mut [u8]) {
     for (symbol, len) in lengths.iter_mut().enumerate() {
         *len = match symbol {
@@ -171,7 +172,7 @@ fn fixed(lengths: &mut [u8]) {
     }
 }
 
-/// RFC 1951 section 3.2.7: the lengths of both codes, in a code of their own.
+/// Reads the lengths of both codes, which are encoded with a third code (RFC 1951, section 3.2.7).
 fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Result<()> {
     const ORDER: [u8; LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
     let at = bits.at();
@@ -191,7 +192,7 @@ fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Resu
     }
     code.build_of(Kinds::Lengths, &small, at)?;
     lengths.fill(0);
-    // One list for both codes: repeats go from the first into the second.
+    // Both codes are one list: repeats continue from the first code into the second.
     let all = (literals as usize).wrapping_add(distances as usize);
     let (mut n, mut before) = (0usize, 0u8);
     while n < all {
@@ -204,7 +205,7 @@ fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Resu
             _ => return Err(wrong(symbol.into())),
         };
         for _ in 0..times {
-            // The distances' lengths have a place of their own.
+            // The lengths of the distance code begin at `LITERALS`.
             let at = if n < literals as usize { n } else { n.wrapping_sub(literals as usize).wrapping_add(LITERALS) };
             match lengths.get_mut(at) {
                 Some(to) if n < all => *to = len,
@@ -220,7 +221,7 @@ fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Resu
     }
 }
 
-/// The symbols of a block.
+/// Decodes the symbols of a block.
 fn symbols<const FAST: bool>(
     bits: &mut Bits<'_>,
     out: &mut Output<'_>,
@@ -237,7 +238,7 @@ fn symbols<const FAST: bool>(
     }
 }
 
-/// One literal or match; false at the end of the block.
+/// Decodes one literal or match. Returns false at the end of the block.
 #[inline(never)]
 fn step(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distances: &Code<'_>) -> Result<bool> {
     let at = bits.at();
@@ -262,10 +263,10 @@ fn step(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
     Ok(true)
 }
 
-/// The longest match.
+/// Maximum length of a match.
 const LONGEST: usize = 258;
 
-/// Symbols far from both ends whose codes the tables hold.
+/// Decodes symbols that are far from the ends of both buffers and whose codes are in the tables.
 #[inline(always)]
 fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distances: &Code<'_>) {
     let Some(literals) = literals.table::<{ 1 << LITERAL_BITS }>() else { return };
@@ -274,7 +275,8 @@ fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
     let mut at = out.at;
     let bytes = &mut *out.bytes;
     let mut symbols = || {
-        // 56 bits: a literal of 11; then another one, or 11 + 5 for a length and 9 + 13 for a distance.
+        // 56 bits suffice for a literal of 11, then another one, or 11 + 5 for a length and 9 + 13 for a
+        // distance.
         now.refill(src)?;
         if at.wrapping_add(LONGEST).wrapping_add(SLACK) > bytes.len() {
             return None;
@@ -312,18 +314,18 @@ fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
     bits.ready = now;
 }
 
-/// The most that `n` bytes take as a stream.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n / 10).saturating_add(128)
 }
 
-/// Encodes a stream; gives back how many bytes it takes. `level` is 0 (stored) to 10.
+/// Encodes a stream. Returns its length in bytes. `level` is 0 (stored) to 10.
 ///
-/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the stream fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] if the stream does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`] if the stream does not fit (`need`: a sufficient length).
 #[cfg(feature = "alloc")]
 pub fn encode(src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
     use miniz_oxide::deflate::core::{CompressorOxide, TDEFLFlush, TDEFLStatus, compress};
@@ -337,7 +339,7 @@ pub fn encode(src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
         src_rest = src_rest.get(read..).unwrap_or_default();
         match status {
             TDEFLStatus::Done => return Ok(at),
-            // It goes on only while there is room.
+            // Continues only while `dst` has free bytes.
             TDEFLStatus::Okay if at < dst.len() && read | written != 0 => {}
             _ => return Err(super::lz::no_room(max_len(src.len()), 0)),
         }
@@ -361,7 +363,7 @@ mod tests {
         check::both(DECODE, stream, bytes);
     }
 
-    /// Bits in the order of the stream, in a frame for `bytes`.
+    /// Frames the bits, given in the order of the stream, as a zlib stream of `bytes`.
     fn framed(bits: &str, bytes: &[u8]) -> Vec<u8> {
         let mut stream = vec![0x78, 0x01];
         let bits: Vec<u8> = bits.bytes().filter(|bit| *bit != b' ').map(|bit| bit - b'0').collect();
@@ -403,7 +405,7 @@ mod tests {
         let stream = b"\x78\x01\x01\x05\0\xfa\xffhello\x06\x2c\x02\x16";
         assert_eq!(fails(stream, 9), (Kind::Checksum, What::ZLIB_CHECKSUM, 12, 0x062c_0216));
         assert_eq!(fails(&stream[..14], 9), (Kind::Truncated, What::ZLIB_CHECKSUM, 12, 4));
-        // What follows a sound stream is a matter of the caller; a wrong checksum comes first.
+        // The caller decides about bytes after a valid stream; a wrong checksum is reported first.
         assert_eq!(fails(&[&stream[..], &[0]].concat(), 9).0, Kind::Checksum);
         let stream = b"\x78\x01\x01\x05\0\xfa\xffhello\x06\x2c\x02\x15\0";
         assert_eq!(fails(stream, 9), (Kind::Trailing, What::ZLIB_CHECKSUM, 16, 1));
@@ -421,7 +423,7 @@ mod tests {
         };
         fails("1 01 00000 00000 0000 100 100 100 000 0000000000000000");
         fails("1 01 00000 00000 0000 100 000 000 000 0000000000000000");
-        // Code 0 repeats the length before, of which there is none; code 1 is 18.
+        // Code 0 repeats the previous length, which does not exist; code 1 is 18.
         fails("1 01 00000 00000 0000 100 000 100 000 0 00 0000000000000000");
         // 18 twice: 138 + 119 zeros and one more, so the end of the block has no code.
         fails("1 01 00000 00000 0000 100 000 100 000 1 1111111 1 1011011 00000000000000");
@@ -468,7 +470,7 @@ mod tests {
         for (bytes, level) in [(check::text(300), 9), (check::noise(60), 9), (check::text(60), 0), (vec![5; 900], 9)] {
             let mut stream = check::encoded(max_len(bytes.len()), |dst| encode(&bytes, dst, level));
             check::damage(decode_both::<true>, decode_both::<false>, &stream);
-            // The same with checksums that fit, as far as the block still decodes.
+            // Again with matching checksums, if the block still decodes.
             let end = stream.len() - 4;
             for at in 2..end {
                 for bit in 0..8 {

@@ -1,4 +1,4 @@
-//! The thorough encoder: hash chains, and the cheapest way through what they find.
+//! The high-compression encoder: hash chains, and the cheapest choice of the matches found.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,22 +8,23 @@ use crate::codec::greedy::{Put, Wire as _, common};
 use crate::codec::lz::no_room;
 use crate::error::Result;
 
-/// So many positions are planned at once; no match goes beyond them.
+/// Number of positions planned at once; no match extends past them.
 const PLANNED: usize = 1 << 14;
 /// Distances fit two bytes.
 const WINDOW: usize = 1 << 16;
 const HASH_BITS: u32 = 16;
-/// Where fewer bytes of a match are left, a better one is looked for.
+/// If fewer bytes of a match are left, a better one is searched for.
 const SEARCHED: usize = 4;
-/// So far a better one may begin before the place where it was found.
+/// Maximum number of bytes by which a better match may begin before the position where it was found.
 const WIDER: usize = 32;
 
-/// Encodes a block as small as it gets, with memory from the heap (512 KB at most).
+/// Encodes a block as small as possible, with at most 512 KB of memory from the heap. Returns its length in
+/// bytes.
 ///
-/// `level` is 1 to 12 and doubles the search with each step. The result is an ordinary block.
+/// `level` is 1 to 12; each step doubles the search. The result is an ordinary block.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit (`need`: a sufficient length).
 ///
 /// ```
 /// use pilaster::unstable::codec::lz4;
@@ -71,8 +72,8 @@ fn blocks(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
     wire.end(src, literals)
 }
 
-/// A position of the plan: the longest match that begins here (length 0: none), or what is chosen to begin here, and what
-/// it costs from here to the end of the plan.
+/// A position of the plan: first the longest match found that begins here (length 0: none), then the chosen
+/// one. The cost is in bytes, from here to the end of the plan.
 #[derive(Clone, Copy, Default)]
 struct Node {
     len: u16,
@@ -81,29 +82,29 @@ struct Node {
 }
 
 impl Node {
-    /// A match that was found.
+    /// Creates the node of a match that was found.
     fn of(len: usize, distance: usize) -> Option<Self> {
         Some(Node { len: u16::try_from(len).ok()?, distance: u16::try_from(distance).ok()?, cost: 0 })
     }
 }
 
-/// Positions by hash. Heads are positions + 1, links are distances; 0 is none.
+/// Positions by hash. Heads are positions + 1, links are distances; 0 means none.
 struct Chains {
     heads: Vec<u32>,
     back: Vec<u16>,
-    /// By how much a product is shifted to be a hash.
+    /// Number of bits by which a product is shifted to get a hash.
     shift: u32,
 }
 
 impl Chains {
-    /// For so many positions: what is short needs small tables.
+    /// Creates chains for `len` positions; short inputs get small tables.
     fn new(len: usize) -> Self {
         let bits = len.max(1).next_power_of_two().ilog2().min(HASH_BITS);
         let places = WINDOW.min(len.next_power_of_two());
         Chains { heads: vec![0; 1 << bits], back: vec![0; places], shift: 32u32.wrapping_sub(bits) }
     }
 
-    /// Puts the position in; gives back the distance of the one before it in its chain.
+    /// Inserts the position. Returns the distance to the previous one of its chain, or 0.
     fn insert(&mut self, src: &[u8], at: usize) -> Option<usize> {
         let head = self.heads.get_mut((word(src, at)?.wrapping_mul(0x9e37_79b1) >> self.shift) as usize)?;
         let now = u32::try_from(at).ok()?.wrapping_add(1);
@@ -116,11 +117,12 @@ impl Chains {
         Some(distance.into())
     }
 
-    /// The longest match at `at`, which ends before `end`: length and distance.
+    /// Returns length and distance of the longest match at `at` that does not extend past `end`.
     fn longest(&self, src: &[u8], at: usize, mut distance: usize, end: usize, depth: u32) -> Option<(usize, usize)> {
         let places = self.back.len().wrapping_sub(1);
         let (mut best, mut total) = ((MIN.wrapping_sub(1), 0), distance);
-        // Only a candidate that agrees at the end of the best so far and behind it can be better.
+        // A candidate can be better only if it agrees at the end of the best match so far and one byte
+        // further.
         let mut last = word(src, at)?;
         for _ in 0..depth {
             if distance == 0 || total >= WINDOW || total > at {
@@ -144,22 +146,22 @@ impl Chains {
     }
 }
 
-/// Four bytes at `at`.
+/// Returns four bytes at `at`.
 fn word(src: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*src.get(at..)?.first_chunk()?))
 }
 
-/// Fills in the longest match of every position.
+/// Finds the longest match of every position.
 fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut [Node]) -> Option<()> {
     let len = plan.len().wrapping_sub(1);
     let starts = src.len().saturating_sub(LAST_START);
     let end = src.len().saturating_sub(LAST_END).min(first.wrapping_add(len));
-    // What is left of the last match.
+    // Remaining length of the last match.
     let (mut left, mut distance) = (0usize, 0usize);
     for at in first..starts.min(first.wrapping_add(len)) {
         let before = chains.insert(src, at)?;
         left = left.saturating_sub(1);
-        // Inside of a match a better one is looked for where it ends.
+        // Inside a match, a better one is searched for near its end.
         if left < SEARCHED
             && let Some(found) = chains.longest(src, at, before, end, depth)
             && found.0 > left
@@ -174,7 +176,7 @@ fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut [N
     Some(())
 }
 
-/// A match may begin earlier, where a shorter one was found.
+/// Lets a match begin earlier, where only a shorter one was found.
 fn widen(
     src: &[u8],
     first: usize,
@@ -195,16 +197,17 @@ fn widen(
     Some(())
 }
 
-/// Turns matches found into the choice that costs the fewest bytes, from the end on. A match is taken whole or not at all:
-/// what follows its end costs no more than what follows an earlier byte.
+/// Replaces the matches found by the choice that costs the fewest bytes, starting at the end. A match is used
+/// entirely or not at all, because the bytes after its end cost no more than the bytes after an earlier
+/// position.
 fn choose(plan: &mut [Node]) -> Option<()> {
     let last = plan.len().wrapping_sub(1);
-    // How many literals begin at the position, and what all from it on costs.
+    // Number of literals that begin at the position, and the cost of all bytes from there to the end.
     let (mut run, mut rest) = (0u32, 0u32);
     for at in (0..last).rev() {
         let Node { len, distance, .. } = *plan.get(at)?;
         run = run.wrapping_add(1);
-        // A run of literals takes a byte more at 15, and then at every 255.
+        // A run of literals takes another byte at length 15, and then after every 255.
         let more = u32::from(run >= 15 && run.wrapping_sub(15).is_multiple_of(255));
         rest = rest.wrapping_add(1).wrapping_add(more);
         let mut node = Node { cost: rest, ..Node::default() };
@@ -221,7 +224,7 @@ fn choose(plan: &mut [Node]) -> Option<()> {
     Some(())
 }
 
-/// How many bytes the length of a match takes besides the token.
+/// Returns the number of bytes that the length of a match takes in addition to the token.
 fn length_bytes(len: u16) -> u32 {
     match usize::from(len).checked_sub(MIN + 15) {
         Some(rest) => u32::try_from(rest / 255).unwrap_or(0).wrapping_add(1),
@@ -239,7 +242,7 @@ mod tests {
     fn round_trips_at_every_level() {
         for bytes in check::samples() {
             for level in [9, 0, 2, 255] {
-                // The others differ in how far they search only.
+                // The other levels differ only in the depth of the search.
                 if level != 9 && bytes.len() > 5000 {
                     break;
                 }

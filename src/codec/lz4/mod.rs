@@ -1,7 +1,7 @@
-//! LZ4 blocks: raw, without a size before them and without frames (DataSeries section 4).
+//! LZ4 blocks: raw, without a preceding size and without frames (DataSeries section 4).
 //!
-//! A block is a row of sequences: a token with two lengths, literals, a distance of two bytes. The
-//! last sequence ends behind its literals.
+//! A block is a series of sequences: a token with two lengths, literals, a distance of two bytes. The last
+//! sequence ends after its literals.
 //!
 //! ```
 //! use pilaster::codec::HashTable;
@@ -18,7 +18,7 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
-// See `lz` for what the inline attributes bring.
+// See `lz` for the effect of the inline attributes.
 
 #[cfg(feature = "alloc")]
 mod hc;
@@ -31,21 +31,21 @@ use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
 use crate::bytes::{FAST, LittleEndian, Reader, len32, low8};
 use crate::error::{Result, What};
 
-/// The shortest match.
+/// Minimum length of a match.
 const MIN: usize = 4;
-/// The last five bytes are literals, and the last match begins twelve bytes before the end: fast
-/// decoders of others rely on it.
+/// The last five bytes are literals, and the last match begins at least twelve bytes before the end, because
+/// fast decoders of other libraries rely on that.
 const LAST_END: usize = 5;
 const LAST_START: usize = 12;
 
-/// Decodes a block; gives back how many bytes it has.
+/// Decodes a block. Returns the number of bytes written.
 ///
-/// `dst` may be longer than the output; what it holds behind the output then is arbitrary.
+/// `dst` may be longer than the output; the bytes after the output are then arbitrary.
 ///
 /// # Errors
-/// [`Kind::Truncated`](crate::error::Kind::Truncated) if the block ends early, `Invalid` for a
-/// distance beyond the output so far, `NoRoom` for an output longer than `dst` (`need`: at least how
-/// long).
+/// [`Kind::Truncated`](crate::error::Kind::Truncated) if the block ends early, `Invalid` for a distance
+/// beyond the output so far, `NoRoom` if the output is longer than `dst` (`need`: a lower bound of its
+/// length).
 pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     decode_by::<FAST>(src, dst)
 }
@@ -63,7 +63,7 @@ pub(super) fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<
     }
 }
 
-/// One sequence; false at the end of the block.
+/// Decodes one sequence. Returns false at the end of the block.
 #[cfg_attr(not(pilaster_small), inline(never))]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<bool> {
     let token = r.u8(What::LZ4_TOKEN)?;
@@ -79,7 +79,8 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<bool> 
     Ok(true)
 }
 
-/// A length whose first four bits are known: 15 goes on in bytes, of which 255 go on.
+/// Reads a length whose first four bits are known. After 15 follow extension bytes, up to the first below
+/// 255.
 fn length(r: &mut Reader<'_, LittleEndian>, nibble: u8) -> Result<usize> {
     let mut len = usize::from(nibble);
     if nibble == 15 {
@@ -94,13 +95,13 @@ fn length(r: &mut Reader<'_, LittleEndian>, nibble: u8) -> Result<usize> {
     Ok(len)
 }
 
-/// Sequences far from both ends, whose lengths take at most one byte more each.
+/// Decodes sequences far from the ends of both buffers, with at most one extension byte per length.
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
     let Some((bytes, mut position)) = out.fast() else { return };
     let mut sequence = || {
-        // Token, 14 literals, distance, one byte of length; literals are taken by 16.
+        // Token, 14 literals, distance, one byte of length; literals are copied by 16.
         let mut window = src.first_chunk::<20>()?;
         let (mut rest, mut to) = (src, position as usize);
         if to.wrapping_add(SLACK) > bytes.len() {
@@ -112,14 +113,14 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
             put::<16>(bytes, to, window.get(1..)?)?;
         } else {
             let run = long_run(src, bytes, to)?;
-            // As if a token of no literals were before the distance.
+            // Continues as if a token without literals preceded the distance.
             (rest, to, literals) = (src.get(run.wrapping_add(1)..)?, to.wrapping_add(run), 0);
             window = rest.first_chunk()?;
         }
         let behind = window.get(literals.wrapping_add(1)..)?;
         let distance = usize::from(u16::from_le_bytes(*behind.first_chunk()?));
         let mut len = (token & 15).wrapping_add(MIN);
-        // The next token waits for this sum alone.
+        // The next token depends on this sum only.
         rest = rest.get(3..)?.get(literals..)?;
         if token & 15 == 15 {
             let more = *behind.get(2)?;
@@ -139,7 +140,7 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     *r = rest_of(r, src);
 }
 
-/// Puts 15 literals and more out, those of the sequence that `src` begins with; gives back how many.
+/// Copies the 15 or more literals of the first sequence of `src`. Returns their number.
 #[inline(always)]
 fn long_run(src: &[u8], bytes: &mut [u8], at: usize) -> Option<usize> {
     let [_, more, from @ ..] = src else { return None };
@@ -147,7 +148,7 @@ fn long_run(src: &[u8], bytes: &mut [u8], at: usize) -> Option<usize> {
         return None;
     }
     let run = usize::from(*more).wrapping_add(15);
-    // Most are short: one copy of fixed size.
+    // Most runs are short: one copy of fixed size.
     put::<SHORT>(bytes, at, from)?;
     if run > SHORT {
         bytes.get_mut(at..)?.get_mut(..run)?.copy_from_slice(from.get(..run)?);
@@ -155,30 +156,30 @@ fn long_run(src: &[u8], bytes: &mut [u8], at: usize) -> Option<usize> {
     Some(run)
 }
 
-/// So many literals go out at once.
+/// Number of literals in one copy of fixed size.
 const SHORT: usize = 64;
 
-/// The most that `n` bytes take as a block.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n / 255).saturating_add(16)
 }
 
-/// Encodes a block; gives back how many bytes it takes.
+/// Encodes a block. Returns its length in bytes.
 ///
-/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the block fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit (`need`: a sufficient length).
 pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut HashTable<N>) -> Result<usize> {
     encode_fast(src, dst, table, 1)
 }
 
-/// [`encode`], which tries only every so many bytes where it finds no match: faster, and larger. An
-/// acceleration of 1 is [`encode`] itself, and 0 counts as 1.
+/// Like [`encode`], but while no match is found, only every `acceleration`-th position is tried: faster, with
+/// larger blocks. An acceleration of 1 equals [`encode`]; 0 counts as 1.
 ///
 /// # Errors
-/// As of [`encode`].
+/// Errors of [`encode`].
 #[inline]
 pub fn encode_fast<const N: usize>(
     src: &[u8],
@@ -222,7 +223,8 @@ impl Wire for Block<'_> {
 }
 
 impl Block<'_> {
-    /// A sequence of 14 literals or less, far from both ends: three stores in one window.
+    /// Writes a sequence of at most 14 literals, far from the ends of both buffers: three stores in one
+    /// window.
     #[inline(always)]
     fn short(&mut self, src: &[u8], literals: usize, run: usize, distance: usize, len: usize) -> Option<()> {
         let from = src.get(literals..)?.first_chunk::<16>()?;
@@ -234,7 +236,7 @@ impl Block<'_> {
         Some(())
     }
 
-    /// The bytes of a length that the token has no room for.
+    /// Writes the extension bytes of a length.
     #[inline]
     fn more(&mut self, len: usize) -> Option<()> {
         let Some(mut rest) = len.checked_sub(15) else { return Some(()) };
@@ -265,7 +267,7 @@ mod tests {
         let table: [(&[u8], &[u8]); 4] = [
             (&[0], b""),
             (b"\x50hello", b"hello"),
-            // One literal, then 4 + 1 bytes from 1 back; then a last token.
+            // One literal, then 4 + 1 bytes at distance 1; then a last token.
             (&[0x11, b'a', 1, 0, 0], b"aaaaaa"),
             // The distance of a match may be as long as the output.
             (&[0x30, 1, 2, 3, 3, 0, 0x10, 9], &[1, 2, 3, 1, 2, 3, 1, 9]),
@@ -277,7 +279,7 @@ mod tests {
 
     #[test]
     fn long_runs_of_literals() {
-        // Section 4: no golden has a run of 270, so these are by hand.
+        // No sample file has a run of 270 literals (section 4), so these blocks are built here.
         for n in [14usize, 15, 16, 269, 270, 271, 524, 525, 526, 1000] {
             let bytes: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();
             let mut block = vec![(n.min(15) as u8) << 4];

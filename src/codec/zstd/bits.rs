@@ -1,34 +1,34 @@
-//! Bits of a stream that is read from its end: the highest first, behind the mark that ends it.
+//! Bits of a stream that is read from its end: highest first, after the end marker.
 
-// See `sequences` for what the inline attributes bring.
+// See `sequences` for the effect of the inline attributes.
 
 use crate::bytes::low32;
 use crate::error::{Error, Kind, Result, What};
 
-/// Part of a source as a stream of bits.
+/// A part of a source as a stream of bits.
 ///
-/// A stream is valid if exactly all of its bits are taken ([`end`](Self::end)). Who takes more gets
-/// bits of what lies before it, and is found out then.
+/// A stream is valid if exactly all of its bits are read. Reading past the end returns bits of the bytes
+/// before the stream; [`finish`](Self::finish) then returns an error.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Bits<'a> {
     pub src: &'a [u8],
-    /// Where the stream begins. It is never 0, as no stream stands in front of a frame.
+    /// Start of the stream. It is never 0, because a frame header precedes every stream.
     start: usize,
-    /// Where the word ends.
+    /// End of the word.
     end: usize,
     /// The eight bytes before `end`.
     word: u64,
-    /// How many bits of the word are taken, from the highest on.
+    /// Number of bits of the word that were read, starting at the highest.
     used: u32,
 }
 
-/// With so many bits taken, [`refill`](Bits::refill) must come.
+/// After this number of bits, [`refill`](Bits::refill) is required.
 const LEAST: u32 = 7;
-/// Bits that are there behind [`refill`](Bits::refill).
+/// Number of bits that are available after [`refill`](Bits::refill).
 pub(super) const READY: u32 = 64 - LEAST;
 
 impl<'a> Bits<'a> {
-    /// Begins the stream `start..end`; the highest bit of its last byte that is set is the mark.
+    /// Begins the stream `start..end`. The highest set bit of its last byte is the end marker.
     pub(super) fn begin(&mut self, src: &'a [u8], start: usize, end: usize, what: What) -> Result<()> {
         let last = end.checked_sub(1).filter(|last| start <= *last).and_then(|last| src.get(last));
         match last {
@@ -42,7 +42,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// At least [`READY`] bits ready.
+    /// Makes at least [`READY`] bits available.
     #[inline]
     pub(super) fn refill(&mut self) {
         self.end = self.end.saturating_sub((self.used >> 3) as usize);
@@ -50,20 +50,20 @@ impl<'a> Bits<'a> {
         self.word = word(self.src, self.end);
     }
 
-    /// The next `n` bits, at most 32 and of those that are ready.
+    /// Returns the next `n` bits, at most 32 and at most the available ones.
     #[inline]
     pub(super) const fn look(&self, n: u32) -> u64 {
-        // In two steps, as a shift by 64 has no meaning.
+        // In two steps, because a shift by 64 overflows.
         self.word << (self.used & 63) >> 1 >> (63u32.wrapping_sub(n) & 63)
     }
 
-    /// Drops `n` bits of those that are ready.
+    /// Skips `n` available bits.
     #[inline]
     pub(super) const fn skip(&mut self, n: u32) {
         self.used = self.used.wrapping_add(n);
     }
 
-    /// Takes the next `n` bits, at most 32 and of those that are ready.
+    /// Reads the next `n` bits, at most 32 and at most the available ones.
     #[inline]
     pub(super) const fn take(&mut self, n: u32) -> u64 {
         let bits = self.look(n);
@@ -71,37 +71,38 @@ impl<'a> Bits<'a> {
         bits
     }
 
-    /// The same bits with a mark behind them; the lowest of all gives way to it.
+    /// Converts to [`Marked`]: the marker bit replaces the lowest bit of the word.
     pub(super) fn marked(&self) -> Marked {
         let mut bits = *self;
         bits.refill();
         Marked { word: (bits.word | 1) << (bits.used & LEAST), end: bits.end }
     }
 
-    /// This stream, behind bits taken in the other form.
+    /// Returns this stream, continued at the position of `bits`.
     pub(super) fn behind(self, bits: Marked) -> Self {
         Bits { end: bits.end, used: bits.word.trailing_zeros(), word: word(self.src, bits.end), ..self }
     }
 
-    /// How many bits of the source lie before those that are taken; `None` where more were taken than it has.
+    /// Returns the number of bits of the source before the bits that were read; `None` if more were read than
+    /// it has.
     pub(super) fn position(&self) -> Option<usize> {
         self.end.wrapping_mul(8).checked_sub(self.used as usize)
     }
 
-    /// Goes to where [`position`](Self::position) is this.
+    /// Moves to the given [`position`](Self::position).
     pub(super) fn go(&mut self, position: usize) {
         self.end = position.div_ceil(8);
         self.used = low32(self.end.wrapping_mul(8).wrapping_sub(position) as u64);
         self.word = word(self.src, self.end);
     }
 
-    /// How many bits are left; negative where more were taken.
+    /// Returns the number of bits left; negative if more were read than there were.
     pub(super) fn left(&self) -> i64 {
         let bytes = (self.end as u64).wrapping_sub(self.start as u64);
         bytes.wrapping_mul(8).wrapping_sub(self.used.into()).cast_signed()
     }
 
-    /// Ends the stream: an error unless exactly all bits are taken.
+    /// Ends the stream. Returns an error unless exactly all bits were read.
     pub(super) fn finish(&self, what: What) -> Result<()> {
         match self.left() {
             0 => Ok(()),
@@ -113,7 +114,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// Bits that are ready, the highest next, and behind them a mark that counts those that are taken.
+/// The available bits, highest first, followed by a marker whose position counts the bits that were read.
 #[derive(Clone, Copy)]
 pub(super) struct Marked {
     pub word: u64,
@@ -121,7 +122,7 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    /// At least `READY - 1` bits ready; `None` near the beginning of the source.
+    /// Makes at least `READY - 1` bits available; `None` near the start of the source.
     #[inline]
     pub(super) fn refilled(self, src: &[u8]) -> Option<Self> {
         let used = self.word.trailing_zeros();
@@ -131,13 +132,13 @@ impl Marked {
     }
 }
 
-/// An index or a length, below 2^32.
+/// Truncates an index or a length to 32 bits.
 #[inline]
 pub(super) const fn size(n: u64) -> usize {
     low32(n) as usize
 }
 
-/// The eight bytes before `end`.
+/// Returns the eight bytes before `end`.
 #[inline]
 fn word(src: &[u8], end: usize) -> u64 {
     match end.checked_sub(8).and_then(|at| src.get(at..)?.first_chunk()) {
@@ -146,7 +147,7 @@ fn word(src: &[u8], end: usize) -> u64 {
     }
 }
 
-/// The same where there are fewer: in the highest places.
+/// Like [`word`], if there are fewer than eight bytes: they are in the highest positions.
 #[cold]
 #[inline(never)]
 fn first_word(src: &[u8], end: usize) -> u64 {

@@ -1,4 +1,4 @@
-//! Frames and their blocks (RFC 8878 section 3.1).
+//! Frames and their blocks (RFC 8878, section 3.1).
 
 use super::bits::size;
 use super::dictionary::{self, Start};
@@ -11,26 +11,26 @@ use crate::codec::lz::{SLACK, no_room};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::xxh64;
 
-/// In front of a frame; and of one to skip, but for its low four bits.
+/// The magic numbers of a frame, and of a skippable frame without its low four bits.
 const MAGIC: u32 = 0xfd2f_b528;
 const SKIP: u32 = 0x184d_2a50;
-/// The most that a block decodes to, whatever the window.
+/// Maximum decoded length of a block in bytes, whatever the window.
 const BLOCK: u64 = 128 << 10;
 
-/// Bytes of scratch that [`Memory`] takes, with their alignment.
+/// Scratch size in bytes of [`Memory`], including alignment.
 pub(super) const MEMORY_LEN: usize = {
     let entries = sequences::LITERALS.saturating_add(sequences::MATCHES).saturating_add(sequences::OFFSETS);
     entries.saturating_mul(8).saturating_add(huffman::ENTRIES.saturating_mul(2)).saturating_add(7)
 };
 
-/// The tables that a frame is decoded by.
+/// The tables for decoding a frame.
 pub(super) struct Memory<'w> {
     pub tables: Tables<'w>,
     pub huffman: Code<'w>,
 }
 
 impl Memory<'_> {
-    /// Holds nothing from now on.
+    /// Clears all tables.
     pub(super) const fn clear(&mut self) {
         self.tables.literals.clear();
         self.tables.offsets.clear();
@@ -38,7 +38,7 @@ impl Memory<'_> {
         self.huffman.clear();
     }
 
-    /// All tables, as a dictionary has them.
+    /// Reads all tables, in the order of a dictionary.
     pub(super) fn read(&mut self, dictionary: &[u8], r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         self.huffman.read(dictionary, r)?;
         self.tables.offsets.read(r)?;
@@ -47,17 +47,17 @@ impl Memory<'_> {
     }
 }
 
-/// What the header of a frame says (section 3.1.1.1).
+/// The header of a frame (RFC 8878, section 3.1.1.1).
 struct Header {
     content: Option<u64>,
-    /// The most that a block decodes to.
+    /// Maximum decoded length of a block in bytes.
     block: usize,
     checksum: bool,
-    /// Number of the dictionary; 0 is none.
+    /// Number of the dictionary; 0 if the header has no number.
     dictionary: u32,
 }
 
-/// Takes a header behind its magic number.
+/// Reads a header after its magic number.
 fn header(r: &mut Reader<'_, LittleEndian>) -> Result<Header> {
     let at = r.at();
     let descriptor = r.u8(What::ZSTD_FRAME)?;
@@ -87,7 +87,7 @@ fn header(r: &mut Reader<'_, LittleEndian>) -> Result<Header> {
     Ok(Header { content, block, checksum: descriptor & 4 != 0, dictionary })
 }
 
-/// Decodes all frames of `src`; gives back how many bytes they have.
+/// Decodes all frames of `src`. Returns the number of bytes written.
 pub(super) fn all<const FAST: bool>(
     src: &[u8],
     dst: &mut [u8],
@@ -119,7 +119,7 @@ pub(super) fn all<const FAST: bool>(
     Ok(len)
 }
 
-/// Decodes a frame to `start` behind its magic number; gives back where its output ends.
+/// Decodes a frame after its magic number; the output begins at `start`. Returns the end of the output.
 fn frame<const FAST: bool>(
     src: &[u8],
     r: &mut Reader<'_, LittleEndian>,
@@ -168,7 +168,7 @@ fn frame<const FAST: bool>(
         let at = r.at();
         let stored = r.u32(What::ZSTD_CHECKSUM)?;
         let hash = xxh64(0, bytes.get(start..end).unwrap_or_default());
-        // A fuzzer would never get past it.
+        // A fuzzer would never get past the checksum.
         if low32(hash) != stored && !cfg!(fuzzing) {
             return Err(Error::needing(Kind::Checksum, What::ZSTD_CHECKSUM, at, stored.into()));
         }
@@ -176,7 +176,7 @@ fn frame<const FAST: bool>(
     Ok(end)
 }
 
-/// Decodes a compressed block (section 3.1.1.3) of up to `most` bytes.
+/// Decodes a compressed block (RFC 8878, section 3.1.1.3) of at most `most` bytes.
 fn block<const FAST: bool>(
     src: &[u8],
     mut r: Reader<'_, LittleEndian>,
@@ -193,8 +193,8 @@ fn block<const FAST: bool>(
     out.room(literals.len)?;
     out.limit = out.at.saturating_add(most).min(out.bytes.len());
     let count = sequences::count(&mut r)?;
-    // Without matches the literals are decoded to their place; else to the end of the room, with some
-    // more for the fast copies if there is.
+    // Without matches the literals are decoded to their final place, else to the end of the block's space,
+    // plus some free bytes for the fast copies if available.
     let end = match count {
         0 => out.at.wrapping_add(literals.len),
         _ => out.at.saturating_add(most).saturating_add(SLACK).min(out.bytes.len()),
@@ -211,7 +211,7 @@ fn block<const FAST: bool>(
 }
 
 impl Output<'_> {
-    /// Room for `len` more bytes.
+    /// Returns the next `len` bytes of the destination.
     fn room(&mut self, len: usize) -> Result<&mut [u8]> {
         let at = self.at;
         self.bytes.get_mut(at..).and_then(|room| room.get_mut(..len)).ok_or_else(|| no_room(at, len))

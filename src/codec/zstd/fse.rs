@@ -1,15 +1,15 @@
-//! Tables of finite state entropy codes (RFC 8878 section 4.1), and what their symbols stand for.
+//! Tables of finite state entropy codes (RFC 8878, section 4.1), and the meaning of their symbols.
 
-// See `sequences` for what the inline attributes bring.
+// See `sequences` for the effect of the inline attributes.
 
 use super::bits::size;
 use crate::bytes::{BitReader, LittleEndian, Reader, low32};
 use crate::error::{Error, Kind, Result, What};
 
-/// What the symbols of a table stand for.
+/// The meaning of the symbols of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Codes {
-    /// Literals before a match.
+    /// Numbers of literals before a match.
     Literals,
     Offsets,
     Matches,
@@ -17,12 +17,13 @@ pub(super) enum Codes {
     Weights,
 }
 
-/// The most symbols of a table.
+/// Maximum number of symbols of a table.
 const SYMBOLS: usize = 53;
-/// How often a symbol appears; -1 is less than once.
+/// The frequency of each symbol; -1 means less than once.
 type Counts = [i16; SYMBOLS];
 
-/// Bits behind the codes of lengths (section 3.1.1.3.2.1.1). A code begins where the one before it ends.
+/// Number of extra bits of each length code (RFC 8878, section 3.1.1.3.2.1.1). The values of a code begin
+/// after the values of the previous code.
 const LITERALS: [u8; 36] =
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 const MATCHES: [u8; 53] = [
@@ -30,7 +31,7 @@ const MATCHES: [u8; 53] = [
     3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 ];
 
-/// Section 3.1.1.3.2.2: what serves where nothing else is said.
+/// Predefined frequencies (RFC 8878, section 3.1.1.3.2.2).
 const LITERAL_COUNTS: [i16; 36] =
     [4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1];
 const MATCH_COUNTS: [i16; 53] = [
@@ -41,7 +42,7 @@ const OFFSET_COUNTS: [i16; 29] =
     [1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1];
 
 impl Codes {
-    /// Logarithm of the longest table.
+    /// Returns the logarithm of the maximum length of a table.
     pub(super) const fn most_log(self) -> u32 {
         match self {
             Codes::Literals | Codes::Matches => 9,
@@ -50,7 +51,7 @@ impl Codes {
         }
     }
 
-    /// How many symbols there are.
+    /// Returns the number of symbols.
     const fn symbols(self) -> usize {
         match self {
             Codes::Literals => LITERALS.len(),
@@ -68,7 +69,7 @@ impl Codes {
         }
     }
 
-    /// The least number that each symbol stands for, and how many bits say more.
+    /// Returns, for each symbol, the minimum of its values and its number of extra bits.
     fn values(self) -> [(u32, u8); SYMBOLS] {
         let mut values = [(0, 0); SYMBOLS];
         let (mut base, extras) = match self {
@@ -83,7 +84,7 @@ impl Codes {
         if extras.is_empty() {
             for (value, symbol) in values.iter_mut().zip(0u8..) {
                 *value = match self {
-                    // A power of two; the numbers 1 to 3 are offsets that come back.
+                    // A power of two; the values 1 to 3 are repeated offsets.
                     Codes::Offsets if symbol < 32 => (1u32 << (symbol & 31), symbol),
                     _ => (symbol.into(), 0),
                 };
@@ -93,8 +94,9 @@ impl Codes {
     }
 }
 
-/// What a state stands for. From the lowest bit: how many bits it takes of the stream (8), how many of these say which
-/// state is next (8), how many say more of the number (7), the least of the next states (9) and the least number (32).
+/// The meaning of a state. Starting at the lowest bit: the number of bits that it reads from the stream (8),
+/// how many of these select the next state (8), how many are extra bits of the value (7), the minimum next
+/// state (9) and the minimum value (32).
 #[derive(Clone, Copy)]
 pub(super) struct Entry(u64);
 
@@ -104,57 +106,59 @@ impl Entry {
         Entry(width | (bits as u64) << 8 | (extra as u64) << 16 | (next as u64) << 23 | (base as u64) << 32)
     }
 
-    /// The least number.
+    /// Returns the minimum value.
     #[inline(always)]
     pub(super) const fn base(self) -> u32 {
         low32(self.0 >> 32)
     }
 
-    /// Bits that say more.
+    /// Returns the number of extra bits of the value.
     #[inline(always)]
     pub(super) const fn extra(self) -> u32 {
         low32(self.0 >> 16 & 31)
     }
 
-    /// Bits that say which state is next.
+    /// Returns the number of bits that select the next state.
     #[inline(always)]
     pub(super) const fn bits(self) -> u32 {
         low32(self.0 >> 8 & 15)
     }
 
-    /// Whether bits say more of one of both.
+    /// Returns whether at least one of the two entries has extra bits.
     #[inline(always)]
     pub(super) const fn more(self, other: Self) -> bool {
         (self.0 | other.0) >> 16 & 31 > 0
     }
 
-    /// The least of the next states.
+    /// Returns the minimum next state.
     #[inline(always)]
     pub(super) const fn next(self) -> u64 {
         self.0 >> 23 & 0x1ff
     }
 
-    /// The number that it stands for, by the lowest bits of a word.
+    /// Returns the value; its extra bits are the lowest bits of `word`.
     #[inline(always)]
     pub(super) fn value(self, word: u64) -> u32 {
         self.base().wrapping_add(low32(lowest(word, self.extra())))
     }
 
-    /// The next state, by the lowest bits of a word; above the nine of the longest table are others, which
-    /// [`Table::at`] drops.
+    /// Returns the next state, which the lowest bits of `word` select. The bits above the nine of the longest
+    /// table are arbitrary; [`Table::at`] drops them.
     #[inline(always)]
     pub(super) fn state(self, word: u64) -> u64 {
         (self.0 >> 23).wrapping_add(lowest(word, self.bits()))
     }
 
-    /// The sums of the bits that entries take, in the lowest byte, and of those that say the next states, in the next.
+    /// Returns the number of bits that the entries read, in the lowest byte, and the number of their state
+    /// bits, in the next byte.
     #[inline(always)]
     pub(super) fn widths(entries: &[Self]) -> u32 {
         low32(entries.iter().fold(0, |sum: u64, e| sum.wrapping_add(e.0)))
     }
 }
 
-/// The lowest `n` bits of a word, at most 31. A mask is loaded before the word is known, while a shift by `n` waits.
+/// Returns the lowest `n` bits of a word, at most 31. A mask is loaded before the word is known, while a
+/// shift by `n` would wait for it.
 #[inline(always)]
 fn lowest(word: u64, n: u32) -> u64 {
     word & MASKS.get((n & 31) as usize).copied().unwrap_or(0)
@@ -171,7 +175,7 @@ const MASKS: [u64; 32] = {
     masks
 };
 
-/// What a table holds.
+/// The contents of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Nothing,
@@ -179,7 +183,7 @@ enum Holds {
     Read,
 }
 
-/// A table over lent memory.
+/// A table in scratch memory.
 pub(super) struct Table<'w> {
     codes: Codes,
     entries: &'w mut [u64],
@@ -188,35 +192,36 @@ pub(super) struct Table<'w> {
 }
 
 impl<'w> Table<'w> {
-    /// `entries` are as many as the longest table has.
+    /// Creates an empty table. `entries` has the maximum length of a table.
     pub(super) const fn new(codes: Codes, entries: &'w mut [u64]) -> Self {
         Table { codes, entries, log: 0, holds: Holds::Nothing }
     }
 
-    /// Logarithm of its length: so many bits say which state is the first.
+    /// Returns the logarithm of its length, which is the number of bits of the initial state.
     pub(super) const fn log(&self) -> u32 {
         self.log
     }
 
-    /// Its entries, as many as the longest table has.
+    /// Returns its entries, with the maximum length of a table.
     #[inline(always)]
     pub(super) fn entries<const N: usize>(&self) -> &[u64; N] {
-        // Memory of another size is never lent.
+        // `new` never gets memory of another size.
         self.entries.first_chunk().unwrap_or(&[0; N])
     }
 
-    /// The entry of a state.
+    /// Returns the entry of a state.
     #[inline(always)]
     pub(super) fn at<const N: usize>(entries: &[u64; N], state: u64) -> Entry {
         Entry(entries.get(size(state) & N.wrapping_sub(1)).copied().unwrap_or(0))
     }
 
-    /// Holds nothing from now on.
+    /// Clears the table.
     pub(super) const fn clear(&mut self) {
         self.holds = Holds::Nothing;
     }
 
-    /// The table that the mode (section 3.1.1.3.2.1) stands for, from what follows in the block.
+    /// Sets the table according to its mode (RFC 8878, section 3.1.1.3.2.1), from the next bytes of the
+    /// block.
     pub(super) fn set(&mut self, mode: u8, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         let at = r.at();
         let wrong = |need: u8| Error::needing(Kind::Invalid, What::ZSTD_TABLE, at, need.into());
@@ -245,7 +250,7 @@ impl<'w> Table<'w> {
         Ok(())
     }
 
-    /// The table whose description follows.
+    /// Reads the table from its description.
     pub(super) fn read(&mut self, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         let mut counts = [0; SYMBOLS];
         self.holds = Holds::Nothing;
@@ -255,13 +260,13 @@ impl<'w> Table<'w> {
         Ok(())
     }
 
-    /// Section 4.1.1: spreads the symbols over the states.
+    /// Spreads the symbols over the states (RFC 8878, section 4.1.1).
     fn build(&mut self, log: u32, counts: &[i16]) {
         self.log = log;
         let states = 1usize << (log & 31);
         let mask = states.wrapping_sub(1);
         let Some(entries) = self.entries.get_mut(..states) else { return };
-        // Symbols that appear less than once, from the end; then where the next state of each is.
+        // Symbols that appear less than once are at the end. `nexts` selects the next state of each symbol.
         let (mut end, mut nexts) = (states, [0u16; SYMBOLS]);
         for ((symbol, count), next) in (0u64..).zip(counts).zip(&mut nexts) {
             *next = count.unsigned_abs();
@@ -298,7 +303,7 @@ impl<'w> Table<'w> {
     }
 }
 
-/// Section 4.1.1: how often each symbol appears; gives back the logarithm of the sum.
+/// Reads the frequency of each symbol (RFC 8878, section 4.1.1). Returns the logarithm of their sum.
 fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Counts) -> Result<u32> {
     let at = r.at();
     let wrong = |need: u64| Error::needing(Kind::Invalid, What::ZSTD_TABLE, at, need);
@@ -311,11 +316,11 @@ fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Coun
     if log > codes.most_log().into() {
         return Err(wrong(log));
     }
-    // One more than what is left of the sum.
+    // The rest of the sum, plus one.
     let mut left = 1u64.wrapping_shl(low32(log)).wrapping_add(1);
     let mut slots = counts.iter_mut().take(codes.symbols());
     while left > 1 {
-        // Numbers up to `left`: the lowest of them in one bit less.
+        // Numbers up to `left`: the lowest of them take one bit less.
         let width = left.ilog2().wrapping_add(1);
         let short = 1u64.wrapping_shl(width).wrapping_sub(1).wrapping_sub(left);
         let low = take(width.wrapping_sub(1))?;
@@ -325,10 +330,10 @@ fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Coun
             value = low.wrapping_add(half).wrapping_sub(short);
         }
         let slot = slots.next().ok_or_else(|| wrong(left))?;
-        // 0 is less than once, and takes one state.
+        // 0 means less than once, and takes one state.
         *slot = i16::try_from(value).unwrap_or(0).wrapping_sub(1);
         left = left.checked_sub(u64::from(slot.unsigned_abs())).filter(|left| *left > 0).ok_or_else(|| wrong(value))?;
-        // Behind a symbol that does not appear: how many more do not.
+        // After a symbol that does not appear: the number of further symbols that do not.
         let mut more = if *slot == 0 { 3 } else { 0 };
         while more == 3 {
             more = take(2)?;

@@ -1,62 +1,62 @@
-//! Huffman codes of literals (RFC 8878 section 4.2).
+//! Huffman codes of literals (RFC 8878, section 4.2).
 
-// See `sequences` for what the inline attributes bring.
+// See `sequences` for the effect of the inline attributes.
 
 use super::bits::{Bits, Marked, READY, size};
 use super::fse::{Codes, Table as Fse};
 use crate::bytes::{FAST, LittleEndian, Reader, low8, saturated};
 use crate::error::{Error, Kind, Result, What};
 
-/// The longest code.
+/// Maximum length of a code in bits.
 const LONGEST: u32 = 11;
-/// Entries of a table: one for each value of the next bits.
+/// Number of entries of a table: one for each value of the next bits.
 pub(super) const ENTRIES: usize = 1 << LONGEST;
-/// Symbols of a code.
+/// Maximum number of symbols of a code.
 const SYMBOLS: usize = 256;
 
-/// A code over lent memory.
+/// A code in scratch memory.
 pub(super) struct Code<'w> {
-    /// For each value of the next bits how many of them are a code, and above that its symbol.
+    /// For each value of the next bits: the length of the code, and its symbol in the upper byte.
     entries: &'w mut [u16],
     holds: bool,
 }
 
 impl<'w> Code<'w> {
-    /// `entries` are [`ENTRIES`].
+    /// Creates an empty code. `entries` has [`ENTRIES`] items.
     pub(super) const fn new(entries: &'w mut [u16]) -> Self {
         Code { entries, holds: false }
     }
 
-    /// Whether there is one.
+    /// Returns whether a code was read.
     pub(super) const fn holds(&self) -> bool {
         self.holds
     }
 
-    /// Holds none from now on.
+    /// Clears the code.
     pub(super) const fn clear(&mut self) {
         self.holds = false;
     }
 
-    /// Section 4.2.1: the code whose description follows in `r`, a part of `src`.
+    /// Reads the code from its description in `r`, a part of `src` (RFC 8878, section 4.2.1).
     pub(super) fn read(&mut self, src: &[u8], r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         self.holds = false;
         let at = r.at();
         let mut weights = [0; SYMBOLS];
         let count = read_weights(src, r, &mut weights)?;
         let wrong = |need: u32| Error::needing(Kind::Invalid, What::ZSTD_HUFFMAN, at, need.into());
-        // How many symbols have this weight.
+        // Number of symbols with each weight.
         let mut counts = [0u32; LONGEST as usize + 1];
         for weight in weights.iter().take(count) {
             let count = counts.get_mut(usize::from(*weight)).ok_or_else(|| wrong((*weight).into()))?;
             *count = count.wrapping_add(1);
         }
         let [_, weighty @ ..] = &counts;
-        // Each weight stands for twice as many entries as the one before it.
+        // Each weight has twice as many entries as the weight before it.
         let sum = weighty.iter().rev().fold(0u32, |sum, count| (sum << 1).wrapping_add(*count));
         if sum == 0 {
             return Err(wrong(0));
         }
-        // The last weight is what makes the sum a power of two.
+        // The last weight completes the sum to a power of two.
         let log = sum.ilog2().wrapping_add(1);
         let left = (1u32 << (log & 31)).wrapping_sub(sum);
         if log > LONGEST || !left.is_power_of_two() {
@@ -67,7 +67,7 @@ impl<'w> Code<'w> {
             *weight = low8(last as usize);
             *count = count.wrapping_add(1);
         }
-        // Some code has the full length, as the original wants it.
+        // Some codes must have the full length, as in the original decoder.
         if counts[1] < 2 {
             return Err(wrong(counts[1]));
         }
@@ -76,10 +76,11 @@ impl<'w> Code<'w> {
         Ok(())
     }
 
-    /// Section 4.2.1.3: symbols by their weights, then by their values, share the table.
+    /// Assigns the table to the symbols in the order of their weights, then of their values (RFC 8878,
+    /// section 4.2.1.3).
     fn fill(&mut self, weights: &[u8], counts: &[u32; LONGEST as usize + 1], log: u32) {
         let width = |weight: u32| 1usize << (weight.wrapping_add(LONGEST).wrapping_sub(log).wrapping_sub(1) & 31);
-        // Where the next symbol of each weight goes.
+        // Start of the next symbol of each weight.
         let (mut starts, mut at) = ([0usize; LONGEST as usize + 1], 0usize);
         for ((start, count), weight) in starts.iter_mut().zip(counts).zip(0..) {
             *start = at;
@@ -99,12 +100,12 @@ impl<'w> Code<'w> {
     }
 
     fn table(&self) -> &[u16; ENTRIES] {
-        // Memory of another size is never lent.
+        // `new` never gets memory of another size.
         self.entries.first_chunk().unwrap_or(&[0; ENTRIES])
     }
 
-    /// Decodes one stream, or four whose lengths come first (section 3.1.1.3.1.6), into as many parts of `dst`: all
-    /// that lies at `start..end` of `src`.
+    /// Decodes one stream, or four that follow their lengths (RFC 8878, section 3.1.1.3.1.6), to equal parts
+    /// of `dst`. The streams are all of `start..end` of `src`.
     pub(super) fn decode(&self, src: &[u8], start: usize, end: usize, four: bool, dst: &mut [u8]) -> Result<()> {
         let mut r = Reader::<LittleEndian>::new_at(src.get(start..end).unwrap_or_default(), start as u64);
         let (lengths, count) = if four { (r.take(6, What::ZSTD_LITERALS)?, 4) } else { (&[][..], 1usize) };
@@ -125,7 +126,7 @@ impl<'w> Code<'w> {
         }
         let part = dst.len().div_ceil(count).max(1);
         let done = if FAST { abreast(self.table(), streams, dst, part) } else { 0 };
-        // Of six bytes the last part is empty.
+        // With six bytes, the last part is empty.
         let mut parts = dst.chunks_mut(part);
         for bits in streams {
             let part = parts.next().unwrap_or_default();
@@ -136,10 +137,10 @@ impl<'w> Code<'w> {
     }
 }
 
-/// Symbols that a word always has.
+/// Number of symbols that are always in one word.
 const AT_ONCE: usize = (READY / LONGEST) as usize;
 
-/// As many symbols as `dst` takes.
+/// Decodes symbols until `dst` is full.
 fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
     for piece in dst.chunks_mut(AT_ONCE) {
         bits.refill();
@@ -151,8 +152,9 @@ fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
     }
 }
 
-/// Symbols of four streams by turns, so that none waits for the other, far from the ends of all; each has a part of
-/// `dst`. Gives back how many of each. It is never inlined, as it wants all registers for the streams.
+/// Decodes symbols of four streams alternately, so that none waits for another, far from the ends of all.
+/// Each stream has a part of `dst`. Returns the number of symbols decoded per stream. Never inlined, because
+/// the streams need all registers.
 #[inline(never)]
 fn abreast(table: &[u16; ENTRIES], streams: &mut [Bits<'_>], dst: &mut [u8], part: usize) -> usize {
     let Some(streams) = streams.first_chunk_mut::<4>() else { return 0 };
@@ -179,7 +181,7 @@ fn abreast(table: &[u16; ENTRIES], streams: &mut [Bits<'_>], dst: &mut [u8], par
     done
 }
 
-/// All four with at least [`READY`]` - 1` bits; `None` near the beginning of the source.
+/// Refills all four with at least [`READY`]` - 1` bits; `None` near the start of the source.
 #[inline(always)]
 fn refilled(src: &[u8], now: &[Marked; 4]) -> Option<[Marked; 4]> {
     let [a, b, c, d] = now;
@@ -191,7 +193,7 @@ fn look(table: &[u16; ENTRIES], index: u64) -> u16 {
     table.get(size(index) & ENTRIES.wrapping_sub(1)).copied().unwrap_or(0)
 }
 
-/// Section 4.2.1.1: the weights of all symbols but the last; gives back how many.
+/// Reads the weights of all symbols but the last (RFC 8878, section 4.2.1.1). Returns their number.
 fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8; SYMBOLS]) -> Result<usize> {
     let head = usize::from(r.u8(What::ZSTD_HUFFMAN)?);
     if head >= 128 {
@@ -211,7 +213,7 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     let start = saturated(at);
     let mut bits = Bits::default();
     bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZSTD_HUFFMAN)?;
-    // Two states take turns, until one has not enough bits to go on.
+    // Two states alternate until one has not enough bits left.
     bits.refill();
     let (mut state, mut other) = (bits.take(table.log()), bits.take(table.log()));
     if bits.left() < 0 {

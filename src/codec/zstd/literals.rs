@@ -1,4 +1,4 @@
-//! The literals of a block (RFC 8878 section 3.1.1.3.1).
+//! The literals of a block (RFC 8878, section 3.1.1.3.1).
 
 use super::bits::size;
 use super::huffman::Code;
@@ -8,28 +8,28 @@ use crate::error::{Error, Kind, Result, What};
 /// How the literals of a block are stored.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    /// As they are, or one byte again and again.
+    /// Stored bytes, or one repeated byte.
     Plain,
-    /// By Huffman codes: in four streams or one, and whether their description comes first.
+    /// Huffman codes: in four streams or one, with or without their description before them.
     Huffman { four: bool, described: bool },
 }
 
-/// A literals section: its header, and what follows it.
+/// A literals section: its header, and the range of its contents.
 pub(super) struct Literals {
     form: Form,
-    /// How many literals.
+    /// Number of literals.
     pub len: usize,
-    /// Where in the source they are stored.
+    /// Range of the contents in the source.
     start: usize,
     end: usize,
 }
 
 impl Literals {
-    /// Takes the section in front of `r`.
+    /// Reads the section at the start of `r`.
     pub(super) fn read(r: &mut Reader<'_, LittleEndian>) -> Result<Self> {
         let head = r.rest().first().copied().unwrap_or(0);
         let (kind, format) = (head & 3, head >> 2 & 3);
-        // Bytes of the header, bits before the sizes and of each.
+        // Bytes of the header, bits before the sizes, bits of each size.
         let (bytes, skip, width) = match (kind, format) {
             (0 | 1, 0 | 2) => (1, 3, 5),
             (0 | 1, 1) => (2, 4, 12),
@@ -54,7 +54,7 @@ impl Literals {
         Ok(Literals { form, len, start, end: start.saturating_add(stored) })
     }
 
-    /// Decodes them into all of `dst`, which has room for exactly them.
+    /// Decodes the literals to all of `dst`, which has exactly their length.
     pub(super) fn decode(&self, src: &[u8], code: &mut Code<'_>, dst: &mut [u8]) -> Result<()> {
         let stored = src.get(self.start..self.end).unwrap_or_default();
         match self.form {
@@ -71,7 +71,7 @@ impl Literals {
                     return Err(wrong(3));
                 }
                 let start = saturated(r.at());
-                // Fewer are never cut into four.
+                // Fewer literals are never split into four streams.
                 if four && dst.len() < 6 {
                     return Err(wrong(dst.len() as u64));
                 }
@@ -81,7 +81,7 @@ impl Literals {
     }
 }
 
-/// Fills `dst` with bytes that are stored as they are, or with the one that is, again and again.
+/// Fills `dst` with the stored bytes, or with the only stored byte repeatedly.
 pub(super) fn plain(stored: &[u8], dst: &mut [u8]) {
     if stored.len() == dst.len() {
         dst.copy_from_slice(stored);

@@ -1,7 +1,7 @@
 //! Zstandard frames (RFC 8878).
 //!
-//! The decoder is ours: it writes straight into the destination, which is its window too, and takes
-//! its tables from lent memory. The encoder (feature `zstd-encode`) is ruzstd's and needs a heap.
+//! The decoder is implemented here. It writes directly to the destination, which is also its window, and
+//! takes its tables from a scratch buffer. The encoder (feature `zstd-encode`) is ruzstd and needs a heap.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -31,21 +31,20 @@ use super::lz::no_room;
 use crate::bytes::{FAST, Scratch};
 use crate::error::Result;
 
-/// Bytes of scratch that [`decode`] takes: 14 KiB.
+/// Scratch size in bytes that [`decode`] needs: 14 KiB.
 pub const WORKSPACE_LEN: usize = frame::MEMORY_LEN;
 
-/// Decodes all frames of a stream, skipping those that are marked so; gives back how many bytes they
-/// have.
+/// Decodes all frames of a stream, and skips skippable frames. Returns the number of bytes written.
 ///
-/// `dst` may be longer than the output; what it holds behind the output then is arbitrary. `scratch`
-/// lends [`WORKSPACE_LEN`] bytes and gets them back. The destination is the window, so that no size of
-/// it is too large.
+/// `dst` may be longer than the output; the bytes after the output are then arbitrary. `scratch` must have
+/// [`WORKSPACE_LEN`] free bytes, which are released at the end. The destination is the window, so windows of
+/// all sizes are supported.
 ///
 /// # Errors
-/// [`Kind::Truncated`] if the stream ends early, [`Kind::Invalid`] for what RFC 8878 forbids,
-/// [`Kind::Unsupported`] for a dictionary that is not there (`need`: its number) and a reserved bit,
-/// [`Kind::Checksum`] for another checksum than the stored one, [`Kind::NoRoom`] for an output longer
-/// than `dst` (`need`: at least how long) or too little scratch.
+/// [`Kind::Truncated`] if the stream ends early, [`Kind::Invalid`] if it violates RFC 8878,
+/// [`Kind::Unsupported`] for a missing dictionary (`need`: its number) or a reserved bit, [`Kind::Checksum`]
+/// if the checksum differs, [`Kind::NoRoom`] if the output is longer than `dst` (`need`: a lower bound of its
+/// length) or the scratch buffer is too small.
 ///
 /// [`Kind::Truncated`]: crate::error::Kind::Truncated
 /// [`Kind::Invalid`]: crate::error::Kind::Invalid
@@ -56,12 +55,12 @@ pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<u
     decode_with(src, dst, &[], scratch)
 }
 
-/// [`decode`] with a dictionary for all frames: one with tables, which begins with its magic number, or
-/// any bytes, which then are what lies before each frame.
+/// [`decode`] with a dictionary for all frames: either one with tables, which begins with its magic number,
+/// or any bytes, which then precede each frame.
 ///
 /// # Errors
-/// Those of [`decode`]; [`What::ZSTD_DICTIONARY`](crate::error::What::ZSTD_DICTIONARY) with an offset in the
-/// dictionary where that is wrong.
+/// Errors of [`decode`]. An error in the dictionary has
+/// [`What::ZSTD_DICTIONARY`](crate::error::What::ZSTD_DICTIONARY) and an offset in the dictionary.
 pub fn decode_with(src: &[u8], dst: &mut [u8], dictionary: &[u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     decode_by::<FAST>(src, dst, dictionary, scratch)
 }
@@ -75,17 +74,18 @@ fn decode_by<const FAST: bool>(
     frame::all::<FAST>(src, dst, dictionary, scratch)
 }
 
-/// The most that `n` bytes take as a frame.
+/// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
-    // Blocks of 128 KiB have headers of three bytes; the frame has one of at most 18, and a checksum.
+    // Blocks of 128 KiB have headers of three bytes; the frame has a header of at most 18 bytes and a
+    // checksum.
     n.saturating_add((n >> 17).saturating_mul(3)).saturating_add(32)
 }
 
-/// Encodes one frame, at the one level that ruzstd has; gives back how many bytes it takes.
+/// Encodes one frame, at the only level of ruzstd. Returns its length in bytes.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the frame does not fit; `need`: what is enough.
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the frame does not fit (`need`: a sufficient length).
 #[cfg(feature = "zstd-encode")]
 pub fn encode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     let frame = compress_to_vec(src, CompressionLevel::Fastest);

@@ -1,8 +1,8 @@
-//! The sequences of a block (RFC 8878 section 3.1.1.3.2): literals, then a match, again and again.
+//! The sequences of a block (RFC 8878, section 3.1.1.3.2): literals followed by a match, repeatedly.
 //!
-//! The literals lie at the end of the block's room, and are moved from there to their places. A block is
-//! its literals and its matches, so if it fits at all, its output never runs into literals that are still
-//! to come: no other memory is needed for them.
+//! The literals are first at the end of the block's space, and are moved from there to their final places. A
+//! block consists of its literals and its matches. So if it fits, its output never overwrites literals that
+//! are still to be moved, and they need no other memory.
 
 // Records are decoded at 0.58 of the speed without the inline attributes of this folder (bench `codec`).
 
@@ -15,48 +15,48 @@ use crate::bytes::{LittleEndian, Reader, len32, little, low32, saturated};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 
-/// The tables of a block, kept for those blocks that use them again.
+/// The tables of a block, kept for later blocks that use them again.
 pub(super) struct Tables<'w> {
     pub literals: Table<'w>,
     pub offsets: Table<'w>,
     pub matches: Table<'w>,
 }
 
-/// Entries of the tables.
+/// Number of entries of each table.
 pub(super) const LITERALS: usize = 1 << Codes::Literals.most_log();
 pub(super) const OFFSETS: usize = 1 << Codes::Offsets.most_log();
 pub(super) const MATCHES: usize = 1 << Codes::Matches.most_log();
 
-/// Room that a fast copy wants behind a match.
+/// Number of free bytes that a fast copy needs after a match.
 const AHEAD: u32 = len32(lz::WILD);
 
-/// A sequence: so many literals, then so many bytes from so far back.
+/// A sequence: a number of literals, and the length and offset of a match.
 #[derive(Clone, Copy, Default)]
 #[cfg_attr(test, derive(Debug, PartialEq))]
 struct Sequence {
     literals: u32,
     len: u32,
-    /// Stands for a distance ([`distance`]).
+    /// A value that represents a distance ([`distance`]).
     offset: u32,
 }
 
-/// Where a block goes.
+/// The destination of a block.
 pub(super) struct Output<'o> {
-    /// All of the destination.
+    /// The whole destination.
     pub bytes: &'o mut [u8],
-    /// What lies before the frame, for its matches only.
+    /// The bytes before the frame, for its matches only.
     pub history: &'o [u8],
-    /// Where the frame begins, and how much is output.
+    /// Start of the frame, and end of the output so far.
     pub frame: usize,
     pub at: usize,
-    /// Where the literals are that are still to come, and where they end.
+    /// Start and end of the literals that are still to be moved.
     pub literals: usize,
     pub literals_end: usize,
-    /// Where the block must end.
+    /// Limit of the end of the block.
     pub limit: usize,
 }
 
-/// How many sequences there are, from the front of their section.
+/// Reads the number of sequences from the start of their section.
 pub(super) fn count(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
     let head = u32::from(r.u8(What::ZSTD_SEQUENCES)?);
     let (count, bytes) = match head {
@@ -68,7 +68,7 @@ pub(super) fn count(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
     Ok(count.wrapping_add(low32(more)))
 }
 
-/// Decodes `count` sequences, which are what is left in `r`, a part of `src`; then the literals behind them.
+/// Decodes `count` sequences, which are the rest of `r`, a part of `src`; then the literals after them.
 pub(super) fn decode<const FAST: bool>(
     src: &[u8],
     r: &mut Reader<'_, LittleEndian>,
@@ -93,7 +93,7 @@ pub(super) fn decode<const FAST: bool>(
     out.rest(at)
 }
 
-/// The sequences of a stream of bits.
+/// Decodes the sequences of a stream of bits.
 fn run<const FAST: bool>(
     bits: &mut Bits<'_>,
     count: u32,
@@ -118,7 +118,7 @@ fn run<const FAST: bool>(
         let batch = batch.get_mut(..left.min(BATCH)).unwrap_or_default();
         left = left.wrapping_sub(batch.len());
         let mut slots = batch.iter_mut();
-        // Behind the last there are no more states.
+        // No states follow the last sequence.
         let mut last = if left == 0 { slots.next_back() } else { None };
         while let Some(slot) = states.fast(bits, tables, &mut slots).or_else(|| last.take()) {
             *slot = states.step(bits, tables, left == 0 && last.is_none());
@@ -131,10 +131,11 @@ fn run<const FAST: bool>(
     Ok(())
 }
 
-/// So many sequences are read before they are carried out: in two loops, of which each has its state in registers.
+/// Number of sequences decoded before they are executed. Two separate loops keep the state of each in
+/// registers.
 const BATCH: usize = 64;
 
-/// Entries of the three tables, which the states stand for.
+/// The entries of the current states in the three tables.
 struct States {
     literals: Entry,
     offsets: Entry,
@@ -142,7 +143,7 @@ struct States {
 }
 
 impl States {
-    /// The first, in front of the stream.
+    /// Reads the initial states, at the start of the stream.
     fn begin(bits: &mut Bits<'_>, tables: &Tables<'_>) -> Self {
         let literals = bits.take(tables.literals.log());
         let offsets = bits.take(tables.offsets.log());
@@ -150,7 +151,7 @@ impl States {
         Self::at(tables, literals, offsets, matches)
     }
 
-    /// What these states stand for.
+    /// Returns the entries of these states.
     fn at(tables: &Tables<'_>, literals: u64, offsets: u64, matches: u64) -> Self {
         States {
             literals: Table::at(tables.literals.entries::<LITERALS>(), literals),
@@ -159,10 +160,10 @@ impl States {
         }
     }
 
-    /// The next sequence; behind the last of the block there are no more states.
+    /// Decodes the next sequence. No states follow the last one of the block.
     fn step(&mut self, bits: &mut Bits<'_>, tables: &Tables<'_>, last: bool) -> Sequence {
         let (l, o, m) = (self.literals, self.offsets, self.matches);
-        // 31 and 16 bits; then 16, and 9, 9 and 8.
+        // At most 31 and 16 bits; then at most 16, and 9, 9 and 8.
         bits.refill();
         let offset = o.base().wrapping_add(low32(bits.take(o.extra())));
         let len = m.base().wrapping_add(low32(bits.take(m.extra())));
@@ -179,7 +180,8 @@ impl States {
         Sequence { literals, len, offset }
     }
 
-    /// Fills slots with sequences that have all of their bits in one word; gives back the slot of one that has not.
+    /// Fills slots with sequences whose bits are all in one word. Returns the slot of the first sequence with
+    /// more bits.
     #[inline(never)]
     fn fast<'s>(
         &mut self,
@@ -195,7 +197,7 @@ impl States {
         let (mut l, mut o, mut m) = (self.literals, self.offsets, self.matches);
         let (mut rest, mut wide) = (take(slots), None);
         for slot in rest.by_ref() {
-            // In the lowest byte all of its bits, in the next those of its states.
+            // The lowest byte counts all bits of the sequence, the next byte the bits of the states.
             let two = Entry::widths(&[o, m]);
             let all = Entry::widths(&[o, m, l]);
             let width = all & 0xff;
@@ -206,8 +208,8 @@ impl States {
                 break;
             };
             let word = u64::from_le_bytes(*word);
-            // From the lowest bits of the word on: states of offsets, matches, literals; what literals, matches and
-            // offsets have more.
+            // Starting at the lowest bits of the word: the states of offsets, matches and literals; the extra
+            // bits of literals, matches and offsets.
             let start = low32(at.wrapping_sub(end.wrapping_mul(8)) as u64).wrapping_sub(all);
             at = at.wrapping_sub(width as usize);
             let offset = o.state(word >> (start & 63));
@@ -231,12 +233,12 @@ impl States {
     }
 }
 
-/// With fewer bits of a distance, and those of one length, all of a sequence is ready at once:
-/// 15 + 16 + 9 + 9 + 8 = 57.
+/// With at most this number of bits for the distance, and extra bits for only one of the lengths, all bits of
+/// a sequence are available at once: 15 + 16 + 9 + 9 + 8 = 57.
 const SHORT: u32 = 15;
 
-/// Section 3.1.1.5: the distance that a value stands for; 1 to 3 are the last three, or with no literals
-/// the second, the third, and one less than the first.
+/// Returns the distance that a value represents (RFC 8878, section 3.1.1.5). 1 to 3 are the last three
+/// distances, or without literals the second, the third, and one less than the first.
 #[inline(always)]
 fn distance(recent: &mut [u32; 3], Sequence { literals, offset: value, .. }: Sequence) -> u32 {
     let no_literals = literals == 0;
@@ -257,7 +259,7 @@ fn distance(recent: &mut [u32; 3], Sequence { literals, offset: value, .. }: Seq
             third
         }
         _ => {
-            // 0 is no distance, and is refused as such.
+            // 0 is not a distance, and is refused as such.
             let distance = first.wrapping_sub(1);
             *recent = [distance, first, second];
             distance
@@ -265,7 +267,7 @@ fn distance(recent: &mut [u32; 3], Sequence { literals, offset: value, .. }: Seq
     }
 }
 
-/// The places of an [`Output`] within [`lz::REACH`].
+/// The positions of an [`Output`] within [`lz::REACH`].
 struct Place {
     at: u32,
     literals: u32,
@@ -274,12 +276,12 @@ struct Place {
 }
 
 impl Place {
-    /// A sequence by copies of fixed size, which may write ahead. `None`, and nothing done, where it is wrong or near
-    /// the end.
+    /// Executes a sequence with copies of fixed size, which may write ahead. `None`, with the positions
+    /// unchanged, if it is invalid or near the end.
     #[inline(always)]
     fn put(&mut self, bytes: &mut [u8], Sequence { literals, len, .. }: Sequence, distance: u32) -> Option<()> {
         let Place { at, literals: from, frame, end } = *self;
-        // The same gap is there behind the literals.
+        // The gap has the same length after the literals.
         if len.wrapping_add(AHEAD) > from.wrapping_sub(at) || literals > end.wrapping_sub(from) {
             return None;
         }
@@ -289,7 +291,7 @@ impl Place {
         }
         let (place, length) = (to as usize, len as usize);
         if lz::copy::<16>(bytes, from as usize, at as usize).is_none() {
-            // So near to the end the literals are all behind their last match.
+            // Near the end of the destination, a sequence with literals is left to the exact path.
             if literals > 0 {
                 return None;
             }
@@ -309,7 +311,7 @@ impl Place {
 }
 
 impl Output<'_> {
-    /// Carries sequences out ([`Place::put`]); gives back the one, with its distance, that is left to
+    /// Executes sequences ([`Place::put`]). Returns the first one, with its distance, that is left to
     /// [`exact`](Self::exact).
     #[inline(never)]
     fn fast(&mut self, sequences: &mut Iter<'_, Sequence>, repeats: &mut [u32; 3]) -> Option<(Sequence, u32)> {
@@ -334,7 +336,7 @@ impl Output<'_> {
         odd
     }
 
-    /// The same without writing ahead; from the history too.
+    /// Executes a sequence without writing ahead. Its match may be in the history.
     #[cfg_attr(not(pilaster_small), inline(never))]
     fn exact(&mut self, sequence: Sequence, distance: u32, at: u64) -> Result<()> {
         let Sequence { literals, len, .. } = sequence;
@@ -355,7 +357,7 @@ impl Output<'_> {
         }
         let mut len = len;
         if let Some(before) = distance.checked_sub(here).filter(|before| *before > 0) {
-            // So much of the match lies before the frame.
+            // Number of bytes of the match that are before the frame.
             let n = before.min(len);
             let from = self.history.len().wrapping_sub(before);
             let piece = self.history.get(from..from.wrapping_add(n)).unwrap_or_default();
@@ -370,7 +372,7 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// The literals behind the last match.
+    /// Moves the literals after the last match.
     fn rest(&mut self, at: u64) -> Result<()> {
         let len = self.literals_end.wrapping_sub(self.literals);
         if self.at.wrapping_add(len) > self.limit {
@@ -381,7 +383,8 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// The block with a match of so many bytes is longer than it may be, or than the room for it.
+    /// Creates the error of a block that a match of `len` bytes makes longer than its limit or the
+    /// destination.
     #[cold]
     fn too_long(&self, len: usize, at: u64) -> Error {
         let rest = self.literals_end.wrapping_sub(self.literals);
@@ -392,7 +395,7 @@ impl Output<'_> {
     }
 }
 
-/// Moves `len` bytes to the front.
+/// Moves `len` bytes toward the start.
 #[inline(never)]
 fn move_within(bytes: &mut [u8], from: usize, to: usize, len: usize) {
     let end = from.saturating_add(len);
@@ -408,7 +411,7 @@ mod tests {
     use super::*;
     use crate::codec::tests::noise;
 
-    /// Sequences of a stream, and how many bits are left behind them.
+    /// Returns the sequences of a stream, and the number of bits left after them.
     fn read<const FAST: bool>(src: &[u8], count: usize) -> (std::vec::Vec<Sequence>, i64) {
         let mut memory = [[0; LITERALS]; 3];
         let [literals, offsets, matches] = &mut memory;
@@ -438,7 +441,7 @@ mod tests {
         for len in [10, 12, 17, 40, 300, 5000] {
             for src in noise.chunks_exact(len).take(40) {
                 let src = [src, &[1]].concat();
-                // Those of a third of the bits; and as many as need more than there are.
+                // Sequences with a third of the bits, and more sequences than there are bits for.
                 for count in [len * 8 / 60, len * 2] {
                     assert_eq!(read::<true>(&src, count), read::<false>(&src, count), "{count} of {len}");
                 }
@@ -449,7 +452,7 @@ mod tests {
     #[test]
     fn distances_that_come_back() {
         let mut recent = [1, 4, 8];
-        // Value, whether there are no literals, the distance, and what is kept of it.
+        // Value, whether there are no literals, the distance, and the recent distances afterwards.
         let steps = [
             (1, false, 1, [1, 4, 8]),
             (2, false, 4, [4, 1, 8]),

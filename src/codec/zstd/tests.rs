@@ -1,4 +1,4 @@
-//! Both forms of the decoder beside ruzstd's, and frames by hand.
+//! Compares both variants of the decoder with ruzstd, and with frames built by hand.
 
 use super::*;
 use crate::codec::tests as check;
@@ -23,12 +23,12 @@ fn both(stream: &[u8], bytes: &[u8]) {
     check::decodes(slow, stream, bytes);
 }
 
-/// A frame of one window of 1 MiB, without a content size.
+/// Builds a frame with a window of 1 MiB and without a content size.
 fn frame(blocks: &[&[u8]]) -> Vec<u8> {
     let mut frame = b"\x28\xb5\x2f\xfd\x00\x50".to_vec();
     for (i, block) in blocks.iter().enumerate() {
         let [kind, body @ ..] = block else { continue };
-        // A block that is repeated says how often in front of its byte.
+        // In a repeated block, the count precedes the byte.
         let (size, body) = if *kind == 1 { (body[0] as usize, &body[1..]) } else { (body.len(), body) };
         let head = u32::from(i + 1 == blocks.len()) | u32::from(*kind) << 1 | (size as u32) << 3;
         frame.extend(&head.to_le_bytes()[..3]);
@@ -37,7 +37,7 @@ fn frame(blocks: &[&[u8]]) -> Vec<u8> {
     frame
 }
 
-/// Bits from the first that is read to the last, as a stream.
+/// Builds a stream from its bits, in the order in which they are read.
 fn stream(bits: &str) -> Vec<u8> {
     let bits: Vec<u8> = bits.bytes().filter(|c| *c != b' ').map(|c| c - b'0').collect();
     let mut bytes = vec![0; bits.len() / 8 + 1];
@@ -80,7 +80,7 @@ fn a_frame_of_the_original_with_its_checksum() {
 
 #[test]
 fn headers_of_every_size() {
-    // A content size of 1, 2, 4 and 8 bytes, with a number of a dictionary of none to 4 bytes.
+    // A content size of 1, 2, 4 and 8 bytes, with a dictionary number of 0, 1, 2 and 4 bytes.
     for (flag, content) in [(0u8, vec![3]), (2, vec![3, 0, 0, 0]), (3, vec![3, 0, 0, 0, 0, 0, 0, 0])] {
         for (id, len) in [(0u8, 0), (1, 1), (2, 2), (3, 4)] {
             let head = [flag << 6 | 0x20 | id];
@@ -119,8 +119,8 @@ fn literals_alone() {
     both(&frame(&[b"\x02\x34\x00abc\0"]), b"abc");
     both(&frame(&[b"\x02\x3c\x00\x00abc\0"]), b"abc");
     both(&frame(&[b"\x02\x29z\0"]), b"zzzzz");
-    // Huffman codes of two symbols in one stream, described by 98 weights of half a byte: that of 'a' is 1,
-    // and the one behind it too, which is not said.
+    // Huffman codes of two symbols in one stream, described by 98 weights of half a byte. The weight of 'a'
+    // is 1, and so is the weight of the next symbol, which is not stored.
     let mut weights = vec![127 + 98];
     weights.resize(1 + 98 / 2, 0);
     weights[98 / 2] = 0x01;
@@ -131,11 +131,11 @@ fn literals_alone() {
     };
     let described = [&weights[..], &bits].concat();
     both(&frame(&[&huffman(2, 5, &described)]), b"abbab");
-    // A second block by the same codes.
+    // A second block with the same codes.
     both(&frame(&[&huffman(2, 5, &described), &huffman(3, 5, &bits)]), b"abbababbab");
     let e = fast(&frame(&[&huffman(3, 5, &bits)]), &mut [0; 9]).unwrap_err();
     assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZSTD_LITERALS));
-    // A bit more or less than there is.
+    // One code less or more than the stream has.
     for len in [4, 6] {
         let e = fast(&frame(&[&huffman(2, len, &described)]), &mut [0; 9]).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZSTD_LITERALS));
@@ -144,10 +144,10 @@ fn literals_alone() {
 
 #[test]
 fn sequences_by_hand() {
-    // Raw literals "abcd"; two sequences by one symbol each: 2 literals, a distance of 2, 5 bytes.
+    // Raw literals "abcd"; two sequences with one symbol each: 2 literals, a distance of 2, 5 bytes.
     let body = [b"\x02\x20abcd\x02\x54\x02\x02\x02".to_vec(), stream("01 01")].concat();
     both(&frame(&[&body]), b"abababacdcdcdc");
-    // Again, with the tables of the block before: mode 3.
+    // Again, with the tables of the previous block: mode 3.
     let again = [b"\x02\x20efgh\x01\xfc".to_vec(), stream("01")].concat();
     both(&frame(&[&body, &again]), b"abababacdcdcdcefefefegh");
     let e = fast(&frame(&[&again]), &mut [0; 99]).unwrap_err();
@@ -160,7 +160,7 @@ fn sequences_by_hand() {
 
 #[test]
 fn a_dictionary_is_what_lies_before() {
-    // Five bytes from three back, of which two lie in the dictionary.
+    // Five bytes at distance 3, of which two are in the dictionary.
     let body = [b"\x02\x08a\x01\x54\x01\x02\x02".to_vec(), stream("10")].concat();
     let stream = frame(&[&body]);
     for form in [decode_by::<true>, decode_by::<false>] {

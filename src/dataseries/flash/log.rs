@@ -1,4 +1,4 @@
-//! The log: mounted, appended to, full.
+//! The log: mounting, appending, giving up the oldest segment.
 
 use embedded_storage_03::nor_flash::NorFlash;
 
@@ -8,40 +8,42 @@ use crate::bytes::{Endian, FlashSink, Sink as _, WriteError};
 use crate::dataseries::write::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Writer};
 use crate::error::{Error, Kind, What};
 
-/// A log in a ring of segments; the [page](super) says what it holds to.
+/// A log in a ring of segments. The [module page](super) lists its guarantees.
 #[derive(Debug)]
 pub struct Log<'w, E, F: NorFlash, C> {
     pub(super) ring: Ring,
     pub(super) types: Descriptions<'w>,
     /// The file of the newest segment.
     pub(super) file: Writer<'w, E, FlashSink<'w, F>, C>,
-    /// The newest segment, its number, and how many there are with it.
+    /// Index of the newest segment in the ring.
     pub(super) newest: u32,
+    /// Number of the newest segment, as in its header.
     number: u32,
+    /// Number of segments that hold the log.
     pub(super) live: u32,
     state: State,
 }
 
-/// What can be done with the newest segment.
+/// The state of the newest segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Extents go into it.
+    /// It accepts extents.
     Open,
-    /// It has been begun, but has no extent: it is erased and begun once more.
+    /// It was begun, but has no intact extent: it is erased and begun again.
     Again,
-    /// Nothing more goes into it.
+    /// It accepts no more extents.
     Closed,
-    /// The flash has failed.
+    /// The flash has failed; the log must be mounted again.
     Failed,
 }
 
 impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
-    /// Finds the log in `ring`, and where it goes on; a region without one is an empty log. Nothing is
-    /// written. `page` gathers what goes into the flash, see [`FlashSink`].
+    /// Finds the log in `ring` and the position where writing resumes. A region without a log is an empty
+    /// log. Writes nothing. `page` gathers the bytes of each write to the flash, see [`FlashSink`].
     ///
     /// # Errors
-    /// [`Kind::Misuse`] for a ring that is not one of whole erase units, [`Kind::NoRoom`] for a page that is
-    /// shorter than a word; those of the flash.
+    /// [`Kind::Misuse`] if `ring` has fewer than two segments or does not consist of whole erase units of the
+    /// flash; [`Kind::NoRoom`] if `page` is shorter than a word. Errors of the flash.
     pub fn mount(
         mut flash: F,
         ring: Ring,
@@ -59,7 +61,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
             }
         }
         if let Some((k, last)) = newest {
-            // Those in front of it, as long as they are numbered so.
+            // Counts backwards from the newest segment while the numbers are consecutive.
             while live < ring.segments
                 && last.checked_sub(live).is_some()
                 && number(&mut flash, ring.at(ring.before(k, live)))? == last.checked_sub(live)
@@ -77,7 +79,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         Ok(log)
     }
 
-    /// Sees how far the newest segment is written.
+    /// Finds the end of the newest segment's extents and sets the write position there.
     fn look(&mut self) -> Result<State, WriteError<F::Error>> {
         let (file, end) = (self.ring.at(self.newest).wrapping_add(front::<F>()), self.ring.end(self.newest));
         let flash = self.file.sink().flash();
@@ -103,20 +105,20 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         Ok(State::Open)
     }
 
-    /// Writes at `at` from now on, in the file that begins at `file`.
+    /// Sets the write position to offset `at` of the flash, in the file that begins at offset `file`.
     fn go_to(&mut self, file: u32, at: u32, extents: usize) {
         self.file.restart(at.saturating_sub(file).into(), extents);
         self.file.sink().go_to(at..self.ring.end(self.newest));
     }
 
-    /// Segments that hold the log.
+    /// The number of segments that hold the log.
     #[must_use]
     pub const fn segments(&self) -> u32 {
         self.live
     }
 
-    /// How many segments have been begun in the life of the log: each erase unit was erased that many times
-    /// by the number of segments.
+    /// The number of segments begun in the lifetime of the log. Divided by [`Ring::segments`], it is the
+    /// number of times each erase unit was erased.
     #[must_use]
     pub const fn begun(&self) -> u32 {
         self.number
@@ -127,10 +129,10 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         self.file.sink().flash()
     }
 
-    /// Adds a row to `extent`, which is flushed first if the row does not fit.
+    /// Adds a row to `extent`. If the row does not fit, `extent` is flushed first.
     ///
     /// # Errors
-    /// Those of [`ExtentBuffer::push`], for a row that does not fit into an empty extent either; those of
+    /// Errors of [`ExtentBuffer::push`] if the row does not fit into an empty extent either. Errors of
     /// [`flush`](Self::flush), after which the row is not in the extent.
     pub fn push<R: Record>(
         &mut self,
@@ -151,13 +153,13 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         }
     }
 
-    /// Writes the rows of `extent` as one extent, and empties it. When this returns, they are in the flash.
+    /// Writes the rows of `extent` as one extent, and empties it. On return, the rows are in the flash.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if the log is full: the rows stay in `extent`, and go into the log when some of it
-    /// was [given up](Self::give_up). [`Kind::Limit`] for an extent that no segment has room for;
-    /// [`Kind::Misuse`] for a type that was not named when the log was mounted. Those of the flash; then the
-    /// log must be mounted anew.
+    /// [`Kind::NoRoom`] if the log is full: the rows stay in `extent`, and another flush writes them after
+    /// [`give_up`](Self::give_up). [`Kind::Limit`] if the extent is larger than a segment;
+    /// [`Kind::Misuse`] for a type that was not passed to [`mount`](Self::mount). Errors of the flash, after
+    /// which the log must be mounted again.
     pub fn flush<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<F::Error>> {
         if extent.is_empty() {
             return Ok(());
@@ -186,7 +188,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         self.synced(done)
     }
 
-    /// Syncs what was put.
+    /// Syncs the bytes of a successful write, and records a failure of the flash.
     fn synced(&mut self, done: Result<(), WriteError<WriteError<F::Error>>>) -> Result<(), WriteError<F::Error>> {
         let done = match done {
             Ok(()) => self.file.sink().sync(),
@@ -199,7 +201,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         done
     }
 
-    /// Begins the next segment, or the newest once more.
+    /// Begins the next segment, or the newest again.
     fn next(&mut self) -> Result<(), WriteError<F::Error>> {
         let (next, number, live) = match self.state {
             State::Failed => return Err(Error::new(Kind::Misuse, What::FLASH_REGION, 0).into()),
@@ -226,8 +228,9 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         Ok(())
     }
 
-    /// Gives up the oldest segment: its rows are no longer part of the log, and when there is no other room
-    /// it is erased. After a reset before that it is there again. The newest segment is not given up.
+    /// Gives up the oldest segment: its rows are no longer part of the log, and it is erased when the log
+    /// needs its space. After a reset before that, it is part of the log again. The newest segment is never
+    /// given up.
     pub const fn give_up(&mut self) {
         if self.live > 1 {
             self.live = self.live.saturating_sub(1);

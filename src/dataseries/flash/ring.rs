@@ -1,4 +1,4 @@
-//! Where segments lie, and the header that numbers them.
+//! The positions of segments, and the header that numbers them.
 
 use embedded_storage_03::nor_flash::{NorFlash, ReadNorFlash};
 
@@ -7,29 +7,29 @@ use crate::error::{Error, Kind, Result, What};
 
 /// The first four bytes of a segment.
 const MAGIC: [u8; 4] = *b"pseg";
-/// Bytes of a segment's header, before it is filled up to a word.
+/// Size of a segment's header in bytes, before it is padded to a word.
 const HEADER_LEN: u32 = 16;
 
-/// The part of the flash that a log takes: segments of equal length, side by side.
+/// The region of the flash that a log uses: contiguous segments of equal size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ring {
-    /// Where the first begins: at an erase unit.
+    /// Offset of the first segment, a multiple of the erase size.
     pub start: u32,
-    /// Bytes of each: one erase unit or several. Each has the descriptions of the types in front.
+    /// Size of a segment in bytes: one or more erase units. Each segment begins with the descriptions of the types.
     pub segment: u32,
-    /// How many there are: two at least.
+    /// Number of segments, at least 2.
     pub segments: u32,
 }
 
 impl Ring {
-    /// That whole erase units of the flash are meant.
+    /// Checks that the ring consists of whole erase units of the flash.
     pub(super) fn check<F: NorFlash>(&self, flash: &F) -> Result<()> {
         let Ring { start, segment, segments } = *self;
         let whole = |n: u32| (n as usize).checked_rem(F::ERASE_SIZE) == Some(0);
         let end = segment.checked_mul(segments).and_then(|len| len.checked_add(start));
         let fits = end.is_some_and(|end| end as usize <= flash.capacity());
-        // What is read and written is cut at multiples of 4 and at words.
+        // Reads begin and end at multiples of 4, writes at words.
         let words = 4usize.checked_rem(F::READ_SIZE) == Some(0) && F::ERASE_SIZE.checked_rem(F::WRITE_SIZE) == Some(0);
         if segments < 2 || segment <= front::<F>() || !whole(start) || !whole(segment) || !fits || !words {
             return Err(Error::new(Kind::Misuse, What::FLASH_REGION, start.into()));
@@ -37,17 +37,17 @@ impl Ring {
         Ok(())
     }
 
-    /// Where segment `k` begins; it was seen to that all of them lie in the flash.
+    /// The start of segment `k`. It does not wrap: `check` ensures that all segments are in the flash.
     pub(super) const fn at(&self, k: u32) -> u32 {
         self.start.wrapping_add(k.wrapping_mul(self.segment))
     }
 
-    /// Where segment `k` ends.
+    /// The end of segment `k`.
     pub(super) const fn end(&self, k: u32) -> u32 {
         self.at(k).wrapping_add(self.segment)
     }
 
-    /// The segment `steps`, at most a round, behind segment `k`.
+    /// The segment `steps` before segment `k`; `steps` is at most the number of segments.
     pub(super) const fn before(&self, k: u32, steps: u32) -> u32 {
         if steps > k { k.wrapping_add(self.segments).wrapping_sub(steps) } else { k.wrapping_sub(steps) }
     }
@@ -59,26 +59,26 @@ impl Ring {
     }
 }
 
-/// Bytes in front of the file of a segment: the header, to a whole word.
+/// Number of bytes before the file of a segment: the header, padded to a word.
 pub(super) const fn front<F: NorFlash>() -> u32 {
     align::<F>(HEADER_LEN)
 }
 
-/// The next whole word.
+/// Rounds `at` up to a word of the flash.
 pub(super) const fn align<F: NorFlash>(at: u32) -> u32 {
     // Extents are multiples of 4 bytes.
     let word = if F::WRITE_SIZE > 4 { len32(F::WRITE_SIZE) } else { 4 };
     at.next_multiple_of(word)
 }
 
-/// The header of a segment of this number.
+/// The header of the segment with this number.
 pub(super) fn header(number: u32) -> [u8; HEADER_LEN as usize] {
     let [a, b, c, d] = MAGIC;
     let ([e, f, g, h], [i, j, k, l]) = (number.to_le_bytes(), (!number).to_le_bytes());
     [a, b, c, d, e, f, g, h, i, j, k, l, 0xff, 0xff, 0xff, 0xff]
 }
 
-/// The number in the header at `at`, if there is one.
+/// The number in the segment header at `at`, or `None` without a valid header.
 pub(super) fn number<F: ReadNorFlash>(flash: &mut F, at: u32) -> Result<Option<u32>, WriteError<F::Error>> {
     let mut found = [0; HEADER_LEN as usize];
     flash.read(at, &mut found).map_err(WriteError::Sink)?;

@@ -1,4 +1,4 @@
-//! What of a segment is whole.
+//! Finds the intact extents of a segment.
 
 use embedded_storage_03::nor_flash::NorFlash;
 use zerocopy::IntoBytes;
@@ -10,34 +10,34 @@ use crate::dataseries::write::{Descriptions, List};
 use crate::dataseries::{Header, Next};
 use crate::hash::Adler32;
 
-/// What was found at a place of the flash.
+/// The contents at an offset of the flash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A whole extent.
+    /// An intact extent.
     Extent(Header),
-    /// Nothing: erased to the end of the segment.
+    /// Erased bytes, to the end of the segment.
     Erased,
-    /// Something that is not whole.
+    /// An incomplete or damaged extent.
     Torn,
 }
 
 /// The file of a segment up to its first data extent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Front {
-    /// Header and types are there; the data begins at this place.
+    /// Header and types are intact; the first data extent begins at this offset.
     Whole(u32),
-    /// The types are whole, but they are others.
+    /// The type extent is intact, but lists other types.
     Others,
-    /// Nothing was written yet.
+    /// Erased: nothing was written yet.
     Erased,
-    /// Not whole: there is no data behind it.
+    /// Header or types are incomplete, so no data follows.
     Torn,
 }
 
-/// How many bytes are read at once: a multiple of 4.
+/// Number of bytes read at once, a multiple of 4.
 const STEP: usize = 64;
 
-/// Calls `see` with all bytes from `at` to `end`, both multiples of 4.
+/// Calls `see` with the bytes from `at` to `end`, both multiples of 4, up to [`STEP`] bytes per call.
 fn read<F: NorFlash>(
     flash: &mut F,
     mut at: u32,
@@ -55,14 +55,14 @@ fn read<F: NorFlash>(
     Ok(())
 }
 
-/// Whether all is erased from `at` to `end`.
+/// Returns whether all bytes from `at` to `end` are erased.
 fn erased<F: NorFlash>(flash: &mut F, at: u32, end: u32) -> Result<bool, WriteError<F::Error>> {
     let mut ones = true;
     read(flash, at, end, &mut |bytes| ones &= bytes.iter().all(|byte| *byte == 0xff))?;
     Ok(ones)
 }
 
-/// What begins at `at` in a segment that ends at `end`. Offsets in headers are those of the flash.
+/// Examines the bytes at `at` in a segment that ends at `end`. Offsets in headers are offsets in the flash.
 pub(super) fn extent<E: Endian, F: NorFlash>(flash: &mut F, at: u32, end: u32) -> Result<Found, WriteError<F::Error>> {
     let left = end.saturating_sub(at);
     if left < len32(EXTENT_HEADER_LEN) {
@@ -87,14 +87,14 @@ pub(super) fn extent<E: Endian, F: NorFlash>(flash: &mut F, at: u32, end: u32) -
     }
 }
 
-/// Where the extent after this one begins.
+/// The start of the extent after this one.
 pub(super) fn after<F: NorFlash>(header: &Header) -> u32 {
-    // Both were held below the end of the segment.
+    // The extent ends within its segment, so the end fits into 32 bits.
     let end = header.span().end().and_then(|end| u32::try_from(end).ok()).unwrap_or(u32::MAX);
     align::<F>(end)
 }
 
-/// Looks at the file that begins at `at`.
+/// Examines the file that begins at `at`, in a segment that ends at `end`.
 pub(super) fn front<E: Endian, F: NorFlash>(
     flash: &mut F,
     at: u32,

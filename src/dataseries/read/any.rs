@@ -1,4 +1,4 @@
-//! A file of either byte order: which one it is, the file says.
+//! Files of either byte order, which is detected when they are opened.
 
 use super::extent::Stored;
 use super::{End, Extent, File, Header, Index, Next, Order, Part, ReadOptions, Table, Trailer, Types};
@@ -7,7 +7,35 @@ use crate::column;
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Result};
 
-/// A file of either byte order.
+/// A file of either byte order, which its header determines.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Part as _, Table as _};
+/// use pilaster::dataseries::{AnyFile, AnyTable, End, ReadOptions, XML_TYPE};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+/// let (options, mut kept) = (ReadOptions::DEFAULT, [0; 4096]);
+/// let file = AnyFile::open(bytes, &options, &mut Scratch::new(&mut kept))?;
+/// let mut memory = vec![0; file.need()? as usize];
+/// file.verify(&mut Scratch::new(&mut memory))?;
+/// assert_eq!(file.order().name(), "big");
+///
+/// // The first 472 bytes are a file whose writer was interrupted before the index.
+/// let mut kept = [0; 4096];
+/// let log = AnyFile::open_sequential(&bytes[..472], &options, &mut Scratch::new(&mut kept))?;
+/// assert!(log.index().is_none() && file.index().is_some());
+/// let mut names = Vec::new();
+/// let end = log.headers(|header, name| -> pilaster::Result<()> {
+///     names.push((name, header.rows));
+///     Ok(())
+/// })?;
+/// assert_eq!((names, end), (vec![(XML_TYPE.as_bytes(), 1), (b"Tiny", 2)], Some(End::File { at: 472 })));
+///
+/// let mut table: AnyTable<'_> = log.table("Tiny")?;
+/// assert_eq!(table.next_part(&mut Scratch::new(&mut memory))?.map(|part| part.rows()), Some(2));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum AnyFile<'a> {
     /// Least significant byte first.
@@ -16,7 +44,7 @@ pub enum AnyFile<'a> {
     Big(File<'a, BigEndian>),
 }
 
-/// The same call for both orders.
+/// Evaluates the same expression for both byte orders.
 macro_rules! both {
     ($any:expr, $of:ident, $file:ident => $call:expr) => {
         match $any {
@@ -30,7 +58,7 @@ impl<'a> AnyFile<'a> {
     /// Opens `bytes` as [`File::open`] does.
     ///
     /// # Errors
-    /// Those of [`File::open`].
+    /// Errors of [`File::open`].
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         Ok(match Order::of(bytes)? {
             Order::Little => AnyFile::Little(File::open(bytes, options, scratch)?),
@@ -41,7 +69,7 @@ impl<'a> AnyFile<'a> {
     /// Opens `bytes` as [`File::open_sequential`] does.
     ///
     /// # Errors
-    /// Those of [`File::open_sequential`].
+    /// Errors of [`File::open_sequential`].
     pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         Ok(match Order::of(bytes)? {
             Order::Little => AnyFile::Little(File::open_sequential(bytes, options, scratch)?),
@@ -49,7 +77,7 @@ impl<'a> AnyFile<'a> {
         })
     }
 
-    /// The byte order.
+    /// Returns the byte order.
     #[must_use]
     pub const fn order(&self) -> Order {
         match self {
@@ -58,22 +86,22 @@ impl<'a> AnyFile<'a> {
         }
     }
 
-    /// The types of the file.
+    /// Returns the types of the file.
     #[must_use]
     pub const fn types(&self) -> &Types<'a> {
         both!(self, AnyFile, file => file.types())
     }
 
-    /// Index and trailer; `None` if the file was opened without them.
+    /// Returns index and trailer, or `None` if the file was opened without them.
     #[must_use]
     pub const fn index(&self) -> Option<&(Index<'a>, Trailer)> {
         both!(self, AnyFile, file => file.index())
     }
 
-    /// The rows of all extents of the type `name`.
+    /// Returns a table of the rows of all extents of type `name`.
     ///
     /// # Errors
-    /// Those of [`File::table`].
+    /// Errors of [`File::table`].
     pub fn table(&self, name: &str) -> Result<AnyTable<'a>> {
         Ok(match self {
             AnyFile::Little(file) => AnyTable::Little(file.table(name)?),
@@ -81,10 +109,11 @@ impl<'a> AnyFile<'a> {
         })
     }
 
-    /// Shows the headers of all extents, in their order; gives back what follows the last.
+    /// Calls `each` with the header and the type name of every extent, in file order. Returns what follows the last
+    /// extent.
     ///
     /// # Errors
-    /// What is wrong with a header, and those of `each`.
+    /// Errors of an invalid header, and errors of `each`.
     pub fn headers<X: From<Error>>(
         &self,
         mut each: impl FnMut(&super::Header, &'a [u8]) -> Result<(), X>,
@@ -99,24 +128,24 @@ impl<'a> AnyFile<'a> {
         })
     }
 
-    /// The most scratch that unpacking any one extent takes.
+    /// Returns the scratch size in bytes that suffices to unpack any one extent.
     ///
     /// # Errors
-    /// Those of [`File::need`].
+    /// Errors of [`File::need`].
     pub fn need(&self) -> Result<u64> {
         both!(self, AnyFile, file => file.need())
     }
 
-    /// Unpacks every extent, with all checks on.
+    /// Unpacks every extent, with all checks. Returns what follows the last extent.
     ///
     /// # Errors
-    /// Those of [`File::verify`].
+    /// Errors of [`File::verify`].
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         both!(self, AnyFile, file => file.verify(scratch))
     }
 }
 
-/// The rows of all extents of one type, of a file of either byte order.
+/// The rows of all extents of one type, in a file of either byte order.
 #[derive(Clone, Debug)]
 pub enum AnyTable<'a> {
     /// Least significant byte first.
@@ -151,17 +180,17 @@ impl<'a> column::Table for AnyTable<'a> {
     }
 }
 
-/// What lies at an offset of a file of this order: for whoever fetches a file range by range.
+/// Reads parts of a file of this byte order that is fetched range by range.
 impl Order {
-    /// Whether it is that of this machine.
+    /// Returns whether this is the native byte order.
     const fn is_native(self) -> bool {
         matches!(self, Order::Little) == LittleEndian::IS_NATIVE
     }
 
-    /// The trailer, as [`Trailer::of`] reads it.
+    /// Reads the trailer, like [`Trailer::of`].
     ///
     /// # Errors
-    /// Those of [`Trailer::of`].
+    /// Errors of [`Trailer::of`].
     pub fn trailer(self, bytes: &[u8], at: u64) -> Result<Trailer> {
         Trailer::read(bytes, at, self.is_native())
     }
@@ -169,25 +198,25 @@ impl Order {
     /// Reads the header of an extent that begins at offset `at`; `bytes` begin there.
     ///
     /// # Errors
-    /// [`Kind::Truncated`](crate::error::Kind::Truncated), or [`Kind::Invalid`](crate::error::Kind::Invalid) with the field
-    /// that no extent has so: a part of 512 MiB, a negative number of records, a pool without its start, a type without a
-    /// name.
+    /// [`Kind::Truncated`](crate::error::Kind::Truncated) for fewer than 28 bytes,
+    /// [`Kind::Invalid`](crate::error::Kind::Invalid) with the field that is not valid: a stored size of 512 MiB or
+    /// more, a negative number of records, a pool size below 4, an empty type name.
     pub fn header(self, bytes: &[u8], at: u64) -> Result<Header> {
         Header::read(bytes, at, self.is_native())
     }
 
-    /// An extent or the end, as [`Next::of`] tells.
+    /// Returns what begins at offset `at`, like [`Next::of`].
     ///
     /// # Errors
-    /// Those of [`Next::of`].
+    /// Errors of [`Next::of`].
     pub fn next(self, bytes: &[u8], at: u64) -> Result<Next> {
         Next::read(bytes, at, self.is_native())
     }
 
-    /// The extent, as [`Extent::of`] takes it.
+    /// Returns the extent at offset `at`, like [`Extent::of`].
     ///
     /// # Errors
-    /// Those of [`Extent::of`].
+    /// Errors of [`Extent::of`].
     pub fn extent<'a>(self, bytes: &'a [u8], at: u64) -> Result<AnyExtent<'a>> {
         let native = self.is_native();
         Ok(AnyExtent { stored: Stored::of(bytes, at, native)?, native })
@@ -199,20 +228,26 @@ impl Order {
 /// ```
 /// use pilaster::bytes::Scratch;
 /// use pilaster::column::Part as _;
-/// use pilaster::unstable::dataseries::raw::HEADER_LEN;
-/// use pilaster::dataseries::{Order, ReadOptions};
+/// use pilaster::dataseries::{AnyExtent, HEADER_LEN, Next, Order, ReadOptions, Trailer};
 ///
-/// # let bytes = std::fs::read("tests/golden/dataseries/large_zlib.ds").unwrap();
-/// let mut memory = vec![0; 1 << 20];
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+/// let mut memory = [0; 4096];
 /// let (mut scratch, options) = (Scratch::new(&mut memory), ReadOptions::DEFAULT);
-/// let (order, at) = (Order::of(&bytes)?, HEADER_LEN as u64);
-/// // The first extent are the types.
-/// let first = order.extent(&bytes[HEADER_LEN..], at)?;
-/// let types = first.types(&options, &mut scratch)?;
-/// let at = first.header().span().end().expect("a place in the file");
-/// let extent = order.extent(&bytes[at as usize..], at)?;
+/// let order = Order::of(bytes)?;
+/// let extent_at = |at: u64| -> pilaster::Result<AnyExtent<'_>> { order.extent(&bytes[at as usize..], at) };
+///
+/// let types = extent_at(HEADER_LEN as u64)?.types(&options, &mut scratch)?;
+/// let at = Trailer::span(bytes.len() as u64)?.at;
+/// let trailer = order.trailer(&bytes[at as usize..], at)?.located(at)?;
+/// let index = extent_at(trailer.index.at)?.index(&trailer, &options, &mut scratch)?;
+///
+/// let row = index.get(1)?;
+/// let extent = extent_at(row.span.at)?;
 /// let ty = types.find(extent.type_name()).expect("a type of the file");
-/// assert!(extent.unpack(&ty, &options, &mut scratch)?.rows() > 0);
+/// assert_eq!(extent.unpack(&ty, &options, &mut scratch)?.rows(), 2);
+/// // Without an index, each header leads to the next one.
+/// let next = order.next(&bytes[row.span.at as usize..], row.span.at)?;
+/// assert_eq!(next, Next::Extent(*extent.header()));
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -222,22 +257,22 @@ pub struct AnyExtent<'a> {
 }
 
 impl<'a> AnyExtent<'a> {
-    /// Its header.
+    /// Returns the header.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.stored.header
     }
 
-    /// The name of its type, as it is stored.
+    /// Returns the stored name of its type.
     #[must_use]
     pub fn type_name(&self) -> &'a [u8] {
         self.stored.type_name()
     }
 
-    /// What [`Extent::unpack`] gives.
+    /// Unpacks the extent, like [`Extent::unpack`].
     ///
     /// # Errors
-    /// Those of [`Extent::unpack`].
+    /// Errors of [`Extent::unpack`].
     pub fn unpack<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
     where
         'a: 's,
@@ -245,18 +280,18 @@ impl<'a> AnyExtent<'a> {
         self.stored.unpack::<ExtentType<'_>>(ty, self.native, options, scratch)
     }
 
-    /// The types that it holds, as [`Types::open`] reads them.
+    /// Returns the types in a type extent, like [`Types::open`].
     ///
     /// # Errors
-    /// Those of [`Types::open`].
+    /// Errors of [`Types::open`].
     pub fn types(&self, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Types<'a>> {
         Types::stored(&self.stored, self.native, options, scratch)
     }
 
-    /// The index that it is, as [`Index::open`] reads it.
+    /// Returns the index in an index extent, like [`Index::open`].
     ///
     /// # Errors
-    /// Those of [`Index::open`].
+    /// Errors of [`Index::open`].
     pub fn index(&self, trailer: &Trailer, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Index<'a>> {
         Index::of(&self.stored, self.native, trailer, options, scratch)
     }

@@ -1,4 +1,4 @@
-//! The types of a file: what its type extent holds (section 5).
+//! The types of a file: the contents of its type extent (section 5).
 
 use super::describe::Description;
 use super::extent::Stored;
@@ -11,23 +11,50 @@ use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 
-/// The extent types of a file, in the order of their names. A small handle on lent memory.
+/// The extent types of a file, sorted by name. A handle on caller-provided memory, cheap to copy.
+///
+/// ```
+/// use pilaster::bytes::{BigEndian, Scratch};
+/// use pilaster::dataseries::write::{Descriptions, Writer};
+/// use pilaster::dataseries::{File, INDEX_TYPE, ReadOptions, record};
+///
+/// record! {
+///     struct Alarm = "Alarm" { code: int32 }
+/// }
+/// record! {
+///     struct Reading = "Reading" { value: double }
+/// }
+///
+/// let types = Descriptions::of::<(Alarm, Reading)>();
+/// let bytes = Writer::<BigEndian, _>::new(Vec::new(), types, &mut []).finish().unwrap();
+/// let mut memory = [0; 4096];
+/// let file = File::<BigEndian>::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+/// let types = file.types();
+///
+/// let names: Vec<_> = types.iter().map(|ty| ty.name()).collect();
+/// assert_eq!((names, types.len(), types.is_empty()), (vec!["Alarm", "Reading"], 2, false));
+/// // An index among the types, for a table of the caller with one entry per type.
+/// let k = types.place(b"Reading").expect("a type of the file");
+/// assert_eq!(types.get(k), types.find(b"Reading"));
+/// assert!(types.find(INDEX_TYPE.as_bytes()).is_some(), "built-in");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Types<'a> {
-    /// The pool of the type extent, in which the documents lie.
+    /// The pool of the type extent, which contains the documents.
     documents: &'a [u8],
-    /// Names of types, and those of fields that no document has as they are.
+    /// Names of types, and names of fields that are not verbatim in a document.
     decoded: &'a [u8],
     types: &'a [Entry],
     fields: &'a [FieldRecord],
 }
 
-/// A type, as plain data that can lie in lent memory.
+/// A type as plain data, which can be stored in scratch memory.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Entry {
     document: Span,
-    /// Its part of the decoded names, which begins with the name and the namespace.
+    /// Its range in the decoded names. The name comes first, followed by the namespace.
     decoded: Span,
     name: u32,
     namespace: u32,
@@ -45,12 +72,13 @@ impl<'a> Types<'a> {
     /// No types.
     pub(super) const NONE: Types<'a> = Types { documents: &[], decoded: &[], types: &[], fields: &[] };
 
-    /// The types of a type extent, which must be one. Its documents stay in the file or go into
-    /// `scratch`, with everything that is read out of them.
+    /// Reads the types of a type extent. The documents stay in the file if they are uncompressed. Otherwise they go
+    /// into `scratch`, as does everything that is parsed.
     ///
     /// # Errors
-    /// What is wrong with the extent or with a document (then offsets count in the document),
-    /// [`Kind::Invalid`] if two documents that differ have one name, [`Kind::NoRoom`].
+    /// Errors of an invalid extent or document; in the latter case, offsets count from the start of the document.
+    /// [`Kind::Invalid`] if `extent` is not a type extent, or if two different documents have the same name;
+    /// [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open<E: Endian>(extent: &Extent<'a, E>, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         Types::stored(&extent.stored, E::IS_NATIVE, options, scratch)
     }
@@ -75,11 +103,11 @@ impl<'a> Types<'a> {
             let document = part.span(u32::from_ne_bytes([*a, *b, *c, *d]))?;
             *entry = Entry { document, ..bytemuck::Zeroable::zeroed() };
         }
-        // Rows may share a string, which is then read once: or a few bytes would be much work.
-        // None has a name yet.
+        // Rows may share a string. It is parsed only once: otherwise a few bytes could cause much work. The entries
+        // have no names yet.
         order(entries, &[]);
         let entries = distinct(entries, &|a, b| Ok(a.document.at == b.document.at))?;
-        // First how much room all of them take.
+        // The first pass determines the required sizes.
         let (mut fields, mut decoded): (&mut [FieldRecord], &mut [u8]) = (&mut [], &mut []);
         let mut room = false;
         loop {
@@ -104,19 +132,19 @@ impl<'a> Types<'a> {
         Ok(Types { documents: part.pool_bytes(), decoded, types, fields })
     }
 
-    /// How many types.
+    /// Returns the number of types.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.types.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the file describes no types.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.types.is_empty()
     }
 
-    /// Type `k`, in the order of the names.
+    /// Returns type `k` in the order of the names, or `None` if there is no such type.
     #[must_use]
     pub fn get(&self, k: usize) -> Option<ExtentType<'a>> {
         let entry = self.types.get(k)?;
@@ -137,13 +165,13 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// All types, in the order of their names.
+    /// Returns all types, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = ExtentType<'a>> + use<'a> {
         let types = *self;
         (0..types.len()).filter_map(move |k| types.get(k))
     }
 
-    /// The type of that name; the built-in types are found first.
+    /// Returns the type named `name`. Built-in types have precedence.
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<ExtentType<'a>> {
         if name == XML_TYPE.as_bytes() {
@@ -155,7 +183,7 @@ impl<'a> Types<'a> {
         self.get(self.place(name)?)
     }
 
-    /// The number of the type of that name among all that the file describes.
+    /// Returns the index of the type named `name` among the described types, as for [`get`](Self::get).
     #[must_use]
     pub fn place(&self, name: &[u8]) -> Option<usize> {
         self.types.binary_search_by(|entry| entry.name(self.decoded).cmp(name)).ok()
@@ -179,8 +207,7 @@ impl Entry {
     }
 }
 
-/// Puts the types in the order of their names. A document that is listed twice counts once; two that
-/// differ have two names.
+/// Sorts the types by name. Equal documents count once. Two different documents with the same name are an error.
 fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result<&'a [Entry]> {
     let name = |entry: &Entry| entry.name(decoded);
     order(entries, decoded);
@@ -194,13 +221,13 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
     Ok(kept)
 }
 
-/// In the order of their names, and of one name as their documents lie.
+/// Sorts by name; entries with the same name, by the offset of their documents.
 fn order(entries: &mut [Entry], decoded: &[u8]) {
     let key = |entry: &Entry| (entry.name(decoded), entry.document.at);
     sort_by(entries, |a, b| key(a) < key(b));
 }
 
-/// Keeps the first of each run of entries that are the `same`.
+/// Keeps the first entry of each run of entries that are equal by `same`.
 fn distinct<'e>(entries: &'e mut [Entry], same: &dyn Fn(&Entry, &Entry) -> Result<bool>) -> Result<&'e mut [Entry]> {
     let mut kept = 0usize;
     for k in 0..entries.len() {

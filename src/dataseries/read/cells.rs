@@ -1,27 +1,27 @@
-//! Cells of one field in all records: a column whose cells lie one record apart.
+//! The cells of one field in all records, at a distance of one record.
 
 use crate::bytes::{Bits, FAST};
 use crate::dataseries::layout::Bit;
 use crate::error::Result;
 
-/// Whether a bit of a record is set.
+/// Returns whether a bit of a record is 1.
 fn is_set(bit: Bit, record: &[u8]) -> bool {
     record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0)
 }
 
-/// Records of `size` bytes.
+/// Iterates over records of `size` bytes.
 #[cfg(not(pilaster_small))]
 fn each_of(records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     records.chunks_exact(size.max(1))
 }
 
-/// The same of records that change.
+/// Iterates over mutable records of `size` bytes.
 #[cfg(not(pilaster_small))]
 pub(super) fn each_mut(records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
     records.chunks_exact_mut(size.max(1))
 }
 
-/// Records of `size` bytes, without the division that `chunks_exact` begins with.
+/// Iterates over records of `size` bytes, without the division at the start of `chunks_exact`.
 #[cfg(pilaster_small)]
 fn each_of(mut records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     core::iter::from_fn(move || {
@@ -31,7 +31,7 @@ fn each_of(mut records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The same of records that change.
+/// Iterates over mutable records of `size` bytes, without a division.
 #[cfg(pilaster_small)]
 pub(super) fn each_mut(mut records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
     core::iter::from_fn(move || {
@@ -41,12 +41,12 @@ pub(super) fn each_mut(mut records: &mut [u8], size: usize) -> impl Iterator<Ite
     })
 }
 
-/// Cells of `N` bytes at `at` in records of `size` bytes.
+/// Iterates over the cells of `N` bytes at offset `at` in records of `size` bytes.
 pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
     each_of(records, size).map_while(move |record| record.get(at..)?.first_chunk())
 }
 
-/// Turns the bytes of each cell of `width` bytes around.
+/// Reverses the bytes of each cell of `width` bytes.
 pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
     for record in each_mut(records, size) {
         if let Some(cell) = record.get_mut(at..).and_then(|cell| cell.get_mut(..width)) {
@@ -55,7 +55,7 @@ pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
     }
 }
 
-/// Puts the cells of `N` bytes side by side.
+/// Copies the cells of `N` bytes to `to`, contiguously.
 pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to: &mut [u8]) {
     let (to, _) = to.as_chunks_mut::<N>();
     for (to, cell) in to.iter_mut().zip(cells::<N>(records, size, at)) {
@@ -63,7 +63,7 @@ pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to:
     }
 }
 
-/// Puts cells of any number of bytes side by side.
+/// Copies the cells of `width` bytes to `to`, contiguously.
 pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize, to: &mut [u8]) {
     for (to, record) in each_mut(to, width).zip(each_of(records, size)) {
         if let Some(cell) = record.get(at..).and_then(|cell| cell.get(..width)) {
@@ -74,7 +74,7 @@ pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize,
     }
 }
 
-/// Puts one bit of each record into a bitmap, turned over if `not`; `ones` becomes how many of them are 1.
+/// Copies one bit of each record to a bitmap, inverted if `not`. Stores the number of 1 bits in `ones`.
 pub(super) fn gather_bits<'s>(
     records: &[u8],
     size: usize,
@@ -101,7 +101,7 @@ pub(super) fn gather_bits<'s>(
     Bits::new(to, 0, rows)
 }
 
-/// A kind of numbers, whose cells are words here; sums of integers wrap (section 8).
+/// A type of numbers. Cells are handled as bits in a `u64`. Integer addition wraps (section 8).
 #[derive(Clone, Copy)]
 pub(super) enum Number {
     Int32,
@@ -109,8 +109,8 @@ pub(super) enum Number {
     Double,
 }
 
-/// Of doubles that are scaled and differences to the record before (section 8.3): each is rounded to a multiple of the
-/// unit, so that errors do not add up.
+/// The scale of doubles that are relative to the record before (section 8.3). Each value is rounded to a multiple of
+/// the unit, so that errors do not accumulate.
 #[derive(Clone, Copy)]
 pub(super) struct Rounded {
     pub unit: f64,
@@ -150,7 +150,7 @@ impl Number {
     }
 }
 
-/// Changes every number at `at`, except in records whose `skip` bit is set.
+/// Changes every number at offset `at`, except in records whose `skip` bit is 1.
 fn each(
     records: &mut [u8],
     size: usize,
@@ -178,8 +178,8 @@ fn each(
     }
 }
 
-/// Differences become values: to the cell at `base` of the same record (section 8.2), or to the record before
-/// (section 8.3). Where speed counts, each kind of number is a loop of its own.
+/// Converts differences to values. The base is the cell at offset `base` of the same record (section 8.2), or, without
+/// `base`, the same cell of the record before (section 8.3). On 64-bit targets each type of number has its own loop.
 pub(super) fn undo(
     records: &mut [u8],
     size: usize,
@@ -202,7 +202,7 @@ pub(super) fn undo(
             });
         }
         (number, base, rounded) => {
-            // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
+            // The scale is undone in null cells, too (section 8.4).
             if let Some(Rounded { unit, .. }) = rounded {
                 undo_scale(records, size, at, unit);
             }
@@ -234,14 +234,14 @@ fn differences(
     });
 }
 
-/// Scaled doubles become values (section 8.4). Every cell, also that of a missing value.
+/// Multiplies scaled doubles by their scale (section 8.4), null cells included.
 pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
     each(records, size, at, None, Number::Double, |_, cell| (f64::from_bits(cell) * scale).to_bits());
 }
 
-/// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.
+/// Rounds to the nearest integer, halves away from zero. NaN, infinities and the sign of zero are kept.
 fn round(x: f64) -> f64 {
-    /// To which a number of up to 51 bits is added with its fraction rounded away, halves to even.
+    /// 1.5 * 2^52. Adding it to a number below 2^51 rounds the fraction off, halves to even.
     const SHIFT: f64 = 6_755_399_441_055_744.0;
     const SIGN: u64 = 1 << 63;
     let near = (x + SHIFT) - SHIFT;
@@ -256,7 +256,7 @@ fn round(x: f64) -> f64 {
 #[cold]
 #[allow(clippy::cast_possible_truncation, reason = "below 2^52 nothing but the fraction is lost")]
 fn round_slowly(x: f64) -> f64 {
-    // From 2^52 on every number is an integer.
+    // All numbers of at least 2^52 are integers.
     if x.is_nan() || x.abs() >= 4_503_599_627_370_496.0 {
         return x;
     }

@@ -10,19 +10,19 @@ use crate::meta::xml::{Attribute, Tag, Text, Token, Xml};
 
 use super::number;
 
-/// A description, read into lent memory. What there is no room for is counted, so the same walk over the document says
-/// how much it takes, and fills that.
+/// A description, parsed into caller-provided memory. Items beyond the capacity are only counted. So the first walk
+/// over the document determines the required sizes, and an equal second walk fills the memory.
 pub(super) struct Description<'a, 'r> {
     xml: &'a [u8],
-    /// Room for the fields.
+    /// Buffer for the fields.
     fields: &'r mut [FieldRecord],
-    /// Room for the name, the namespace behind it, and the names of fields that are not in the document as they are.
+    /// Buffer for the name, then the namespace, then the names of fields that are not verbatim in the document.
     texts: &'r mut [u8],
-    /// What the fields take.
+    /// The sizes of the fields, for the layout.
     counts: Counts,
-    /// How many fields.
+    /// The number of fields.
     pub count: usize,
-    /// Bytes of all texts, of the name and of the namespace.
+    /// The length in bytes of all texts; `name` and `namespace` are the lengths of these two.
     pub used: usize,
     pub name: usize,
     pub namespace: usize,
@@ -48,8 +48,8 @@ impl<'a, 'r> Description<'a, 'r> {
         }
     }
 
-    /// Walks the document: its root, then its fields. What may stand inside the root is fields and white space; what is
-    /// inside a field, nobody asks. Where there is room for all fields, they are whole afterwards.
+    /// Parses the document: its root, then its fields. Inside the root, only fields and white space are valid; the
+    /// contents of a field are ignored. If `fields` has the capacity for all fields, they are complete afterwards.
     pub(super) fn read(&mut self, limits: &Limits, scratch: &mut Scratch<'_>) -> Result<()> {
         let mut reader = Xml::new(self.xml);
         let mut root = None;
@@ -81,7 +81,7 @@ impl<'a, 'r> Description<'a, 'r> {
         Ok(())
     }
 
-    /// The root; gives back its name attribute.
+    /// Parses the root. Returns its name attribute.
     fn root(&mut self, tag: &Tag<'a>) -> Result<Text<'a>> {
         let at = tag.name().at();
         if !tag.is("ExtentType") {
@@ -98,8 +98,8 @@ impl<'a, 'r> Description<'a, 'r> {
         Ok(declared.name)
     }
 
-    /// The next field as its tag declares it. What it is relative to is the offset of a value for now, and only whether it
-    /// is nullable is said of its place.
+    /// Parses the next field. For now, `relative` of its record holds the offset of an attribute value, and `null_mask`
+    /// only tells whether the field is nullable.
     fn field(&mut self, tag: &Tag<'a>) -> Result<()> {
         let mut declared = Declared::NOTHING;
         declared.read(tag, OF_FIELD, What::DATASERIES_FIELD)?;
@@ -141,7 +141,7 @@ impl<'a, 'r> Description<'a, 'r> {
         Ok(())
     }
 
-    /// Puts a text behind the others; gives back how many bytes it has.
+    /// Appends a text. Returns its length in bytes.
     fn put(&mut self, text: &Text<'_>) -> usize {
         text.copy_to(self.texts.get_mut(self.used..).unwrap_or_default());
         let len = text.len();
@@ -149,12 +149,13 @@ impl<'a, 'r> Description<'a, 'r> {
         len
     }
 
-    /// Where each field lies in a record: only all of them tell. `at` is where the type has its name.
+    /// Computes the position of each field in a record, which depends on all fields. `at` is the offset of the name of
+    /// the type.
     fn place(&mut self, at: u64) -> Result<()> {
         self.layout =
             self.counts.layout(self.options).ok_or_else(|| Error::new(Kind::Overflow, What::DATASERIES_TYPE, 0))?;
         if self.options.compact && self.layout.compact_prefix() == 0 {
-            // Compaction is said by bools; there must be one.
+            // Compaction requires a bool, because the null bits tell which cells are stored.
             return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE, at));
         }
         let mut places = self.layout.places();
@@ -164,8 +165,8 @@ impl<'a, 'r> Description<'a, 'r> {
         Ok(())
     }
 
-    /// No two fields have one name, and those that are relative to others find them by it. `root` is a text of the same
-    /// document.
+    /// Checks that the names of fields are distinct, and resolves the name in each `relative` to the index of a field.
+    /// `root` is any text of the document.
     fn relate(&mut self, root: Text<'a>, scratch: &mut Scratch<'_>) -> Result<()> {
         let order = scratch.take::<u32>(self.count)?;
         for (number, k) in order.iter_mut().zip(0..) {
@@ -184,13 +185,13 @@ impl<'a, 'r> Description<'a, 'r> {
             let Some(field) = self.fields.get(k).filter(|field| field.relative != 0) else { continue };
             let name = root.other(self.xml, field.relative)?;
             let mut buffer = [0; MAX_NAME];
-            // No field has a longer name.
+            // A text that does not fit is longer than any name, so it refers to no field.
             let text = bytes(&name, &mut buffer).unwrap_or_default();
             let base = order.binary_search_by(|k| self.name_of(*k).cmp(text)).ok();
             let base = base.and_then(|at| order.get(at)).map(|base| *base as usize);
             let fits = |base: &usize| {
                 let same = self.fields.get(*base).is_some_and(|base| base.ty() == field.ty());
-                // A difference of doubles to the row before would drift without a scale.
+                // Doubles relative to the row before would accumulate rounding errors without a scale.
                 let drifts = *base == k && field.ty() == FieldType::Double && field.flags & SCALED == 0;
                 *base <= k && same && !drifts
             };
@@ -203,7 +204,7 @@ impl<'a, 'r> Description<'a, 'r> {
         Ok(())
     }
 
-    /// The name of field `k`.
+    /// Returns the name of field `k`.
     fn name_of(&self, k: u32) -> &[u8] {
         let Some(field) = self.fields.get(k as usize) else { return &[] };
         let NameAt { at, len, decoded } = field.name();
@@ -213,12 +214,13 @@ impl<'a, 'r> Description<'a, 'r> {
 }
 
 impl<'a> ExtentType<'a> {
-    /// Reads the description `xml`. Fields go into `scratch`, as do the names of the type, and those of fields that are
-    /// not in the document as they are. The work is in proportion to the document, but for the sorting of its names.
+    /// Parses the description `xml`. The fields go into `scratch`, as do the names of the type, and the names of fields
+    /// that are not verbatim in the document. The time is proportional to the length of the document, except for the
+    /// sorting of the names.
     ///
     /// # Errors
-    /// What is wrong with the document (offsets count in it), [`Kind::Limit`] for more fields than
-    /// `limits` has columns, [`Kind::NoRoom`].
+    /// Errors of an invalid document, with offsets in the document; [`Kind::Limit`] for more than `limits.max_columns`
+    /// fields; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn parse(xml: &'a [u8], limits: &Limits, scratch: &mut Scratch<'a>) -> Result<ExtentType<'a>> {
         let mut sizes = Description::new(xml, &mut [], &mut []);
         sizes.read(limits, &mut scratch.scope())?;
@@ -242,22 +244,22 @@ impl<'a> ExtentType<'a> {
     }
 }
 
-/// What the attributes of a tag say.
+/// The attributes of a tag.
 struct Declared<'a> {
     name: Text<'a>,
     namespace: Text<'a>,
     version: [i32; 2],
     options: Options,
     ty: Option<FieldType>,
-    /// 0 if nothing was said.
+    /// 0 if not declared.
     size: u32,
     field: FieldRecord,
-    /// Which types the attributes are for: elsewhere even a "no" is wrong.
+    /// The types of fields that the attributes are for. For another type even the value "no" is invalid.
     used: u8,
     warn: bool,
 }
 
-/// What attributes are for.
+/// Bits of [`Declared::used`].
 const FOR_STRINGS: u8 = 1;
 const FOR_NUMBERS: u8 = 2;
 const FOR_DOUBLES: u8 = 4;
@@ -281,7 +283,7 @@ enum Key {
     DoubleBase,
 }
 
-/// Names of attributes, and what they are.
+/// The names of attributes, separated by spaces, and their keys in the same order.
 type Known = (&'static str, &'static [Key]);
 
 const OF_ROOT: Known = (
@@ -317,7 +319,7 @@ impl<'a> Declared<'a> {
         warn: false,
     };
 
-    /// Reads the attributes of `tag`, of which these are `known`.
+    /// Reads the attributes of `tag`. Attributes with other names than the known ones are checked only by their prefix.
     fn read(&mut self, tag: &Tag<'a>, (names, keys): Known, what: What) -> Result<()> {
         let (mut attributes, mut attribute) = (tag.attributes(), Attribute::NONE);
         while attributes.read(&mut attribute) {
@@ -327,7 +329,7 @@ impl<'a> Declared<'a> {
                 Some(key) => {
                     self.set(*key, value).ok_or_else(|| Error::new(Kind::Invalid, what, value.at()))?;
                 }
-                // Other attributes are for whoever shows the data, but not these.
+                // Other attributes only affect the display of the data, unless they have one of these prefixes.
                 None if ["pack_", "opt_"].iter().any(|start| start.chars().eq(name.chars().take(start.len()))) => {
                     return Err(Error::new(Kind::Unsupported, what, name.at()));
                 }
@@ -337,10 +339,10 @@ impl<'a> Declared<'a> {
         Ok(())
     }
 
-    /// Takes the value of an attribute; `None` if it cannot be its value.
+    /// Stores the value of an attribute. Returns `None` if the value is not valid.
     fn set(&mut self, key: Key, value: &Text<'a>) -> Option<()> {
         let mut buffer = [0; number::LONGEST];
-        // Nothing but a name is longer.
+        // A longer value with references becomes empty. Only names may be longer, and they are taken from `value`.
         let text = bytes(value, &mut buffer).unwrap_or_default();
         let field = &mut self.field;
         match key {
@@ -384,23 +386,23 @@ impl<'a> Declared<'a> {
         Some(())
     }
 
-    /// Whether the name can be one.
+    /// Returns whether the name has a valid length.
     fn is_named(&self) -> bool {
         (1..=MAX_NAME).contains(&self.name.len())
     }
 }
 
-/// The bytes of `text`, through a buffer, as it may hold references; `None` if they do not fit there.
+/// Returns the bytes of `text`. A text with references is decoded into `buffer`; `None` if it does not fit.
 fn bytes<'b>(text: &Text<'b>, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
     text.decode(&mut Scratch::new(buffer)).ok().map(str::as_bytes)
 }
 
-/// A number of a field record; only documents that no file can hold have larger ones.
+/// Converts an offset or a length for a field record. Only a document that no file can hold has larger ones.
 fn small(n: u64, text: &Text<'_>) -> Result<u32> {
     u32::try_from(n).map_err(|_| Error::new(Kind::Overflow, What::DATASERIES_FIELD, text.at()))
 }
 
-/// The type of a name; a fixedwidth field learns its size elsewhere.
+/// Returns the type named `name`. The size of a fixedwidth field is set later.
 fn field_type(name: &[u8]) -> Option<FieldType> {
     use FieldType::{Bool, Byte, Double, FixedWidth, Int32, Int64, Variable32};
     const ALL: [FieldType; 7] = [Bool, Byte, Int32, Int64, Double, Variable32, FixedWidth(0)];
@@ -409,7 +411,7 @@ fn field_type(name: &[u8]) -> Option<FieldType> {
 
 const YES: &str = "no yes";
 
-/// Which of two values it is: whether the second.
+/// Returns whether `text` is the second of the two names, or `None` if it is neither.
 fn choice(text: &[u8], names: &str) -> Option<bool> {
     word_list::place(names, text).map(|place| place > 0)
 }

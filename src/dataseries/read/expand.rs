@@ -1,4 +1,4 @@
-//! Null compaction undone (section 8.6).
+//! Expansion of null-compacted records (section 8.6).
 
 use super::cells;
 use crate::bytes::{FAST, Scratch};
@@ -6,34 +6,35 @@ use crate::dataseries::layout::Bit;
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 
-/// A cell that is stored only where it is not null.
+/// A cell of a compacted record, which is stored only if it is not null.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Step {
     at: u32,
     null_at: u32,
-    /// 0: never null.
+    /// 0 for a field that is not nullable.
     null_mask: u8,
-    /// Which bit the mask is.
+    /// The number of the bit in `null_mask`.
     null_shift: u8,
-    /// Bytes of the cell.
+    /// Size of the cell in bytes.
     size: u8,
     zero: u8,
 }
 
-/// Scratch that [`expand`] takes for a type.
+/// Returns the scratch size in bytes that [`expand`] takes for a type.
 pub(super) fn need(ty: &ExtentType<'_>) -> u64 {
     Scratch::cost::<Step>(ty.records().len() as u64)
 }
 
-/// Fills `records` from the `compacted` stream, of which nothing may be left over.
+/// Expands the `compacted` stream into `records`. The stream must be used up exactly.
 pub(super) fn expand(
     compacted: &[u8],
     ty: &ExtentType<'_>,
     records: &mut [u8],
     scratch: &mut Scratch<'_>,
 ) -> Result<()> {
-    // In a group of the record the fields lie in their order; only the fours are two groups.
+    // Within a group, cells are in declaration order, which is also their order in the record. Cells of size 4 are two
+    // groups: int32, then variable32.
     let steps = scratch.take::<Step>(ty.records().len())?;
     let (mut count, mut ends) = (0usize, [0; 4]);
     for ((group, cell), end) in (1..).zip(&[1, 4, 4, 8]).zip(&mut ends) {
@@ -78,7 +79,8 @@ impl Step {
     }
 }
 
-/// Behind a branch this must be a call, or the compiler makes a call of both arms.
+/// Copies bytes. `cold` keeps it a separate call: otherwise the compiler merges the two arms of the branch before it
+/// into one call.
 #[cold]
 fn copy(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -92,8 +94,8 @@ struct Stream<'c> {
 }
 
 impl Stream<'_> {
-    /// The records up to those near the end of the stream; gives back how many. Which cells are null nobody
-    /// can foresee, and a branch on it would be wrong half of the time: here is none.
+    /// Expands the records except for some near the end of the stream. Returns their number. Whether a cell is null is
+    /// unpredictable, and a branch on it would be mispredicted half of the time, so this loop has no such branch.
     fn records(&mut self, records: &mut [u8], size: usize, prefix: usize, steps: &[Step], ends: [usize; 4]) -> usize {
         let [small, _, fours, _] = ends;
         let (rest, eights) = steps.split_at_checked(fours).unwrap_or_default();
@@ -121,7 +123,7 @@ impl Stream<'_> {
 
     fn cells<const N: usize>(&self, mut at: usize, steps: &[Step], record: &mut [u8]) -> Option<usize> {
         for step in steps {
-            // 1 or 0, of which the compiler knows nothing: it would make a branch of it.
+            // 1 or 0, computed in a form that the compiler does not convert to a branch.
             let null = u32::from(record.get(step.null_at as usize)? & step.null_mask) >> (step.null_shift & 31);
             let there = (null as usize).wrapping_sub(1);
             let from = at.wrapping_add(N.wrapping_sub(1)) & !N.wrapping_sub(1);
@@ -136,8 +138,8 @@ impl Stream<'_> {
         Some(at)
     }
 
-    /// The cells that are not null. Of cells that are there, each begins at a multiple of its size: the first of
-    /// a group by padding, the others by themselves.
+    /// Copies the cells that are not null. Each stored cell begins at a multiple of its size: the first one of a group
+    /// after padding, the others because all cells of a group have the same size.
     fn record(&mut self, steps: &[Step], record: &mut [u8]) -> Result<()> {
         for step in steps {
             if record.get(step.null_at as usize).is_some_and(|byte| byte & step.null_mask != 0) {

@@ -1,4 +1,4 @@
-//! Extents: what stands in front of the parts (section 3).
+//! Extents: the header before the parts (section 3).
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -14,49 +14,71 @@ use crate::dataseries::raw::{
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::Adler32;
 
-/// What no number of rows or bytes reaches, as it is signed.
+/// Exclusive upper bound of counts and sizes, which are signed.
 const SIGN: u32 = 1 << 31;
-/// Bounds of sizes as the header has them.
+/// Minimum size of a pool, and exclusive upper bound of the stored size of a part, in bytes.
 #[allow(clippy::cast_possible_truncation, reason = "4, and 512 MiB")]
 const SIZES: (u32, u32) = (POOL_START as u32, MAX_STORED as u32);
 
-/// The header of an extent: how large it is and what is in it, all structural checks made.
+/// The header of an extent, after all structural checks.
+///
+/// ```
+/// use pilaster::bytes::FileRange;
+/// use pilaster::dataseries::{EXTENT_HEADER_LEN, Mode, Order};
+/// use pilaster::error::Kind;
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// let at = 376;
+/// let header = Order::Little.header(&bytes[at..][..EXTENT_HEADER_LEN], at as u64)?;
+/// assert_eq!((header.rows, header.fixed_mode, header.pool), (2, Mode::None, 20));
+///
+/// // The header leads to everything else in the extent.
+/// assert_eq!(header.span(), FileRange { at: 376, len: 96 });
+/// assert_eq!(header.name_span(), FileRange { at: 404, len: 4 });
+/// assert_eq!(header.fixed_span(), FileRange { at: 408, len: 48 });
+/// assert_eq!(header.variable_span(), FileRange { at: 456, len: 16 });
+///
+/// // The error of a reader that does not know the type named there.
+/// let error = header.unknown_type();
+/// assert_eq!((error.kind(), error.at()), (Kind::Invalid, 404));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
     /// Offset of the extent in the file.
     pub at: u64,
-    /// Stored size of the fixed part.
+    /// Stored size of the fixed part in bytes.
     pub fixed: u32,
-    /// Stored size of the variable part.
+    /// Stored size of the variable part in bytes.
     pub variable: u32,
     /// Number of records.
     pub rows: u32,
-    /// Size of the unpacked pool, its four zero bytes included.
+    /// Size of the unpacked pool in bytes, its four zero bytes included.
     pub pool: u32,
     /// Adler-32 of the stored extent.
     pub adler: u32,
     /// lookup2 of the partly unpacked parts.
     pub hash: u32,
-    /// How the fixed part is stored; means nothing if that is empty.
+    /// How the fixed part is stored; has no meaning if the part is empty.
     pub fixed_mode: Mode,
-    /// How the variable part is stored; means nothing if that is empty.
+    /// How the variable part is stored; has no meaning if the part is empty.
     pub variable_mode: Mode,
-    /// Length of the type name.
+    /// Length of the type name in bytes.
     pub name_len: u8,
 }
 
 impl Header {
-    /// As [`Order::header`](super::Order::header).
+    /// Reads a header, like [`Order::header`](super::Order::header).
     pub(crate) fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Header> {
         Header::read(bytes, at, E::IS_NATIVE)
     }
 
-    /// `native`: whether the extent has the byte order of this machine.
+    /// Reads a header; `native`: whether the extent is in native byte order.
     pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Header> {
         let header = Reader::<NativeEndian>::new_at(bytes, at)
             .view::<raw::ExtentHeader<NativeEndian>>(What::DATASERIES_EXTENT)?;
-        // A negative number is not below any of the limits.
+        // As an unsigned number, a negative number exceeds all limits.
         let number = |value: I32<NativeEndian>| word(value.get().cast_unsigned(), native);
         let (fixed, variable) = (number(header.fixed), number(header.variable));
         let (rows, pool) = (number(header.rows), number(header.pool));
@@ -87,26 +109,26 @@ impl Header {
         Err(Error::needing(Kind::Invalid, what, at.saturating_add(field), value.into()))
     }
 
-    /// The error about what begins `field` bytes behind the start of the extent.
+    /// Creates the error about the field that begins `field` bytes after the start of the extent.
     #[cold]
     pub(super) fn wrong(&self, kind: Kind, what: What, field: usize, value: u32) -> Error {
         Error::needing(kind, what, self.at.saturating_add(field as u64), value.into())
     }
 
-    /// The error that the name of the type is not one that can stand here.
+    /// Creates the error for a type name that is unknown or not allowed for this extent.
     #[cold]
     #[must_use]
     pub fn unknown_type(&self) -> Error {
         self.wrong(Kind::Invalid, What::DATASERIES_TYPE_NAME, EXTENT_HEADER_LEN, 0)
     }
 
-    /// Where the type name lies.
+    /// Returns the range of the type name.
     #[must_use]
     pub const fn name_span(&self) -> FileRange {
         FileRange { at: self.at.saturating_add(EXTENT_HEADER_LEN as u64), len: self.name_len as u64 }
     }
 
-    /// Where the extent lies, with its padding.
+    /// Returns the range of the extent, padding included.
     #[must_use]
     pub const fn span(&self) -> FileRange {
         let variable = self.variable_span();
@@ -114,14 +136,14 @@ impl Header {
         FileRange { at: self.at, len: end.saturating_sub(self.at) }
     }
 
-    /// Where the stored fixed part lies.
+    /// Returns the range of the stored fixed part, without padding.
     #[must_use]
     pub const fn fixed_span(&self) -> FileRange {
         let from = align((EXTENT_HEADER_LEN as u64).saturating_add(self.name_len as u64), ALIGN as u64);
         FileRange { at: self.at.saturating_add(from), len: self.fixed as u64 }
     }
 
-    /// Where the stored variable part lies.
+    /// Returns the range of the stored variable part, without padding.
     #[must_use]
     pub const fn variable_span(&self) -> FileRange {
         let fixed = self.fixed_span();
@@ -129,7 +151,31 @@ impl Header {
     }
 }
 
-/// What begins at an offset of a file at which an extent may begin.
+/// The item at an offset of a file where an extent may begin.
+///
+/// ```
+/// use pilaster::bytes::LittleEndian;
+/// use pilaster::dataseries::{End, HEADER_LEN, Next, TRAILER_LEN};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// // Walks a file and fetches only short ranges of it.
+/// let (mut at, mut rows) = (HEADER_LEN as u64, 0);
+/// let end = loop {
+///     let span = Next::span(at, bytes.len() as u64);
+///     let fetched = &bytes[span.at as usize..][..span.len as usize];
+///     match Next::of::<LittleEndian>(fetched, at)? {
+///         Next::Extent(header) => {
+///             rows += header.rows;
+///             at = header.span().end().expect("below 2^64");
+///         }
+///         Next::End(end) => break end,
+///     }
+/// };
+/// assert_eq!(rows, 1 + 2 + 3, "types, data, index");
+/// assert!(matches!(end, End::Trailer { trailer, .. } if trailer.index.at == 472));
+/// assert_eq!(end.at() as usize + TRAILER_LEN, bytes.len());
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Next {
@@ -139,31 +185,31 @@ pub enum Next {
     End(End),
 }
 
-/// Why there are no more extents.
+/// The reason why no more extents follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum End {
-    /// The trailer, at offset `at`; what follows it, nobody looks at.
+    /// The trailer. Bytes after it are ignored.
     Trailer {
-        /// Where it begins.
+        /// Offset of the trailer.
         at: u64,
-        /// What it says.
+        /// The contents of the trailer.
         trailer: Trailer,
     },
-    /// The end of the file: its writer did not finish, and all that it has is whole.
+    /// The end of the file. The writer did not finish, but all extents of the file are complete.
     File {
         /// The length of the file.
         at: u64,
     },
-    /// Erased flash, 0xFF throughout as far as it was looked at: the log goes on here.
+    /// Erased flash: all inspected bytes are 0xFF. A log resumes here.
     Erased {
-        /// Where it begins.
+        /// Offset of the first erased byte.
         at: u64,
     },
 }
 
 impl End {
-    /// Offset behind the last extent.
+    /// Returns the offset after the last extent.
     #[must_use]
     pub const fn at(&self) -> u64 {
         match self {
@@ -173,19 +219,18 @@ impl End {
 }
 
 impl Next {
-    /// The range to fetch of a file of `file_len` bytes to know what begins at offset `at`: 28 bytes, or
-    /// what is left.
+    /// Returns the range to fetch from a file of `file_len` bytes to determine what begins at offset `at`: 28 bytes, or
+    /// the rest of the file.
     #[must_use]
     pub const fn span(at: u64, file_len: u64) -> FileRange {
         let left = file_len.saturating_sub(at);
         FileRange { at, len: if left < TRAILER_LEN as u64 { left } else { TRAILER_LEN as u64 } }
     }
 
-    /// Says what begins at offset `at`. `bytes` are those of [`span`](Self::span) or more.
+    /// Returns what begins at offset `at`. `bytes` begin there and have at least the length of [`span`](Self::span).
     ///
     /// # Errors
-    /// What is wrong with the header or the trailer; [`Kind::Truncated`] for a few bytes that are
-    /// neither.
+    /// Errors of an invalid header or trailer; [`Kind::Truncated`] for less than 28 bytes, unless all are 0xFF.
     pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Next> {
         Next::read(bytes, at, E::IS_NATIVE)
     }
@@ -195,7 +240,7 @@ impl Next {
         if head.is_empty() {
             return Ok(Next::End(End::File { at }));
         }
-        // No trailer looks like this, its size and the complement being equal.
+        // No valid trailer: its size and the complement would be equal.
         if head.iter().all(|byte| *byte == 0xff) {
             return Ok(Next::End(End::Erased { at }));
         }
@@ -207,14 +252,39 @@ impl Next {
     }
 }
 
-/// An extent as it is stored.
+/// A stored extent.
+///
+/// ```
+/// use pilaster::bytes::{LittleEndian, Scratch};
+/// use pilaster::column::Part as _;
+/// use pilaster::dataseries::{Extent, ExtentType, ReadOptions, record};
+/// use pilaster::error::Kind;
+///
+/// record! {
+///     struct Tiny<'a> = "Tiny" { flag: bool, b: byte, i: int32 nullable, s: variable32, d: double }
+/// }
+///
+/// # let mut bytes = *include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// let (ty, options) = (ExtentType::of::<Tiny<'_>>(), ReadOptions::DEFAULT);
+/// let extent = Extent::<LittleEndian>::of(&bytes[376..], 376)?;
+/// assert_eq!((extent.type_name(), extent.bytes().len()), (&b"Tiny"[..], 96));
+/// let mut memory = vec![0; extent.need(&ty, &options)? as usize];
+/// assert_eq!(extent.unpack(&ty, &options, &mut Scratch::new(&mut memory))?.rows(), 2);
+/// // Gives the same rows. Only the code for the fields of `Tiny` is linked.
+/// assert_eq!(extent.unpack_as::<Tiny<'_>>(&options, &mut Scratch::new(&mut memory))?.rows(), 2);
+///
+/// bytes[420] ^= 1;
+/// let damaged = Extent::<LittleEndian>::of(&bytes[376..], 376)?;
+/// assert_eq!(damaged.check_stored().unwrap_err().kind(), Kind::Checksum);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Extent<'a, E> {
     pub(super) stored: Stored<'a>,
     order: PhantomData<E>,
 }
 
-/// An extent of either byte order, so that what works on it is compiled once.
+/// An extent of either byte order. Its functions are not generic over the order, so they are compiled once.
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub header: Header,
@@ -222,36 +292,37 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a, E: Endian> Extent<'a, E> {
-    /// The extent at the start of `bytes`, which lie at offset `at` of the file and may go on behind it.
+    /// Creates the extent at the start of `bytes`. `bytes` begin at offset `at` of the file and may be longer than the
+    /// extent.
     ///
     /// # Errors
-    /// Those of [`Order::header`](super::Order::header), and [`Kind::Truncated`] if the extent ends behind the bytes.
+    /// Errors of [`Order::header`](super::Order::header); [`Kind::Truncated`] if `bytes` end before the extent.
     pub fn of(bytes: &'a [u8], at: u64) -> Result<Self> {
         Ok(Extent { stored: Stored::of(bytes, at, E::IS_NATIVE)?, order: PhantomData })
     }
 
-    /// Its header.
+    /// Returns the header.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.stored.header
     }
 
-    /// All its bytes, with the padding.
+    /// Returns all bytes of the extent, padding included.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.stored.bytes
     }
 
-    /// The name of its type, as it is stored.
+    /// Returns the stored name of its type.
     #[must_use]
     pub fn type_name(&self) -> &'a [u8] {
         self.stored.type_name()
     }
 
-    /// The check of the stored bytes: Adler-32 of everything but itself (section 3.3).
+    /// Checks the Adler-32 of the stored bytes, which covers everything except itself (section 3.3).
     ///
     /// # Errors
-    /// [`Kind::Checksum`].
+    /// [`Kind::Checksum`] if it is wrong.
     pub fn check_stored(&self) -> Result<()> {
         self.stored.check()
     }
@@ -277,7 +348,7 @@ impl<'a> Stored<'a> {
         self.part(self.header.variable_span())
     }
 
-    /// The length was checked when the extent was made.
+    /// Returns the bytes of `span`, which are in range: [`of`](Self::of) has checked the length.
     fn part(&self, span: FileRange) -> &'a [u8] {
         let at = span.at.saturating_sub(self.header.at);
         FileRange { at, ..span }.of(self.bytes, What::DATASERIES_EXTENT).unwrap_or_default()

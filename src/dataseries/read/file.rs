@@ -1,4 +1,4 @@
-//! A whole file: opened by its index or from the front, and walked extent by extent.
+//! A complete file: opened through its index or from the front, and walked extent by extent.
 
 use core::marker::PhantomData;
 
@@ -10,12 +10,35 @@ use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::{Descriptions, List};
 use crate::error::{Error, Kind, Result, What};
 
-/// A file of one byte order. A small handle on the file's bytes and on lent memory.
+/// A file of one byte order. A handle on the bytes of the file and on caller-provided memory, cheap to copy.
+///
+/// ```
+/// use pilaster::bytes::{LittleEndian, Scratch};
+/// use pilaster::dataseries::{File, ReadOptions};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// let mut kept = [0; 4096];
+/// let file = File::<LittleEndian>::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
+/// let (index, trailer) = file.index().expect("opened through its index");
+/// assert_eq!((index.len(), trailer.index.at), (3, 472));
+///
+/// for extent in file.extents() {
+///     let extent = extent?;
+///     let ty = file.type_of(&extent)?;
+///     assert_eq!(ty.name().as_bytes(), extent.type_name());
+/// }
+///
+/// // One buffer suffices for every extent.
+/// let mut memory = vec![0; usize::try_from(file.need()?).expect("within the limits")];
+/// let end = file.verify(&mut Scratch::new(&mut memory))?;
+/// assert_eq!(Some(end.at()), trailer.index.end());
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct File<'a, E> {
     bytes: &'a [u8],
     types: Types<'a>,
-    /// Index and trailer, where the file was opened through them.
+    /// Index and trailer, if the file was opened through them.
     index: Option<(Index<'a>, Trailer)>,
     options: ReadOptions,
     order: PhantomData<E>,
@@ -30,11 +53,11 @@ impl<E> Clone for File<'_, E> {
 impl<E> Copy for File<'_, E> {}
 
 impl<'a, E: Endian> File<'a, E> {
-    /// Opens `bytes` through trailer and index. What must be unpacked for that, the types and the index,
-    /// goes into `scratch`.
+    /// Opens `bytes` through trailer and index. The types and the index go into `scratch`, as far as they must be
+    /// unpacked.
     ///
     /// # Errors
-    /// What is wrong with header, trailer, index or types; [`Kind::NoRoom`].
+    /// Errors of an invalid header, trailer, index or type extent; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         header::check(bytes, E::IS_NATIVE)?;
         let span = Trailer::span(bytes.len() as u64)?;
@@ -45,20 +68,20 @@ impl<'a, E: Endian> File<'a, E> {
         Ok(File { bytes, types, index: Some((index, trailer)), options: *options, order: PhantomData })
     }
 
-    /// Opens `bytes` from the front, without trailer and index: the way into a file whose writer died, or
-    /// whose end is lost. Extents are then found one behind the other ([`Extents`]).
+    /// Opens `bytes` from the front, without trailer and index. For a file whose writer was interrupted, or whose end
+    /// is lost. [`Extents`] then finds each extent at the end of the one before.
     ///
     /// # Errors
-    /// What is wrong with header or types; [`Kind::NoRoom`].
+    /// Errors of an invalid header or type extent; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         header::check(bytes, E::IS_NATIVE)?;
         let types = Self::types_of(bytes, options, scratch)?;
         Ok(File { bytes, types, index: None, options: *options, order: PhantomData })
     }
 
-    /// Opens `bytes`, which hold a log of exactly these `types`, from the front. The descriptions of the
-    /// file are compared with them and not parsed, which saves firmware twenty kilobytes: for
-    /// [`Extent::unpack_as`]. The file then has no [`types`](Self::types) of its own.
+    /// Opens `bytes`, a log of exactly these `types`, from the front, for use with [`Extent::unpack_as`]. The
+    /// descriptions in the file are compared with `types` instead of parsed, which saves 20 KB of flash. The file has
+    /// no [`types`](Self::types) of its own then.
     ///
     /// ```
     /// use pilaster::bytes::{LittleEndian, Scratch};
@@ -97,7 +120,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with header or type extent; [`Kind::Misuse`] if the file has other types.
+    /// Errors of an invalid header or type extent; [`Kind::Misuse`] if the file has other types.
     pub fn open_known(bytes: &'a [u8], types: Descriptions<'_>, options: &ReadOptions) -> Result<Self> {
         header::check(bytes, E::IS_NATIVE)?;
         let first = bytes.get(HEADER_LEN..).unwrap_or_default();
@@ -119,25 +142,25 @@ impl<'a, E: Endian> File<'a, E> {
         Types::open(&Extent::<E>::of(first, HEADER_LEN as u64)?, options, scratch)
     }
 
-    /// The types of the file.
+    /// Returns the types of the file.
     #[must_use]
     pub const fn types(&self) -> &Types<'a> {
         &self.types
     }
 
-    /// Index and trailer; `None` if the file was opened without them.
+    /// Returns index and trailer, or `None` if the file was opened without them.
     #[must_use]
     pub const fn index(&self) -> Option<&(Index<'a>, Trailer)> {
         self.index.as_ref()
     }
 
-    /// All extents in their order, the type extent and the index extent among them.
+    /// Returns an iterator over all extents in file order, type extent and index extent included.
     #[must_use]
     pub const fn extents(&self) -> Extents<'a, E> {
         Extents { file: *self, at: HEADER_LEN as u64, row: 0, end: None }
     }
 
-    /// The type of an extent.
+    /// Returns the type of an extent.
     ///
     /// # Errors
     /// [`Kind::Invalid`] if the file does not describe it.
@@ -145,7 +168,7 @@ impl<'a, E: Endian> File<'a, E> {
         self.types.find(extent.type_name()).ok_or_else(|| extent.header().unknown_type())
     }
 
-    /// The rows of all extents of the type `name`.
+    /// Returns a table of the rows of all extents of type `name`.
     ///
     /// # Errors
     /// [`Kind::Invalid`] if the file has no such type.
@@ -155,18 +178,18 @@ impl<'a, E: Endian> File<'a, E> {
         Ok(Table { extents: self.extents(), ty })
     }
 
-    /// Unpacks every extent, with all checks on whatever the options were. `scratch` holds one extent at
-    /// a time; where it has room for two, large hosts check two at once ([`Extent::unpack_pair`]).
+    /// Unpacks every extent, with all checks regardless of the options. Returns what follows the last extent. `scratch`
+    /// must hold one unpacked extent. If it holds two, 64-bit targets check two at once ([`Extent::unpack_pair`]).
     ///
     /// # Errors
-    /// The first thing that is wrong; [`Kind::NoRoom`].
+    /// The first error of the file; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         let options = ReadOptions { verify: true, ..self.options };
         let mut extents = self.extents();
         while let Some(extent) = extents.next().transpose()? {
             let ty = self.type_of(&extent)?;
             let mut scratch = scratch.scope();
-            // What is wrong with the next one is for its own turn to say.
+            // An error of the next extent is reported when that extent is unpacked.
             let mut ahead = extents.clone();
             if FAST
                 && let Some(Ok(next)) = ahead.next()
@@ -184,10 +207,10 @@ impl<'a, E: Endian> File<'a, E> {
         extents.end().ok_or_else(|| Error::new(Kind::Truncated, What::DATASERIES_EXTENT, extents.at))
     }
 
-    /// The most scratch that unpacking any one extent takes; no extent is unpacked for that.
+    /// Returns the scratch size in bytes that suffices to unpack any one extent. Unpacks nothing.
     ///
     /// # Errors
-    /// What is wrong with the headers of the extents.
+    /// Errors of invalid extent headers, and errors of [`Extent::need`].
     pub fn need(&self) -> Result<u64> {
         let mut most = 0;
         for extent in self.extents() {
@@ -198,8 +221,27 @@ impl<'a, E: Endian> File<'a, E> {
     }
 }
 
-/// The extents of a file. Of those that are passed over, nothing but the header is read. Ends after the
-/// first error; what it gave before is good.
+/// An iterator over the extents of a file, which reads only their headers and type names. It ends after the first
+/// error; the extents before the error are usable.
+///
+/// ```
+/// use pilaster::bytes::{LittleEndian, Scratch};
+/// use pilaster::dataseries::{End, Extents, File, ReadOptions};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// // The end of the file is lost.
+/// let (bytes, options, mut kept) = (&bytes[..472], ReadOptions::DEFAULT, [0; 4096]);
+/// assert!(File::<LittleEndian>::open(bytes, &options, &mut Scratch::new(&mut kept)).is_err());
+/// let file = File::<LittleEndian>::open_sequential(bytes, &options, &mut Scratch::new(&mut kept))?;
+///
+/// let mut extents: Extents<'_, _> = file.extents();
+/// let mut rows = 0;
+/// for extent in extents.by_ref() {
+///     rows += extent?.header().rows;
+/// }
+/// assert_eq!((rows, extents.end()), (1 + 2, Some(End::File { at: 472 })));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Extents<'a, E> {
     file: File<'a, E>,
@@ -209,7 +251,7 @@ pub struct Extents<'a, E> {
 }
 
 impl<E: Endian> Extents<'_, E> {
-    /// What follows the last extent; `None` until it was given, and after an error.
+    /// Returns what follows the last extent. `None` before the iterator has ended, and after an error.
     #[must_use]
     pub const fn end(&self) -> Option<End> {
         self.end
@@ -228,7 +270,7 @@ impl<'a, E: Endian> Extents<'a, E> {
             Some((index, _)) => {
                 let row = index.get(self.row)?;
                 let extent = Extent::<E>::of(row.span.of(bytes, What::DATASERIES_EXTENT)?, row.span.at)?;
-                // What the index says of an extent, the extent must say, too.
+                // The extent must match its row of the index.
                 if extent.header().span() != row.span || extent.type_name() != row.type_name {
                     return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, self.row, row.span.at));
                 }
@@ -258,7 +300,7 @@ impl<'a, E: Endian> Iterator for Extents<'a, E> {
     type Item = Result<Extent<'a, E>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // Behind an error, too, there is nothing to come.
+        // Nothing follows the end or an error.
         if self.row == u64::MAX {
             return None;
         }
@@ -274,7 +316,7 @@ impl<'a, E: Endian> Iterator for Extents<'a, E> {
     }
 }
 
-/// The rows of all extents of one type, an extent at a time.
+/// The rows of all extents of one type, one extent at a time.
 #[derive(Clone, Debug)]
 pub struct Table<'a, E> {
     extents: Extents<'a, E>,
@@ -282,13 +324,13 @@ pub struct Table<'a, E> {
 }
 
 impl<'a, E: Endian> Table<'a, E> {
-    /// The next extent of the type, as it is stored.
+    /// Returns the next extent of the type.
     fn next_extent(&mut self) -> Result<Option<Extent<'a, E>>> {
         let file = self.extents.file;
         let other = |extent: &Extent<'a, E>| extent.type_name() != self.ty.name().as_bytes();
         loop {
             match self.extents.next().transpose()? {
-                // It is not for us, but of no known type it may not be.
+                // Extents of other types are skipped, but their types must be known.
                 Some(extent) if other(&extent) => file.type_of(&extent)?,
                 mine => return Ok(mine),
             };
@@ -309,7 +351,7 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
         let before = self.extents.clone();
         let Some(extent) = self.next_extent()? else { return Ok(None) };
         match extent.unpack(&self.ty, &self.extents.file.options, outer) {
-            // Whoever lends more memory gets the same extent again.
+            // Rewinds, so that a retry with more memory reads the same extent.
             Err(e) if e.kind() == Kind::NoRoom => {
                 self.extents = before;
                 Err(e)
@@ -318,7 +360,7 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
         }
     }
 
-    /// By the headers alone.
+    /// Reads only the headers of the extents.
     fn skip(&mut self, rows: u64) -> Result<u64> {
         let mut passed = 0u64;
         loop {
@@ -339,7 +381,7 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
         Ok(())
     }
 
-    /// Of a type without extents, too.
+    /// Looks up the name in the type, so that it is found even if there are no extents.
     fn lists(&self, name: &str) -> bool {
         self.ty.find(name).is_some()
     }

@@ -1,4 +1,4 @@
-//! The two ends of a file: header (section 2) and trailer (section 10).
+//! The header (section 2) and the trailer (section 10) of a file.
 
 use crate::bytes::{Endian, FileRange, LittleEndian, NativeEndian, Reader};
 use crate::dataseries::raw::{
@@ -18,14 +18,14 @@ pub enum Order {
 }
 
 impl Order {
-    /// Where the header lies: the first range to fetch of a file.
+    /// The range of the file header, which is the first to fetch from a file.
     pub const SPAN: FileRange = FileRange { at: 0, len: HEADER_LEN as u64 };
 
-    /// Checks a file header and says which byte order it has. Bytes 4 to 8 decide; all other check
-    /// values must then be right.
+    /// Checks a file header and returns its byte order. Bytes 4 to 8 determine the order; all other check values must
+    /// then be correct.
     ///
     /// # Errors
-    /// [`Kind::Truncated`], or [`Kind::Invalid`] with the check that fails.
+    /// [`Kind::Truncated`] for fewer than 40 bytes; [`Kind::Invalid`] with the first check value that is wrong.
     pub fn of(header: &[u8]) -> Result<Order> {
         let mut r = Reader::<LittleEndian>::new(header);
         let magic = *r.array::<4>(What::MAGIC)?;
@@ -41,7 +41,7 @@ impl Order {
         Ok(order)
     }
 
-    /// The name that the tools print.
+    /// Returns the name that the tools print: `"little"` or `"big"`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Order {
     }
 }
 
-/// Checks a file header; `native`: whether it must have the byte order of this machine.
+/// Checks a file header; `native`: whether it must be in native byte order.
 pub(super) fn check(header: &[u8], native: bool) -> Result<()> {
     let header = view(header)?;
     if header.magic != MAGIC {
@@ -67,7 +67,7 @@ fn view(header: &[u8]) -> Result<&raw::FileHeader<NativeEndian>> {
     Reader::<NativeEndian>::new(header).view(What::DATASERIES_HEADER)
 }
 
-/// The check values behind the one that says the byte order.
+/// Checks the values after the one that determines the byte order.
 fn check_longs(header: &raw::FileHeader<NativeEndian>, native: bool) -> Result<()> {
     let wrong = if long(header.check64.get().cast_unsigned(), native) != CHECK_I64.cast_unsigned() {
         8
@@ -83,33 +83,33 @@ fn check_longs(header: &raw::FileHeader<NativeEndian>, native: bool) -> Result<(
     Err(Error::new(Kind::Invalid, What::DATASERIES_HEADER, wrong))
 }
 
-/// A word of a file; `native`: whether it has the byte order of this machine.
+/// Converts a word of a file; `native`: whether it is in native byte order.
 pub(super) const fn word(stored: u32, native: bool) -> u32 {
     if native { stored } else { stored.swap_bytes() }
 }
 
-/// The same of a long word.
+/// Converts a word of 64 bits, like [`word`].
 const fn long(stored: u64, native: bool) -> u64 {
     if native { stored } else { stored.swap_bytes() }
 }
 
-/// What the trailer says.
+/// The contents of the trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Trailer {
-    /// Where the index extent lies, as the trailer has it.
+    /// The range of the index extent, as stored in the trailer.
     pub index: FileRange,
-    /// The chain of all check values; anything in files of older writers, so nobody checks it.
+    /// The hash chain of all check values. It is arbitrary in files of older writers, so it is not checked.
     pub chain: u32,
     /// The hash of the trailer itself.
     pub hash: u32,
 }
 
 impl Trailer {
-    /// Where the trailer lies in a file of `file_len` bytes.
+    /// Returns the range of the trailer in a file of `file_len` bytes.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if the file is too short to have one.
+    /// [`Kind::Truncated`] if the file is too short for a header and a trailer.
     pub fn span(file_len: u64) -> Result<FileRange> {
         let len = TRAILER_LEN as u64;
         match file_len.checked_sub(len) {
@@ -118,16 +118,17 @@ impl Trailer {
         }
     }
 
-    /// Reads the 28 bytes at offset `at`: marker, complement and hash must be right. Whether the index
-    /// lies where the trailer says is [`located`](Self::located)'s.
+    /// Reads the trailer in the first 28 of `bytes`, which begin at offset `at`, and checks its marker, complement and
+    /// hash. [`located`](Self::located) checks the position of the index.
     ///
     /// # Errors
-    /// [`Kind::Truncated`], [`Kind::Invalid`], [`Kind::Checksum`].
+    /// [`Kind::Truncated`] for fewer than 28 bytes; [`Kind::Invalid`] for a wrong marker or complement, or a negative
+    /// size or offset; [`Kind::Checksum`] for a wrong hash.
     pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Trailer> {
         Trailer::read(bytes, at, E::IS_NATIVE)
     }
 
-    /// `native`: whether the trailer has the byte order of this machine.
+    /// Reads a trailer; `native`: whether it is in native byte order.
     pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Trailer> {
         let trailer =
             Reader::<NativeEndian>::new_at(bytes, at).view::<raw::Trailer<NativeEndian>>(What::DATASERIES_TRAILER)?;
@@ -157,7 +158,7 @@ impl Trailer {
         Ok(Trailer { index: FileRange { at: index_at, len: size.into() }, chain, hash: stored })
     }
 
-    /// Checks that the index extent ends at offset `at`, that of the trailer.
+    /// Checks that the index extent ends at `at`, the offset of the trailer.
     ///
     /// # Errors
     /// [`Kind::Invalid`] with the offset of the index that the trailer gives.

@@ -1,4 +1,4 @@
-//! The index extent: where every extent begins (section 10).
+//! The index extent: the offset and the type of every extent (section 10).
 
 use super::extent::Stored;
 use super::{Extent, Part, ReadOptions, Trailer};
@@ -8,29 +8,29 @@ use crate::dataseries::raw::{ALIGN, HEADER_LEN, INDEX_RECORD, INDEX_TYPE, XML_TY
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Kind, Result, What};
 
-/// The index of a file: offset and type of every extent. A small handle.
+/// The index of a file: offset and type of every extent. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Index<'a> {
     part: Part<'a>,
-    /// Where the index extent itself lies.
+    /// The range of the index extent itself.
     own: FileRange,
 }
 
 /// A row of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexRow<'a> {
-    /// Where the extent lies. The index has its offset; it ends where the next begins.
+    /// The range of the extent. The index stores its offset; the extent ends where the next one begins.
     pub span: FileRange,
     /// The name of its type.
     pub type_name: &'a [u8],
 }
 
 impl<'a> Index<'a> {
-    /// Unpacks the index extent that `trailer` points at. All its rows are looked at: they begin with
-    /// the type extent, go up, and end with the index itself.
+    /// Unpacks the index extent that `trailer` refers to and checks all its rows. The first row must be the type extent
+    /// and the last one the index itself, with increasing offsets.
     ///
     /// # Errors
-    /// What is wrong with the extent or with a row, [`Kind::NoRoom`].
+    /// Errors of an invalid extent or row; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open<E: Endian>(
         extent: &Extent<'a, E>,
         trailer: &Trailer,
@@ -81,19 +81,19 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// How many extents the file has, type extent and index extent included.
+    /// Returns the number of extents of the file, type extent and index extent included; at least 2.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.part.rows()
     }
 
-    /// Whether there are none, which no index says.
+    /// Returns whether the index has no rows, which is never the case.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Row `k`.
+    /// Returns row `k`.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such row.

@@ -1,4 +1,4 @@
-//! DataSeries in: files, extents, types, columns.
+//! Reading: files, extents, types, columns.
 
 mod any;
 mod catalog;
@@ -24,20 +24,20 @@ pub use part::{Column, Part};
 
 use crate::limits::Limits;
 
-/// How a file is read.
+/// Options for reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ReadOptions {
-    /// Whether the checks are made that nothing but damage can fail: Adler-32 of the stored extent,
-    /// hash of the unpacked one, and that each cell names a whole entry of the pool (section 3.5).
-    /// Structure is checked always.
+    /// Whether to make the checks that only damage can fail: Adler-32 of the stored extent, hash of the unpacked
+    /// extent, and that each string cell refers to a complete entry of the pool (section 3.5). The structure is always
+    /// checked.
     pub verify: bool,
-    /// How much a file may ask for.
+    /// Upper bounds of what a file may require.
     pub limits: Limits,
 }
 
 impl ReadOptions {
-    /// All checks, and the limits of a host.
+    /// All checks, and [`Limits::DEFAULT`].
     pub const DEFAULT: ReadOptions = ReadOptions { verify: true, limits: Limits::DEFAULT };
 }
 

@@ -1,33 +1,34 @@
-//! Numbers in attributes, as C reads them.
+//! Numbers in attributes, with the syntax of C.
 
-/// Characters of a number that has any use.
+/// Size in bytes of the buffer for a number with references.
 pub(super) const LONGEST: usize = 64;
 
-/// `int.int`, without blanks.
+/// Parses a version, `int.int` without blanks.
 pub(super) fn version(text: &[u8]) -> Option<[i32; 2]> {
     let dot = text.iter().position(|byte| *byte == b'.')?;
     Some([int(text.get(..dot)?)?, int(text.get(dot.saturating_add(1)..)?)?])
 }
 
-/// A decimal size above 0.
+/// Parses a decimal size above 0.
 pub(super) fn size(text: &[u8]) -> Option<u32> {
     u32::try_from(int(text)?).ok().filter(|size| *size > 0)
 }
 
-/// A number in the syntax of `strtod`: blanks may lead, hexadecimal digits, `inf` and `nan` are fine.
+/// Parses a number with the syntax of `strtod`: leading blanks, hexadecimal digits, `inf` and `nan` are allowed.
 pub(super) fn double(text: &[u8]) -> Option<f64> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     strtod(text.get(text.iter().take_while(|byte| blank(byte)).count()..)?)
 }
 
-/// Passes over a sign; whether it is a minus.
+/// Skips a sign. Returns whether it is a minus.
 const fn sign(text: &mut &[u8]) -> bool {
     let [sign @ (b'-' | b'+'), rest @ ..] = *text else { return false };
     *text = rest;
     *sign == b'-'
 }
 
-/// A decimal number: whether it is negative, and its size. One that is out of all reason is as good as any that is.
+/// Parses a decimal number. Returns whether it is negative, and its absolute value, saturating. A saturated value is
+/// out of range for every caller.
 fn whole(mut text: &[u8]) -> Option<(bool, u32)> {
     let negative = sign(&mut text);
     let digit = |n: u32, byte: &u8| {
@@ -49,7 +50,7 @@ fn strtod(mut text: &[u8]) -> Option<f64> {
         [b'0', b'x' | b'X', digits @ ..] => digital(digits, true)?,
         [b'n' | b'N', b'a' | b'A', b'n' | b'N', payload @ ..] => match payload {
             [] => f64::NAN,
-            // What stands in brackets goes into the payload there, and nowhere here.
+            // Text in brackets sets the payload of the NaN in C. It is ignored here.
             [b'(', name @ .., b')'] if name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') => {
                 f64::NAN
             }
@@ -61,15 +62,15 @@ fn strtod(mut text: &[u8]) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
-/// Digits with a fraction and an exponent, hexadecimal ones of two, decimal ones of ten. The standard library has
-/// this, too, with ten kilobytes of tables and in ways that can panic; here a number is parsed once per field of a
-/// type.
+/// Parses digits with a fraction and an exponent: hexadecimal digits with a power of two, decimal digits with a power
+/// of ten. The parser of the standard library has 10 KB of tables and can panic. Speed does not matter here: a number
+/// is parsed once per field of a type.
 fn digital(text: &[u8], hex: bool) -> Option<f64> {
     let (radix, mark) = if hex { (16, b'p') } else { (10, b'e') };
     let mut number = Big { limbs: [0; LIMBS] };
-    // Digits behind any zeros that lead.
+    // Number of digits after leading zeros.
     let mut count = 0u32;
-    // Digits behind the point.
+    // Number of digits after the point.
     let (mut behind, mut any, mut point, mut exponent, mut left) = (0i32, false, false, 0i32, false);
     let mut rest = text;
     while let [byte, more @ ..] = rest {
@@ -88,7 +89,7 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
                     number.times(radix, digit);
                     behind = behind.saturating_add(point.into());
                 } else {
-                    // Of more digits than count it matters whether they are all zero.
+                    // Further digits only matter by whether all of them are zero.
                     left |= digit != 0;
                     behind = behind.saturating_sub((!point).into());
                 }
@@ -100,10 +101,11 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
     if !any {
         return None;
     }
-    // As whole numbers have no point: ten is five times two, and the twos are for the exponent.
+    // The digits form an integer, so the exponent decreases with each digit after the point. 10 is 5 * 2, and the
+    // powers of 2 go into the exponent.
     let mut twos = exponent.saturating_sub(behind.saturating_mul(4));
     if !hex {
-        // Below and above these, the digits that count make no difference to 0 and infinity.
+        // Beyond these bounds the result is 0 or infinity for all digits.
         let power = exponent.saturating_sub(behind).clamp(-400, 310);
         twos = power;
         let mut fives = power.unsigned_abs();
@@ -126,22 +128,22 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
     Some(nearest(mantissa | u64::from(left), twos.saturating_add(place)))
 }
 
-/// A whole number of up to 1,248 bits, the lowest first: the digits times 5^310, or times 2^1008.
+/// An integer of up to 1,248 bits, least significant limb first: the digits times 5^310, or times 2^1008.
 struct Big {
     limbs: [u16; LIMBS],
 }
 
 const LIMBS: usize = 78;
 const BITS: i32 = 1248;
-/// How far [`Big::up`] shifts: behind a division by 5^400 more than 64 bits of 1 are left.
+/// Number of limbs that [`Big::up`] shifts by: after a division by 5^400 more than 64 bits of 1 remain.
 const UP: usize = 63;
 const UP_BITS: i32 = 1008;
-/// Digits that count: decimal ones take 15 limbs, which is what [`Big::up`] has room for.
+/// Maximum number of digits that are used. Decimal ones take 15 limbs, which is the capacity of [`Big::up`].
 const DIGITS: u32 = 67;
 
 #[allow(clippy::cast_possible_truncation, reason = "limbs are the low bits")]
 impl Big {
-    /// Multiplies, and adds.
+    /// Multiplies by `factor` and adds `carry`.
     fn times(&mut self, factor: u32, mut carry: u32) {
         for limb in &mut self.limbs {
             carry = u32::from(*limb).wrapping_mul(factor).wrapping_add(carry);
@@ -150,7 +152,7 @@ impl Big {
         }
     }
 
-    /// Divides; whether something is left over.
+    /// Divides by `divisor`. Returns whether there is a remainder.
     fn over(&mut self, divisor: u32) -> bool {
         let mut rest = 0u32;
         for limb in self.limbs.iter_mut().rev() {
@@ -162,7 +164,7 @@ impl Big {
         rest != 0
     }
 
-    /// Moves the number up, from limbs that are not in use otherwise.
+    /// Shifts the number up by [`UP`] limbs. The upper limbs must be zero, because they are overwritten.
     fn up(&mut self) {
         if let Some((low, high)) = self.limbs.split_at_mut_checked(UP) {
             for (high, low) in high.iter_mut().zip(low) {
@@ -171,12 +173,12 @@ impl Big {
         }
     }
 
-    /// The highest bits, up to 64 of them, and the place of the lowest; that one also stands for
-    /// everything below it.
+    /// Returns the highest bits, at most 64, and the position of the lowest of them. That bit is also 1 if any bit
+    /// below it is 1.
     fn top(&self) -> (u64, i32) {
         let (mut bits, mut place, mut below) = (0u64, BITS, false);
         for limb in self.limbs.iter().rev() {
-            // As much of the limb as there is room for.
+            // Number of bits of the limb that fit.
             let room = bits.leading_zeros().min(16);
             let limb = u32::from(*limb) << room;
             bits = bits << room | u64::from(limb >> 16);
@@ -187,26 +189,26 @@ impl Big {
     }
 }
 
-/// The double next to `mantissa` times a power of two, halves to even.
+/// Returns the double nearest to `mantissa` times 2^`power`, halves to even.
 fn nearest(mantissa: u64, power: i32) -> f64 {
     if mantissa == 0 {
         return 0.0;
     }
     let zeros = mantissa.leading_zeros();
     let mantissa = mantissa << (zeros & 63);
-    // The power of the highest bit.
+    // The exponent of the highest bit.
     let top = power.saturating_add(63).saturating_sub(zeros.cast_signed());
     if top > 1023 {
         return f64::INFINITY;
     }
     let tiny = (-1022i32).saturating_sub(top).max(0).cast_unsigned();
-    // Bits that do not fit: 11, and more of a number that is too small to be normal.
+    // Number of bits that do not fit: 11, and more for a subnormal number.
     let drop = tiny.saturating_add(11);
     let kept = mantissa.checked_shr(drop).unwrap_or(0);
     let half = 1u64.checked_shl(drop.wrapping_sub(1)).unwrap_or(0);
     let rest = mantissa & half.wrapping_shl(1).wrapping_sub(1);
     let up = half != 0 && (rest > half || (rest == half && kept & 1 == 1));
-    // The highest bit of a normal number is not stored, but counts one more here.
+    // The highest bit of a normal number is not stored. Its addition increments the exponent.
     let exponent = u64::from(top.saturating_add(1022).max(0).cast_unsigned());
     f64::from_bits((exponent << 52).wrapping_add(kept).wrapping_add(up.into()))
 }
@@ -242,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Halfway between two numbers, but for a digit far behind.
+    /// Halfway between two doubles, except for one digit far to the right.
     #[test]
     fn the_last_digit_of_many_counts() {
         for text in ["9007199254740993", "9007199254740993.", "2.4703282292062327208"] {

@@ -11,7 +11,27 @@ use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::Cell;
 use crate::error::{Error, Kind, Result, What};
 
-/// The rows of one extent, unpacked: native cells, all differences undone.
+/// The unpacked rows of one extent, in native byte order and with all differences undone.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::Table as _;
+/// use pilaster::dataseries::{AnyFile, Part, ReadOptions};
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// let (mut kept, mut memory) = ([0; 4096], [0; 4096]);
+/// let file = AnyFile::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
+/// let mut scratch = Scratch::new(&mut memory);
+/// let part: Part<'_> = file.table("Tiny")?.next_part(&mut scratch)?.expect("an extent");
+///
+/// // Strings of the field `s`, without columns: its cells are offsets in the pool.
+/// let ty = part.extent_type();
+/// let at = ty.fields().find(|field| field.name == "s").expect("a field").slot.at as usize;
+/// let cells = part.records().chunks(ty.record_len()).map(|record| *record[at..].first_chunk().unwrap());
+/// let strings: Result<Vec<_>, _> = cells.map(|cell| part.string(u32::from_ne_bytes(cell))).collect();
+/// assert_eq!(strings?, [&b"hello"[..], b""]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'s> {
     ty: ExtentType<'s>,
@@ -25,19 +45,19 @@ impl<'s> Part<'s> {
         Part { ty, rows, records, pool }
     }
 
-    /// The type of the extent.
+    /// Returns the type of the extent.
     #[must_use]
     pub const fn extent_type(&self) -> &ExtentType<'s> {
         &self.ty
     }
 
-    /// The records, one behind the other, as section 6 lays them out, in the machine's byte order.
+    /// Returns the records, contiguous, in native byte order, with the layout of section 6.
     #[must_use]
     pub const fn records(&self) -> &'s [u8] {
         self.records
     }
 
-    /// Where the string of a variable32 cell lies.
+    /// Returns the span of the string that a variable32 cell refers to, in the bytes of the pool.
     pub(super) fn span(&self, cell: u32) -> Result<Span> {
         self.pool.span(cell)
     }
@@ -51,10 +71,10 @@ impl<'s> Part<'s> {
         self.pool.bytes()
     }
 
-    /// The string of a variable32 cell.
+    /// Returns the string that a variable32 cell refers to.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if the cell names no string of the pool.
+    /// [`Kind::Invalid`] if `cell` is not the offset of a string in the pool.
     pub fn string(&self, cell: u32) -> Result<&'s [u8]> {
         self.slice(self.pool.span(cell)?)
     }
@@ -92,7 +112,7 @@ impl<'s> column::Part for Part<'s> {
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'s> {
     records: &'s [u8],
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     size: u32,
     rows: u32,
     pool: Pool<'s>,
@@ -101,11 +121,11 @@ pub struct Column<'s> {
 }
 
 impl<'c> Column<'c> {
-    /// The value of one row; `None` for null. A variable32 or fixedwidth value stays where it lies.
+    /// Returns the value of one row, or `None` if it is null. The bytes of a variable32 or fixedwidth value are
+    /// borrowed.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Invalid`] if its cell names no string of the
-    /// pool.
+    /// [`Kind::OutOfRange`] if there is no such row; [`Kind::Invalid`] if its cell refers to no string of the pool.
     pub fn get(&self, row: u64) -> Result<Option<Cell<'c>>> {
         let none = || self.no_rows(&(row..row));
         let start = usize::try_from(row).ok().filter(|_| row < self.rows.into());
@@ -133,9 +153,9 @@ impl<'c> Column<'c> {
         }))
     }
 
-    /// The records of `rows`.
+    /// Returns the records of `rows`.
     fn window(&self, rows: &Range<u64>) -> Result<&'c [u8]> {
-        // Rows that there are have numbers of 32 bits.
+        // Valid row numbers have 32 bits. `inside` excludes all others.
         let at = |row| (low32(row) as usize).saturating_mul(self.size as usize);
         let inside = rows.start <= rows.end && rows.end <= self.rows.into();
         match self.records.get(at(rows.start)..at(rows.end)) {
@@ -149,7 +169,8 @@ impl<'c> Column<'c> {
         Error::needing(Kind::OutOfRange, What::ROW, rows.end, self.rows.into())
     }
 
-    /// Cells as a slice: the records themselves if they are nothing else and lie aligned, else gathered.
+    /// Returns the cells as a slice: the records themselves if they consist of this cell only and are aligned, else a
+    /// copy in `scratch`.
     fn numbers<'s, T: bytemuck::Pod, const N: usize>(
         &self,
         records: &'c [u8],
@@ -255,7 +276,7 @@ impl<'c> column::Column for Column<'c> {
             }
             FieldType::Byte => Values::U8(self.numbers::<u8, 1>(records, len, scratch)?),
             FieldType::Int32 => Values::I32(cast(self.numbers::<u32, 4>(records, len, scratch)?)),
-            // The same words.
+            // Both are words of 64 bits.
             FieldType::Int64 | FieldType::Double => {
                 let words = self.numbers::<u64, 8>(records, len, scratch)?;
                 if self.ty == FieldType::Double { Values::F64(cast(words)) } else { Values::I64(cast(words)) }
@@ -267,7 +288,7 @@ impl<'c> column::Column for Column<'c> {
         Ok(Batch { first: rows.start, len, values, validity, of: *self })
     }
 
-    /// The extent.
+    /// Returns a zone of all rows of the extent, without minimum and maximum.
     fn zone_around<'s>(&self, row: u64, _: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
     where
         Self: 's,

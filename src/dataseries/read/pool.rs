@@ -1,4 +1,4 @@
-//! The variable pool: strings behind their lengths (section 7).
+//! The variable pool: strings, each preceded by its length (section 7).
 
 use super::header;
 use crate::column::Span;
@@ -6,12 +6,12 @@ use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{POOL_START, entry_len, entry_pad};
 use crate::error::{Error, Kind, Result, What};
 
-/// An unpacked pool. Length words stay as they are stored: a column turns the ones that it looks at.
+/// An unpacked pool. Length words keep the byte order of the file; a length is converted when it is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool<'s> {
-    /// All but the first four bytes, which are always zero and never stored.
+    /// All bytes except the first four, which are always zero and never stored.
     tail: &'s [u8],
-    /// Whether length words are of the other byte order than the machine's.
+    /// Whether length words are in foreign byte order.
     swapped: bool,
 }
 
@@ -20,12 +20,12 @@ impl<'s> Pool<'s> {
         Pool { tail, swapped }
     }
 
-    /// The bytes that spans of [`span`](Self::span) count in.
+    /// Returns the bytes that the spans of [`span`](Self::span) refer to.
     pub(super) const fn bytes(&self) -> &'s [u8] {
         self.tail
     }
 
-    /// Bytes of the whole pool.
+    /// Returns the size of the complete pool in bytes.
     fn len(&self) -> u64 {
         (self.tail.len() as u64).saturating_add(POOL_START as u64)
     }
@@ -41,7 +41,7 @@ impl<'s> Pool<'s> {
         self.entries(None)
     }
 
-    /// Walks the entries and gives the hash of an extent with these `records` (section 3.4).
+    /// Walks the entries and returns the hash of an extent with these `records` (section 3.4).
     pub(super) fn hash(&self, records: &[u8]) -> Result<u32> {
         let mut hash = ExtentHash::new();
         hash.part(records);
@@ -53,7 +53,7 @@ impl<'s> Pool<'s> {
         Ok(hash.value())
     }
 
-    /// The same for two extents, whose hashes are chains that can go side by side.
+    /// Like [`hash`](Self::hash) for two extents, with the hash computations interleaved.
     pub(super) fn hashes([(a, records_a), (b, records_b)]: [(&Self, &[u8]); 2]) -> [Result<u32>; 2] {
         let (mut one, mut two) = (ExtentHash::new(), ExtentHash::new());
         ExtentHash::parts([&mut one, &mut two], [records_a, records_b]);
@@ -89,14 +89,14 @@ impl<'s> Pool<'s> {
         u64::from(at).saturating_add(len.into()) <= self.tail.len() as u64
     }
 
-    /// Where the string of a cell lies in [`bytes`](Self::bytes).
+    /// Returns the span of the string of a cell in [`bytes`](Self::bytes).
     #[inline]
     pub(super) fn span(&self, cell: u32) -> Result<Span> {
         if cell == 0 {
             return Ok(Span::default());
         }
-        // Offsets count the four bytes that are not here, so the string begins where its length does
-        // in the whole pool.
+        // Offsets in the pool include the four bytes that `tail` lacks. So the string begins in `tail` at the offset
+        // that its length word has in the pool.
         let at = (cell as usize).checked_sub(POOL_START);
         let word = at.and_then(|at| self.tail.get(at..)).and_then(|entry| entry.first_chunk());
         match word.and_then(|word| self.length(*word)) {
@@ -105,7 +105,7 @@ impl<'s> Pool<'s> {
         }
     }
 
-    /// The check of section 7.3.
+    /// Checks a string cell (section 7.3).
     #[inline]
     pub(super) fn check(&self, cell: u32) -> Result<()> {
         let whole = || {
@@ -128,7 +128,8 @@ impl<'s> Pool<'s> {
     }
 }
 
-/// `at` is the offset that the cell has: where it lies among the records, only the caller knows.
+/// Creates the error for an invalid cell. Its `at` is the value of the cell, because only the caller knows the position
+/// of the cell.
 #[cold]
 fn bad_cell(cell: u32) -> Error {
     Error::needing(Kind::Invalid, What::DATASERIES_CELL, cell.into(), cell.into())

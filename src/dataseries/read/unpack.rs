@@ -1,4 +1,4 @@
-//! An extent's records and pool as values: decompressed, expanded, checked, made native (section 8).
+//! Unpacking of records and pool: decompression, expansion, checks, conversion to native values (section 8).
 
 use super::cells::{self, Number, Rounded};
 use super::extent::Stored;
@@ -11,13 +11,13 @@ use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
 use crate::dataseries::write::{Of, Record, Schema};
 use crate::error::{Error, Kind, Result, What};
 
-/// Records: as they lie in the file, or in lent memory, where they can be changed.
+/// Records: in the file, or in scratch memory, where they can be changed.
 enum Records<'s> {
     Stored(&'s [u8]),
     Lent(&'s mut [u8]),
 }
 
-/// The two parts of an extent before anything in them was changed.
+/// The two parts of an extent, decompressed and expanded, before the cells are converted.
 struct Loaded<'s> {
     records: Records<'s>,
     pool: Pool<'s>,
@@ -33,12 +33,12 @@ impl Records<'_> {
 }
 
 impl<'a, E: Endian> Extent<'a, E> {
-    /// Unpacks the extent, which is of type `ty`. Records and pool go into `scratch`, or stay in the file
-    /// if nothing has to be undone.
+    /// Unpacks the extent, which must be of type `ty`. Records and pool go into `scratch`, or stay in the file if there
+    /// is nothing to undo.
     ///
     /// # Errors
-    /// What is wrong with the extent; [`Kind::NoRoom`] if `scratch` is smaller than
-    /// [`need`](Self::need); [`Kind::Misuse`] if it is of another type.
+    /// Errors of an invalid extent; [`Kind::NoRoom`] if `scratch` is smaller than [`need`](Self::need);
+    /// [`Kind::Misuse`] if the extent is of another type.
     pub fn unpack<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
     where
         'a: 's,
@@ -46,11 +46,11 @@ impl<'a, E: Endian> Extent<'a, E> {
         self.stored.unpack::<ExtentType<'_>>(ty, E::IS_NATIVE, options, scratch)
     }
 
-    /// Unpacks the extent, whose rows are known at compile time: steps of packing that they do not need
-    /// are not in the image.
+    /// Unpacks the extent as type `R`, which is known at compile time. The code for steps of packing that `R` does not
+    /// use is not linked.
     ///
     /// # Errors
-    /// Those of [`unpack`](Self::unpack).
+    /// Errors of [`unpack`](Self::unpack).
     pub fn unpack_as<'s, R: Record>(&self, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
     where
         'a: 's,
@@ -58,24 +58,23 @@ impl<'a, E: Endian> Extent<'a, E> {
         self.stored.unpack::<Of<R>>(&const { ExtentType::of::<R>() }, E::IS_NATIVE, options, scratch)
     }
 
-    /// Unpacks two extents: in about the time of one where the checks are what takes it, as their hashes are
-    /// chains that go side by side. Each result is that of [`unpack`](Self::unpack), with the scratch that
-    /// the first one has left for the second.
+    /// Unpacks two extents. If the checks dominate, this takes about as long as one extent, because the two hash
+    /// computations are interleaved. Each result equals the result of [`unpack`](Self::unpack); the second extent uses
+    /// the scratch that the first one leaves.
     ///
     /// ```
     /// use pilaster::bytes::{LittleEndian, Scratch};
     /// use pilaster::column::Part as _;
     /// use pilaster::dataseries::{Extent, File, ReadOptions};
     ///
-    /// # let bytes = std::fs::read("tests/golden/dataseries/large_zlib.ds").unwrap();
-    /// let (mut kept, mut memory) = (vec![0; 1 << 16], vec![0; 1 << 20]);
-    /// let file = File::<LittleEndian>::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
-    /// let ty = file.types().get(0).expect("a type");
+    /// let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+    /// let (mut kept, mut memory) = ([0; 4096], [0; 4096]);
+    /// let file = File::<LittleEndian>::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
     /// let extents: Vec<_> = file.extents().collect::<Result<_, _>>()?;
-    /// // The first extent are the types.
     /// let [one, two] = [&extents[1], &extents[2]];
+    /// let types = [&file.type_of(one)?, &file.type_of(two)?];
     /// let mut scratch = Scratch::new(&mut memory);
-    /// let parts = Extent::unpack_pair([one, two], [&ty, &ty], &ReadOptions::DEFAULT, &mut scratch);
+    /// let parts = Extent::unpack_pair([one, two], types, &ReadOptions::DEFAULT, &mut scratch);
     /// for (part, extent) in parts.into_iter().zip([one, two]) {
     ///     assert_eq!(part?.rows(), u64::from(extent.header().rows));
     /// }
@@ -106,16 +105,17 @@ impl<'a, E: Endian> Extent<'a, E> {
         ]
     }
 
-    /// An upper bound of the scratch that [`unpack`](Self::unpack) takes.
+    /// Returns an upper bound of the scratch size in bytes that [`unpack`](Self::unpack) takes.
     ///
     /// # Errors
-    /// [`Kind::Limit`] or [`Kind::Invalid`] if no extent of these bytes can unpack to so much.
+    /// [`Kind::Invalid`] if the stored bytes cannot unpack to the sizes in the header; [`Kind::Limit`] if these exceed
+    /// `options.limits`.
     pub fn need(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<u64> {
         self.stored.need(ty, E::IS_NATIVE, options)
     }
 }
 
-/// `native`: whether the extent has the byte order of this machine.
+/// `native`: whether the extent is in native byte order.
 impl<'a> Stored<'a> {
     pub fn unpack<'s, S: Schema>(
         &self,
@@ -131,7 +131,7 @@ impl<'a> Stored<'a> {
         self.settle::<S>(ty, native, options, loaded, None)
     }
 
-    /// The parts decompressed and expanded, and what is stored checked.
+    /// Checks the stored bytes; decompresses and expands the two parts.
     fn load<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
@@ -152,7 +152,7 @@ impl<'a> Stored<'a> {
         Ok(Loaded { records, pool: Pool::new(self.tail(options, scratch)?, !native) })
     }
 
-    /// All that is left to check, and to undo. The hash, if somebody has it already.
+    /// Makes the remaining checks and converts the cells to values. `hash` is the hash, if already computed.
     fn settle<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
@@ -209,7 +209,7 @@ impl<'a> Stored<'a> {
         Ok(need)
     }
 
-    /// Whether the stored records are the values.
+    /// Returns whether the stored records are the values.
     fn stays(&self, ty: &ExtentType<'_>, native: bool) -> bool {
         let plain = |(k, field): (usize, &FieldRecord)| field.scale().is_none() && field.relative(k) == Relative::No;
         self.header.fixed_mode == Mode::None
@@ -218,7 +218,7 @@ impl<'a> Stored<'a> {
             && ty.records().iter().enumerate().all(plain)
     }
 
-    /// Bytes of all records, in so far as the stored bytes can hold them.
+    /// Returns the size of all records in bytes. Fails if the stored bytes cannot unpack to this size.
     fn records_len(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<usize> {
         let header = &self.header;
         let len = u64::from(header.rows).saturating_mul(ty.record_len() as u64);
@@ -227,7 +227,7 @@ impl<'a> Stored<'a> {
             // A type without fields cannot hold rows.
             return wrong();
         }
-        // Of a compacted record only the bools must be there.
+        // A compacted record has at least the bytes with the bools.
         let least = match ty.options().compact {
             true => u64::from(header.rows).saturating_mul(ty.layout().compact_prefix().into()),
             false => len,
@@ -238,7 +238,8 @@ impl<'a> Stored<'a> {
         within(len, options)
     }
 
-    /// Bytes of the pool behind its start.
+    /// Returns the size in bytes of the pool without its first four bytes. Fails like
+    /// [`records_len`](Self::records_len).
     fn tail_len(&self, options: &ReadOptions) -> Result<usize> {
         let header = &self.header;
         let len = u64::from(header.pool).saturating_sub(POOL_START as u64);
@@ -302,7 +303,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// The length `len`, if the caller's limits allow it.
+/// Converts the length `len`. Fails if it exceeds `limits.max_decoded`.
 fn within(len: u64, options: &ReadOptions) -> Result<usize> {
     let max = options.limits.max_decoded;
     usize::try_from(len)
@@ -311,7 +312,7 @@ fn within(len: u64, options: &ReadOptions) -> Result<usize> {
         .ok_or_else(|| Error::needing(Kind::Limit, What::MAX_DECODED, 0, max))
 }
 
-/// Nothing is stored of a part without bytes; its mode means nothing (section 4).
+/// Checks that no bytes are stored for an empty part. Its mode has no meaning (section 4).
 fn nothing(stored: &[u8], what: What, at: u64) -> Result<()> {
     exactly(stored, 0, what, at).map(|_| ())
 }
@@ -336,46 +337,47 @@ fn restore(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, 
     if n == to.len() { Ok(()) } else { Err(Error::needing(Kind::Truncated, what, at, to.len() as u64)) }
 }
 
-/// Decompresses a part; gives back how many bytes it has, at most those of `to`.
+/// Decompresses a part. Returns its size in bytes, which is at most the length of `to`.
 fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, what: What, at: u64) -> Result<usize> {
     let Some(codec) = mode.codec() else {
         return Err(Error::needing(Kind::Unsupported, What::DATASERIES_MODE, at, mode.id().into()));
     };
     codec.decode(stored, to, scratch).map_err(|e| match e.kind() {
-        // The room is what the header says: more is not for the caller to lend.
+        // `to` has the length stated in the header, so a stream that does not fit is an error of the file, not of the
+        // buffer.
         Kind::NoRoom if e.what() != What::SCRATCH => e.turned(Kind::Trailing, what, at),
         Kind::NoRoom => e,
         _ => e.moved(at),
     })
 }
 
-/// Scratch that decompressing takes beside its output.
+/// Returns the scratch size in bytes that decompression takes in addition to its output.
 fn workspace(mode: Mode, len: u64) -> u64 {
     let len = saturated(len);
     mode.codec().map_or(0, |codec| codec.workspace_len(len) as u64)
 }
 
-/// The most bytes that `stored` bytes can be decompressed to: what the densest instruction of each
-/// codec gives. An unknown mode fails elsewhere.
+/// Returns an upper bound of the size that `stored` bytes can decompress to: the maximum output per byte of each codec.
+/// An unknown mode fails elsewhere.
 fn most(mode: Mode, stored: u32) -> u64 {
     let stored = u64::from(stored);
     match mode {
         Mode::None => stored,
-        // A byte of 255 or 0 lengthens a match by 255; shorter instructions give less per byte.
+        // A byte of 255 or 0 lengthens a match by 255. Shorter instructions produce less output per byte.
         Mode::Lzo | Mode::Lz4 | Mode::Lz4hc => stored.saturating_mul(255).saturating_add(64),
-        // 258 bytes for two bits.
+        // 258 bytes from two bits.
         Mode::Zlib => stored.saturating_mul(1032),
-        // 264 bytes for three.
+        // 264 bytes from three bytes.
         Mode::Lzf => stored.saturating_mul(88),
-        // 64 bytes for three.
+        // 64 bytes from three bytes.
         Mode::Snappy => stored.saturating_mul(22),
-        // A block of 900,000 symbols, every five of which can stand for 259 bytes, takes 32 bytes.
+        // A block of 900,000 symbols takes 32 bytes. Every five symbols can represent 259 bytes.
         Mode::Bz2 => (stored >> 5).saturating_add(1).saturating_mul(46_620_000),
         Mode::Unknown(_) => u64::MAX,
     }
 }
 
-/// Makes the cells of a foreign byte order native (section 11).
+/// Converts cells of foreign byte order to native byte order (section 11).
 fn swap(records: &mut [u8], ty: &ExtentType<'_>) {
     let size = ty.record_len();
     for field in ty.records() {
@@ -388,10 +390,10 @@ fn swap(records: &mut [u8], ty: &ExtentType<'_>) {
     }
 }
 
-/// The variable32 check (section 7.3) of every cell, also of those under null.
+/// Checks every string cell (section 7.3), null cells included.
 fn check_cells(records: &[u8], ty: &ExtentType<'_>, pool: &Pool<'_>) -> Result<()> {
     for field in ty.records().iter().filter(|field| field.ty() == FieldType::Variable32) {
-        // Sorted rows name the same string again and again.
+        // Consecutive cells are often equal, for example in sorted rows.
         let mut last = 0;
         for cell in cells::cells::<4>(records, ty.record_len(), field.slot().at as usize) {
             let cell = u32::from_ne_bytes(*cell);
@@ -409,10 +411,10 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
     let uses = S::USES;
     let size = ty.record_len();
     let compact = ty.options().compact;
-    // Bases come before the fields that refer to them, so one pass in their order is enough.
+    // Bases are declared before the fields that refer to them, so one pass in declaration order suffices.
     for (k, field) in ty.records().iter().enumerate() {
         let at = field.slot().at as usize;
-        // Null cells take part, except where they are not stored.
+        // Null cells are included, unless compaction has left them out.
         let skip = field.null().filter(|_| compact);
         let relative = field.relative(k);
         let number = match field.ty() {

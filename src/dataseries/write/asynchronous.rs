@@ -1,4 +1,4 @@
-//! The writer for a sink that is awaited: `embedded_io_async::Write`, version 0.7.
+//! The writer for an asynchronous sink: `embedded_io_async::Write`, version 0.7.
 
 use embedded_io_async_07::Write;
 use zerocopy::IntoBytes;
@@ -10,23 +10,27 @@ use crate::bytes::{Endian, Sink};
 use crate::dataseries::raw::FileHeader;
 use crate::error::{Kind, What};
 
-/// A [`Writer`] that awaits, and does so only where bytes go into the sink: rows are added, packed and
-/// compressed between two awaits.
+/// A [`Writer`] for an asynchronous sink. It awaits only the sink: rows are added, packed and compressed
+/// between two awaits.
 ///
-/// Bytes reach the sink through a window of lent memory, one `write_all` for each time that it is full, so
-/// a window of 64 bytes suits a UART and one of a page a card. The lists of types and extents are made
-/// anew for every window: their work grows with the square of their length, which is small on a device.
+/// Bytes reach the sink through a caller-provided window, with one `write_all` whenever the window is full.
+/// A window of 64 bytes suits a UART, a window of one page suits a card. The lists of types and extents are
+/// encoded again for every window, so their cost grows with the square of their length; on a device they
+/// are short.
 ///
-/// If a future is dropped before it is ready, or the sink fails, nobody knows what the sink has: the writer
-/// then refuses to go on, as a [`Writer`] does.
+/// If a future is dropped before it is ready, or the sink fails, the number of bytes in the sink is unknown.
+/// The writer then refuses all further writes, as a [`Writer`] does.
 ///
 /// ```
+/// # use core::pin::pin;
+/// # use core::task::{Context, Poll, Waker};
 /// use pilaster::bytes::LittleEndian;
 /// use pilaster::dataseries::record;
 /// use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Memory, WriteError};
+/// # use embedded_io_async_07 as embedded_io_async;
 ///
 /// record! {
-///     /// What the sensor says.
+///     /// A reading of the sensor.
 ///     struct Reading = "Sensor" namespace "example.org" version 1.0 {
 ///         time: int64 relative,
 ///         temp: double scaled 0.01,
@@ -37,24 +41,31 @@ use crate::error::{Kind, What};
 ///     let (mut slots, mut window, mut memory) = ([IndexSlot::EMPTY; 8], [0; 64], [0; 512]);
 ///     let types = Descriptions::of::<Reading>();
 ///     let mut log = AsyncWriter::<LittleEndian, _>::new(uart, types, &mut slots, &mut window);
+///     log.begin().await?; // The types are in the UART before the first row.
 ///     let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(&mut memory))?;
 ///     for second in 0..100 {
 ///         log.push(&mut extent, &Reading { time: second * 1000, temp: 21.5 }).await?;
 ///     }
 ///     log.flush(&mut extent).await?;
+///     assert_eq!((log.extents(), log.at()), (4, 2040));
 ///     log.finish().await
 /// }
-/// # use embedded_io_async_07 as embedded_io_async;
+///
+/// # let mut memory = [0; 4096];
+/// # let Poll::Ready(rest) = pin!(log(&mut memory[..])).poll(&mut Context::from_waker(Waker::noop())) else {
+/// #     unreachable!()
+/// # };
+/// # assert_eq!(4096 - rest.unwrap().len(), 2336);
 /// ```
 #[derive(Debug)]
 pub struct AsyncWriter<'w, E, W, C = Stored> {
-    /// Knows all of the file but its bytes.
+    /// The state of the file. Its own sink is not used.
     file: Writer<'w, E, Nowhere, C>,
     sink: W,
     window: &'w mut [u8],
 }
 
-/// The bytes go another way.
+/// An unused sink: [`put`] writes the bytes to the asynchronous sink.
 #[derive(Debug)]
 struct Nowhere;
 
@@ -67,15 +78,48 @@ impl Sink for Nowhere {
 }
 
 impl<'w, E: Endian, W: Write> AsyncWriter<'w, E, W> {
-    /// A file that stores everything uncompressed; as [`with`](Self::with).
+    /// Creates a writer that stores everything uncompressed; see [`with`](Self::with).
     pub const fn new(sink: W, types: Descriptions<'w>, slots: &'w mut [IndexSlot], window: &'w mut [u8]) -> Self {
         AsyncWriter::with(sink, types, slots, Stored, window)
     }
 }
 
 impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
-    /// A file of these types, as with [`Writer::with`]. The lists of types and extents are never
-    /// compressed.
+    /// Creates a writer for a file of these types, like [`Writer::with`]. The lists of types and extents are
+    /// never compressed. `window` has at least one byte.
+    ///
+    /// ```
+    /// # use core::pin::pin;
+    /// # use core::task::{Context, Poll, Waker};
+    /// use pilaster::bytes::LittleEndian;
+    /// use pilaster::codec::HashTable;
+    /// use pilaster::dataseries::record;
+    /// use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, Lzf, Memory, WriteError};
+    /// # use embedded_io_async_07 as embedded_io_async;
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" { time: int64 relative }
+    /// }
+    ///
+    /// /// Writes 64 ticks of 8 bytes as one extent. Returns its size.
+    /// async fn save<W: embedded_io_async::Write>(card: W) -> Result<u64, WriteError<W::Error>> {
+    ///     let (mut table, mut out, mut window, mut memory) = (HashTable::<256>::new(), [0; 256], [0; 512], [0; 512]);
+    ///     let (types, compress) = (Descriptions::of::<Tick>(), Lzf::new(&mut table, &mut out));
+    ///     let mut file = AsyncWriter::<LittleEndian, _, _>::with(card, types, &mut [], compress, &mut window);
+    ///     file.begin().await?;
+    ///     let (mut extent, start) = (ExtentBuffer::of::<Tick>(Memory::rows(&mut memory))?, file.at());
+    ///     for n in 0..64 {
+    ///         file.push(&mut extent, &Tick { time: n * 1000 }).await?;
+    ///     }
+    ///     file.flush(&mut extent).await?;
+    ///     Ok(file.at() - start)
+    /// }
+    /// # let mut memory = [0; 4096];
+    /// # let Poll::Ready(len) = pin!(save(&mut memory[..])).poll(&mut Context::from_waker(Waker::noop())) else {
+    /// #     unreachable!()
+    /// # };
+    /// # assert_eq!(len.unwrap(), 48);
+    /// ```
     pub const fn with(
         sink: W,
         types: Descriptions<'w>,
@@ -86,10 +130,10 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
         AsyncWriter { file: Writer::with(Nowhere, types, slots, compress), sink, window }
     }
 
-    /// Writes header and types now, unless they are written.
+    /// Writes header and types, unless they are already written.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] without a window; otherwise those of [`Writer::begin`].
+    /// [`Kind::NoRoom`] if the window is empty; otherwise errors of [`Writer::begin`].
     pub async fn begin(&mut self) -> Result<(), WriteError<W::Error>> {
         if self.file.out.at() > 0 {
             return Ok(());
@@ -100,22 +144,22 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
         put_list::<E, W>(out, sink, window, List::types(types.list())).await
     }
 
-    /// Where the next extent begins: bytes so far.
+    /// The number of bytes so far, which is the offset of the next extent.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.file.at()
     }
 
-    /// Data extents so far.
+    /// The number of data extents so far.
     #[must_use]
     pub const fn extents(&self) -> usize {
         self.file.extents()
     }
 
-    /// Adds a row to `extent`, which is flushed first if the row does not fit.
+    /// Adds a row to `extent`. If the row does not fit, `extent` is flushed first.
     ///
     /// # Errors
-    /// Those of [`Writer::push`].
+    /// Errors of [`Writer::push`].
     pub async fn push<R: Record>(
         &mut self,
         extent: &mut ExtentBuffer<'_, E, Of<R::Static>>,
@@ -132,10 +176,10 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
         }
     }
 
-    /// Writes the rows of `extent`, as [`Writer::flush`].
+    /// Writes the rows of `extent`, like [`Writer::flush`].
     ///
     /// # Errors
-    /// Those of [`Writer::flush`].
+    /// Errors of [`Writer::flush`].
     pub async fn flush<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<W::Error>> {
         if extent.is_empty() {
             return Ok(());
@@ -151,10 +195,10 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
         Ok(())
     }
 
-    /// Writes index and trailer, and gives back the sink, flushed.
+    /// Writes index and trailer, flushes the sink and returns it.
     ///
     /// # Errors
-    /// Those of [`Writer::finish`].
+    /// Errors of [`Writer::finish`].
     pub async fn finish(mut self) -> Result<W, WriteError<W::Error>> {
         self.begin().await?;
         let AsyncWriter { file: Writer { mut out, types, slots, extents, .. }, mut sink, window } = self;
@@ -172,7 +216,7 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
     }
 }
 
-/// Why writing has stopped.
+/// Returns the error that stopped writing, if any.
 fn stopped<S>(out: &mut Output<Nowhere>) -> Result<(), WriteError<S>> {
     out.outcome().map_err(|e| match e {
         WriteError::Format(e) => WriteError::Format(e),
@@ -209,7 +253,7 @@ async fn put_extent<E: Endian, W: Write>(
     .await
 }
 
-/// Puts what `pieces` puts, window by window.
+/// Writes the bytes that `pieces` puts, window by window. `word` enters the chain of check values.
 async fn put<W: Write>(
     out: &mut Output<Nowhere>,
     sink: &mut W,
@@ -238,7 +282,7 @@ async fn put<W: Write>(
     }
 }
 
-/// What is seen of bytes on their way past: nothing of the first `skip`, then what fits.
+/// Copies one window of the bytes that are put: skips the first `skip` bytes, then keeps the bytes that fit.
 struct Window<'w> {
     skip: usize,
     room: &'w mut [u8],

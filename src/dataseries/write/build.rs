@@ -1,4 +1,4 @@
-//! Tables of any format into DataSeries files.
+//! Conversion of tables of any format to DataSeries files.
 
 use super::xml::{Attributes, TypeXml};
 use super::{Compress, ExtentBuffer, WriteError, Writer};
@@ -9,10 +9,10 @@ use crate::dataseries::layout::Options;
 use crate::dataseries::types::{ExtentType, Field};
 use crate::error::{Error, Kind, Result, What};
 
-/// Writes the description of a type that holds the columns of `part`, under their names.
+/// Writes the description of a type whose fields are the columns of `part`, with the same names.
 ///
 /// # Errors
-/// [`Kind::WrongType`] with the number of a column that no field can hold; those of the sink.
+/// [`Kind::WrongType`] with the number of a column that no field can hold; errors of `part` and of the sink.
 pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, WriteError<S::Error>> {
     let mut xml = TypeXml::begin(sink, name, "", (0, 0), Options::DEFAULT)?;
     for k in 0..part.width() {
@@ -33,7 +33,7 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
     xml.end()
 }
 
-/// Takes the rows of a table from [`convert`](crate::column::convert), a group for each extent.
+/// Receives the rows of a table from [`convert`](crate::column::convert), and writes each group as an extent.
 ///
 /// ```
 /// # #[cfg(feature = "filo")] {
@@ -65,20 +65,21 @@ pub struct Builder<'w, 'm, 't, E, S: Sink, C> {
     writer: Writer<'w, E, S, C>,
     extent: ExtentBuffer<'m, E, ExtentType<'t>>,
     rows: u64,
-    /// Of the group that is open.
+    /// Number of rows of the open group.
     open: u64,
 }
 
 impl<'w, 'm, 't, E: Endian, S: Sink, C: Compress> Builder<'w, 'm, 't, E, S, C> {
-    /// Writes extents of up to `rows` rows of the type of `extent` into `writer`; fewer if fewer fit.
+    /// Creates a builder that writes extents of the type of `extent` into `writer`. An extent has at most `rows`
+    /// rows, or fewer if the memory of `extent` holds fewer.
     pub fn new(writer: Writer<'w, E, S, C>, extent: ExtentBuffer<'m, E, ExtentType<'t>>, rows: u64) -> Self {
         Builder { writer, extent, rows, open: 0 }
     }
 
-    /// Writes index and trailer.
+    /// Writes index and trailer, and returns the sink.
     ///
     /// # Errors
-    /// Those of [`Writer::finish`].
+    /// Errors of [`Writer::finish`].
     pub fn finish(self) -> Result<S, WriteError<S::Error>> {
         self.writer.finish()
     }

@@ -1,4 +1,4 @@
-//! Columns of any format into records: strided stores, no buffer in between.
+//! Stores columns of any format into records: strided stores, without an intermediate buffer.
 
 use super::extent::{no_field, order};
 use super::{ExtentBuffer, Schema};
@@ -8,9 +8,21 @@ use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::error::{Error, Kind, Result, What};
 
 impl FieldType {
-    /// The type that holds the values of a column; `None` for nested ones, decimals and half floats.
+    /// Returns the type that holds the values of a column, or `None` for nested types, decimals and half
+    /// floats.
     ///
-    /// Unsigned 32-bit integers become int64, as do unsigned 64-bit ones, as long as they fit.
+    /// Unsigned 32-bit and 64-bit integers become int64. A [`Builder`](super::Builder) fails with
+    /// [`Kind::Lossy`] for a value above `i64::MAX`.
+    ///
+    /// ```
+    /// use pilaster::column::{Prim, Type, Unit};
+    /// use pilaster::dataseries::FieldType;
+    ///
+    /// assert_eq!(FieldType::of_column(Type::Prim(Prim::U32)), Some(FieldType::Int64));
+    /// assert_eq!(FieldType::of_column(Type::Timestamp(Unit::Milli)), Some(FieldType::Int64));
+    /// assert_eq!(FieldType::of_column(Type::FixedBytes(6)), Some(FieldType::FixedWidth(6)));
+    /// assert_eq!(FieldType::of_column(Type::List), None);
+    /// ```
     #[must_use]
     pub const fn of_column(ty: Type) -> Option<FieldType> {
         Some(match ty {
@@ -31,7 +43,7 @@ impl FieldType {
 }
 
 impl<E: Endian, T: Schema> ExtentBuffer<'_, E, T> {
-    /// Stores rows of column `k`; row 0 of the batch is row `at` of the group that is open.
+    /// Stores rows of column `k`; row 0 of the batch is row `at` of the open group.
     pub(super) fn put_column<C: Copy>(&mut self, k: usize, at: u64, batch: &Batch<'_, C>) -> Result<()> {
         let (schema, mut records, pool) = self.group();
         let fields = schema.fields();
@@ -91,7 +103,7 @@ impl<E: Endian, T: Schema> ExtentBuffer<'_, E, T> {
     }
 }
 
-/// The cells of a field in records that are all zero. Null ones stay so.
+/// The cells of a field in records that are all zero. The cells of nulls stay zero.
 struct Cells<'r, 'v> {
     records: &'r mut [u8],
     record_len: usize,

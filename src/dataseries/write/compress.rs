@@ -1,4 +1,4 @@
-//! How parts of an extent are compressed: the user's choice, made at compile time on firmware.
+//! Compression of the parts of an extent. The codec is a type parameter, chosen at compile time on firmware.
 
 #[cfg(feature = "alloc")]
 use crate::codec::Codec;
@@ -8,23 +8,45 @@ use crate::error::Result;
 #[cfg(feature = "alloc")]
 use crate::error::{Error, Kind, What};
 
-/// Both parts as they are stored.
+/// Both parts of an extent in stored form, each with its mode.
 #[derive(Clone, Copy, Debug)]
 pub struct Compressed<'c> {
     /// The fixed part.
     pub fixed: (Mode, &'c [u8]),
-    /// The variable part, without the four zero bytes of the pool.
+    /// The variable part, without the four zero bytes at the start of the pool.
     pub variable: (Mode, &'c [u8]),
 }
 
 /// Compresses the parts of extents.
+///
+/// ```
+/// use pilaster::codec::HashTable;
+/// use pilaster::dataseries::Mode;
+/// use pilaster::dataseries::write::{Compress, Compressed, Lz4};
+///
+/// /// Compresses the records and leaves the strings uncompressed.
+/// struct RecordsOnly<C>(C);
+///
+/// impl<C: Compress> Compress for RecordsOnly<C> {
+///     fn compress<'c>(&'c mut self, fixed: &'c [u8], variable: &'c [u8]) -> Compressed<'c> {
+///         let Compressed { fixed, .. } = self.0.compress(fixed, b"");
+///         Compressed { fixed, variable: (Mode::None, variable) }
+///     }
+/// }
+///
+/// let (mut table, mut out) = (HashTable::<256>::new(), [0; 512]);
+/// let mut compress = RecordsOnly(Lz4::new(&mut table, &mut out));
+/// let stored = compress.compress(&[7; 1000], &[8; 1000]);
+/// assert_eq!((stored.fixed.0, stored.fixed.1.len()), (Mode::Lz4, 14));
+/// assert_eq!(stored.variable, (Mode::None, &[8; 1000][..]));
+/// ```
 pub trait Compress {
-    /// Whether the extents of types and index are compressed, too. Needs the heap; without it they are
-    /// written piece by piece as they are.
+    /// Whether the extents of types and index are compressed, too. This requires the heap; without it they
+    /// are written piece by piece, uncompressed.
     const LISTS: bool = false;
 
-    /// Compresses both parts. Each is either the shortest of what was tried, if that is strictly shorter
-    /// than the part, or the part as it is (section 4).
+    /// Compresses both parts. Each result is either the shortest output, if it is strictly shorter than the
+    /// part, or the part itself with mode none (section 4).
     fn compress<'c>(&'c mut self, fixed: &'c [u8], variable: &'c [u8]) -> Compressed<'c>;
 }
 
@@ -38,8 +60,8 @@ impl Compress for Stored {
     }
 }
 
-/// Compresses both parts into `out`, one behind the other. Every part gets less room than it has
-/// bytes, so that what fits is worth it; an `out` that is too small costs compression, nothing else.
+/// Compresses both parts into consecutive bytes of `out`. The output of a part is limited to one byte less
+/// than the part, so that an output that fits is shorter. If `out` is too small, a part stays uncompressed.
 fn both<'c>(
     mode: Mode,
     out: &'c mut [u8],
@@ -68,8 +90,22 @@ macro_rules! heapless {
     ($($(#[$doc:meta])* $name:ident, $mode:ident, $codec:ident;)*) => {$(
         $(#[$doc])*
         ///
-        /// Works in lent memory: a table of `N` slots of two bytes, and room for the compressed parts.
-        /// Half of the bytes of an extent do for data that is worth compressing.
+        /// Uses caller-provided memory: a table of `N` slots of two bytes, and `out` for the compressed parts.
+        /// An `out` of half the size of an extent suffices for data that is worth compressing; a part that
+        /// does not fit is stored uncompressed.
+        ///
+        /// ```
+        /// use pilaster::codec::HashTable;
+        /// use pilaster::dataseries::Mode;
+        #[doc = concat!("use pilaster::dataseries::write::{Compress, ", stringify!($name), "};")]
+        ///
+        /// let (mut table, mut out) = (HashTable::<256>::new(), [0; 512]);
+        #[doc = concat!("let mut compress = ", stringify!($name), "::new(&mut table, &mut out);")]
+        /// let stored = compress.compress(&[7; 1000], b"short");
+        #[doc = concat!("assert_eq!(stored.fixed.0, Mode::", stringify!($mode), ");")]
+        /// assert!(stored.fixed.1.len() < 100);
+        /// assert_eq!(stored.variable, (Mode::None, &b"short"[..]), "no output was shorter");
+        /// ```
         #[derive(Debug)]
         pub struct $name<'m, const N: usize> {
             table: &'m mut HashTable<N>,
@@ -77,7 +113,7 @@ macro_rules! heapless {
         }
 
         impl<'m, const N: usize> $name<'m, N> {
-            /// With this table and this room.
+            /// Creates the compressor over its hash table and the memory for its output.
             #[must_use]
             pub const fn new(table: &'m mut HashTable<N>, out: &'m mut [u8]) -> Self {
                 $name { table, out }
@@ -94,16 +130,31 @@ macro_rules! heapless {
 }
 
 heapless! {
-    /// Mode lz4.
+    /// Compresses with mode lz4.
     Lz4, Lz4, lz4;
-    /// Mode lzf.
+    /// Compresses with mode lzf.
     Lzf, Lzf, lzf;
-    /// Mode snappy.
+    /// Compresses with mode snappy.
     Snappy, Snappy, snappy;
 }
 
-/// Tries several modes on each part and keeps the shortest, as the original does: the modes in the
-/// order of section 4, a later one only if it is strictly shorter.
+/// Tries several modes on each part and keeps the shortest output, as the original does. The modes are tried
+/// in the order of section 4; a later one is kept only if its output is strictly shorter.
+///
+/// ```
+/// use pilaster::dataseries::Mode;
+/// use pilaster::dataseries::write::{Compress, Smallest};
+///
+/// let records: Vec<u8> = (0..1000u32).flat_map(|n| (n / 10).to_le_bytes()).collect();
+/// let mut two = Smallest::of(&[Mode::Snappy, Mode::Lz4], 9)?;
+/// let (mode, bytes) = two.compress(&records, b"").fixed;
+/// assert_eq!(mode, Mode::Snappy);
+/// assert!(bytes.len() < records.len() / 4);
+///
+/// let mut all = Smallest::all();
+/// assert!(all.compress(&records, b"").fixed.1.len() <= bytes.len());
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug)]
 pub struct Smallest {
@@ -115,11 +166,11 @@ pub struct Smallest {
 
 #[cfg(feature = "alloc")]
 impl Smallest {
-    /// Of these modes and mode none, with the level of zlib, bz2 and lz4hc: 1 to 9, the original's
-    /// default is 9.
+    /// Creates a compressor that tries `modes` and mode none. `level` applies to zlib, bz2 and lz4hc: 1 to 9;
+    /// the original's default is 9.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] for a mode that this build has no codec for.
+    /// [`Kind::Unsupported`] for a mode that has no codec in this build.
     pub fn of(modes: &[Mode], level: u8) -> Result<Self> {
         let mut wanted = [false; Mode::ALL.len()];
         for mode in modes {
@@ -132,14 +183,14 @@ impl Smallest {
         Ok(Smallest { modes: wanted, level, out: Default::default(), trial: alloc::vec::Vec::new() })
     }
 
-    /// Of all modes that this build has.
+    /// Creates a compressor that tries all modes of this build, at level 9.
     #[must_use]
     pub fn all() -> Self {
         let modes = Mode::ALL.map(|mode| mode.codec().is_some_and(Codec::supported));
         Smallest { modes, level: 9, out: Default::default(), trial: alloc::vec::Vec::new() }
     }
 
-    /// The best mode for `bytes`; what it makes of them is left in part `k` of the output.
+    /// Returns the best mode for `bytes`. Unless it is mode none, `self.out[k]` holds its output.
     fn part(&mut self, k: usize, bytes: &[u8]) -> Mode {
         let Smallest { modes, level, out, trial } = self;
         let (mut best, mut most) = (Mode::None, bytes.len().saturating_sub(1));

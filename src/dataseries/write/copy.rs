@@ -1,4 +1,4 @@
-//! Rows of an extent that was read into one that is written: between byte orders, packings, layouts.
+//! Copies rows of an unpacked extent to an extent that is written, across byte orders, packings and layouts.
 
 use super::{Cell, ExtentBuffer, Schema};
 use crate::bytes::Endian;
@@ -8,12 +8,36 @@ use crate::dataseries::layout::{Bit, FieldType};
 use crate::error::{Error, Kind, Result, What};
 
 impl<E: Endian, T: Schema> ExtentBuffer<'_, E, T> {
-    /// Adds record `row` of an unpacked extent, whose type has the same fields: names and options may
-    /// differ. What lies under a null is kept, unless nulls are compacted.
+    /// Adds record `row` of an unpacked extent. Its type must have the same fields in the same order; names
+    /// and options may differ. The values under nulls are kept, unless nulls are compacted.
+    ///
+    /// ```
+    /// use pilaster::bytes::{BigEndian, LittleEndian, Scratch};
+    /// use pilaster::column::{Part as _, Table as _};
+    /// use pilaster::dataseries::write::{ExtentBuffer, Memory};
+    /// use pilaster::dataseries::{File, ReadOptions};
+    /// use pilaster::error::Kind;
+    ///
+    /// let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+    /// let (mut kept, mut unpacked, mut rows, mut pool) = ([0; 2048], [0; 512], [0; 512], [0; 512]);
+    /// let file = File::<BigEndian>::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
+    /// let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] };
+    /// let mut copy = ExtentBuffer::<LittleEndian, _>::new(file.types().get(0).unwrap(), memory)?;
+    /// let mut table = file.table("Tiny")?;
+    /// while let Some(part) = table.next_part(&mut Scratch::new(&mut unpacked))? {
+    ///     for row in 0..part.rows() {
+    ///         copy.push_record(&part, row)?;
+    ///     }
+    ///     assert_eq!(copy.push_record(&part, part.rows()).unwrap_err().kind(), Kind::OutOfRange);
+    /// }
+    /// assert_eq!(copy.len(), 2);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of [`row`](Self::row) and [`Row::set`](super::Row::set); [`Kind::OutOfRange`] without such a
-    /// record; [`Kind::Lossy`] for a null of a field that cannot be null here.
+    /// Errors of [`row`](Self::row) and [`Row::set`](super::Row::set); [`Kind::OutOfRange`] if `part` has no
+    /// such record; [`Kind::Misuse`] if the number of fields differs; [`Kind::Lossy`] for a null in a field
+    /// that is not nullable here.
     pub fn push_record(&mut self, part: &Part<'_>, row: u64) -> Result<()> {
         let ty = *part.extent_type();
         let start = usize::try_from(row).ok().and_then(|row| row.checked_mul(ty.record_len()));

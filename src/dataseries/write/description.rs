@@ -5,17 +5,17 @@ use crate::dataseries::raw::{INDEX_TYPE, MAX_NAME, MAX_STORED, XML_TYPE};
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Kind, Result, What};
 
-/// A type that a file lists: its name, and the description that is stored.
+/// A type that a file lists: its name and its stored description.
 #[derive(Clone, Copy, Debug)]
 pub struct Description<'t> {
-    /// The name, with entities resolved, as extents have it.
+    /// The name, with entities resolved, as in the extents of the type.
     pub name: &'t str,
-    /// The XML text, kept byte for byte.
+    /// The XML text, stored byte for byte.
     pub xml: &'t [u8],
 }
 
 impl Description<'static> {
-    /// Of a type known at compile time.
+    /// Describes a type known at compile time.
     #[must_use]
     pub const fn of<R: Record>() -> Self {
         Description { name: R::NAME, xml: R::XML.as_bytes() }
@@ -43,7 +43,7 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 ///     struct Alarm = "Alarm" { code: int32 }
 /// }
 ///
-/// const TYPES: Descriptions<'static> = Descriptions::of::<(Alarm, Reading)>(); // the other way round: no
+/// const TYPES: Descriptions<'static> = Descriptions::of::<(Alarm, Reading)>(); // (Reading, Alarm) does not compile
 ///
 /// let wrong = [Description::of::<Reading>(), Description::of::<Alarm>()];
 /// assert_eq!(Descriptions::new(&wrong).unwrap_err().at(), 1);
@@ -52,8 +52,8 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 pub struct Descriptions<'t>(&'t [Description<'t>]);
 
 impl Descriptions<'static> {
-    /// Types known at compile time: one, or a tuple of up to four. A list that no file can have does not
-    /// compile.
+    /// Lists types known at compile time: one, or a tuple of up to four. A list that is not valid in a file
+    /// does not compile.
     #[must_use]
     pub const fn of<R: Records>() -> Self {
         const { assert!(wrong(R::LIST).is_none(), "types in the ascending order of their names, each once") }
@@ -62,12 +62,12 @@ impl Descriptions<'static> {
 }
 
 impl<'t> Descriptions<'t> {
-    /// Types known at run time.
+    /// Lists types known at run time.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] with the number of a type out of order or listed twice, without a name, with one
-    /// of over 255 bytes or that of a built-in type, or whose description is empty or of 512 MiB; [`Kind::Limit`] for more
-    /// than 65,536 types.
+    /// [`Kind::Misuse`] with the number of a type that is out of order or listed twice, whose name is empty,
+    /// longer than 255 bytes or the name of a built-in type, or whose description is empty or has 512 MiB or
+    /// more; [`Kind::Limit`] for more than 65,536 types.
     pub fn new(types: &'t [Description<'t>]) -> Result<Self> {
         if types.len() > 1 << 16 {
             return Err(Error::needing(Kind::Limit, What::DATASERIES_TYPE_NAME, 1 << 16, 1 << 16));
@@ -85,7 +85,7 @@ impl<'t> Descriptions<'t> {
     }
 }
 
-/// The number of the first type that a file cannot list there.
+/// Returns the number of the first type that is not valid at its position in a file.
 const fn wrong(mut types: &[Description<'_>]) -> Option<u64> {
     let (mut before, mut k): (&[u8], u64) = (&[], 0);
     while let [ty, rest @ ..] = types {
@@ -115,8 +115,31 @@ const fn less(mut a: &[u8], mut b: &[u8]) -> bool {
 }
 
 /// One row type known at compile time, or a tuple of them.
+///
+/// ```
+/// use pilaster::bytes::{LittleEndian, Sink, SliceSink};
+/// use pilaster::dataseries::record;
+/// use pilaster::dataseries::write::{Descriptions, IndexSlot, Records, Writer};
+///
+/// record! {
+///     struct Alarm = "Alarm" { code: int32 }
+/// }
+/// record! {
+///     struct Tick = "Tick" { time: int64 }
+/// }
+///
+/// fn create<R: Records, S: Sink>(sink: S, slots: &mut [IndexSlot]) -> Writer<'_, LittleEndian, S> {
+///     Writer::new(sink, Descriptions::of::<R>(), slots)
+/// }
+///
+/// let (mut memory, mut slots) = ([0; 1024], [IndexSlot::EMPTY; 8]);
+/// let mut file = create::<(Alarm, Tick), _>(SliceSink::new(&mut memory), &mut slots);
+/// file.begin()?;
+/// assert_eq!((Tick::LIST.len(), <(Alarm, Tick)>::LIST.len()), (1, 2));
+/// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+/// ```
 pub trait Records {
-    /// Their descriptions.
+    /// The descriptions of the types.
     const LIST: &'static [Description<'static>];
 }
 

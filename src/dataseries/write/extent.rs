@@ -1,4 +1,4 @@
-//! The open extent: rows and strings in memory of the caller.
+//! The open extent: rows and strings in caller-provided or heap memory.
 
 use core::marker::PhantomData;
 
@@ -11,32 +11,33 @@ use crate::dataseries::layout::{Bit, FieldType};
 use crate::dataseries::raw::MAX_STORED;
 use crate::error::{Error, Kind, Result, What};
 
-/// The memory of an extent. An extent holds as many rows as fit; a type without strings needs no pool.
+/// The memory of an extent, provided by the caller. An extent holds the rows that fit. A type without strings
+/// needs no pool.
 #[derive(Debug, Default)]
 pub struct Memory<'m> {
-    /// For the records. A Cortex-M0, which loads no word from an odd address, takes them much quicker if this begins at
-    /// a multiple of 4: `#[repr(align(4))]` on what it lies in.
+    /// Memory for the records. On a Cortex-M0, which has no unaligned loads, packing is much faster if it begins
+    /// at a multiple of 4: put `#[repr(align(4))]` on the type that contains it.
     pub rows: &'m mut [u8],
-    /// For the strings: each takes its length and 4 bytes, rounded up to 8.
+    /// Memory for the strings: each takes its length plus 4 bytes, rounded up to a multiple of 8.
     pub pool: &'m mut [u8],
-    /// Slots of the table of unique strings, best twice as many as there are strings. With too few,
-    /// or none, equal strings are stored again.
+    /// Slots of the hash table of unique strings, ideally twice the number of such strings. With too few
+    /// slots, or none, equal strings are stored again.
     pub unique: &'m mut [u32],
 }
 
 impl<'m> Memory<'m> {
-    /// For a type without strings.
+    /// Creates the memory for a type without strings.
     #[must_use]
     pub fn rows(rows: &'m mut [u8]) -> Self {
         Memory { rows, ..Memory::default() }
     }
 }
 
-/// The most bytes of records that an extent can have.
+/// Maximum size of the records of an extent, in bytes.
 #[allow(clippy::cast_possible_truncation, reason = "far below 2^32")]
 const MOST_ROWS: usize = MAX_STORED as usize - 1;
 
-/// A value of a cell, for rows whose type is known at run time.
+/// The value of a cell, for rows whose type is known at run time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[allow(missing_docs, reason = "the names say it")]
@@ -46,14 +47,14 @@ pub enum Cell<'a> {
     Int32(i32),
     Int64(i64),
     Double(f64),
-    /// Of a variable32, or of a fixedwidth of so many bytes.
+    /// A value of a variable32, or of a fixedwidth of the same length.
     Bytes(&'a [u8]),
 }
 
-/// An extent that is being filled, of byte order `E` and of the type that `T` describes.
+/// An extent that is being filled, in byte order `E` and of the type that `T` describes.
 ///
-/// Rows are kept as they are; all packing is done when the extent is flushed. A row counts when it is
-/// complete, and a row that fails leaves nothing behind.
+/// Rows are kept unpacked; flushing the extent packs them. A row counts when it is complete, and a row that
+/// fails leaves the extent unchanged.
 ///
 /// ```
 /// use pilaster::bytes::LittleEndian;
@@ -61,7 +62,7 @@ pub enum Cell<'a> {
 /// use pilaster::dataseries::write::{ExtentBuffer, Memory};
 ///
 /// record! {
-///     /// What the sensor says.
+///     /// A reading of the sensor.
 ///     struct Reading = "Sensor" namespace "example.org" version 1.0 {
 ///         time: int64 relative,
 ///         temp: double scaled 0.01,
@@ -82,7 +83,7 @@ pub enum Cell<'a> {
 pub struct ExtentBuffer<'m, E, T> {
     schema: T,
     rows: Room<'m, u8>,
-    /// Bytes and number of the complete rows.
+    /// Size in bytes and number of the complete rows.
     len: usize,
     count: u32,
     pool: Pool<'m>,
@@ -90,30 +91,30 @@ pub struct ExtentBuffer<'m, E, T> {
     order: PhantomData<E>,
 }
 
-/// What is known of an extent when it is packed.
+/// The results of packing an extent.
 #[derive(Clone, Copy, Debug)]
 struct Packed {
     fixed_len: usize,
     hash: u32,
 }
 
-/// An extent that is packed and waits for its compression.
+/// A packed extent, before compression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'p> {
-    /// Of the type.
+    /// The name of the type.
     pub(super) name: &'p str,
     pub(super) rows: u32,
     pub(super) hash: u32,
     pub(super) fixed: &'p [u8],
-    /// Without the four zero bytes, as it is stored.
+    /// The pool without the four zero bytes at its start, as it is stored.
     pub(super) variable: &'p [u8],
 }
 
 impl<'m, E: Endian, R: Record> ExtentBuffer<'m, E, Of<R>> {
-    /// An empty extent of rows of type `S`.
+    /// Creates an empty extent for rows of type `S`.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Errors of [`new`](Self::new).
     pub fn of<S: Record<Static = R>>(memory: Memory<'m>) -> Result<Self> {
         ExtentBuffer::new(Of::new(), memory)
     }
@@ -121,11 +122,11 @@ impl<'m, E: Endian, R: Record> ExtentBuffer<'m, E, Of<R>> {
     /// Adds a row.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if rows or pool are full; then nothing has changed, and after a flush the row
-    /// may fit. [`Kind::Misuse`] if the extent is packed already, by a flush that failed.
+    /// [`Kind::NoRoom`] if rows or pool are full; the extent is unchanged, and after a flush the row may fit.
+    /// [`Kind::Misuse`] if the extent is already packed by a flush that failed.
     pub fn push<S: Record<Static = R>>(&mut self, row: &S) -> Result<()> {
         let (record, strings) = (self.open_row()?, self.pool.len());
-        // It is there: that was seen to.
+        // `open_row` has checked that the record is in the memory.
         let done = row.store::<E>(self.rows.get_mut(record).unwrap_or_default(), &mut self.pool);
         match done {
             Ok(()) => self.close_row(),
@@ -136,26 +137,27 @@ impl<'m, E: Endian, R: Record> ExtentBuffer<'m, E, Of<R>> {
 }
 
 impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
-    /// An empty extent.
+    /// Creates an empty extent.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] for a type without fields, or with null compaction and no bool;
-    /// [`Kind::Unsupported`] for the two kinds of compaction that the original writes so that it cannot
-    /// read them back (section 8.6): bools at the end of the record, and fixedwidth cells.
+    /// [`Kind::Misuse`] for a type without fields, or with null compaction but no bool.
+    /// [`Kind::Unsupported`] for the two kinds of null compaction that the original writes but cannot read
+    /// back (section 8.6): with bools at the end of the record, and with fixedwidth cells of more than one
+    /// byte.
     pub fn new(schema: T, memory: Memory<'m>) -> Result<Self> {
         schema.check()?;
         let Memory { rows, pool, unique } = memory;
-        // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
+        // Stored parts must be smaller than `MAX_STORED`. With this limit, no flush can fail because of it.
         let most = rows.len().min(MOST_ROWS);
         let rows = rows.get_mut(..most).unwrap_or_default();
         Ok(ExtentBuffer::over(schema, Room::Lent(rows), Pool::new(pool, unique)))
     }
 
-    /// An empty extent that takes from the heap what it needs, up to the 512 MiB that a part can have.
-    /// How large extents become is then for the caller to say, by flushing: see [`used`](Self::used).
+    /// Creates an empty extent that grows on the heap, up to the limit of 512 MiB per part. The caller limits
+    /// the size of extents by flushing in time: see [`used`](Self::used).
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Errors of [`new`](Self::new).
     #[cfg(feature = "alloc")]
     pub fn growing(schema: T) -> Result<Self> {
         schema.check()?;
@@ -172,37 +174,37 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         &self.schema
     }
 
-    /// Rows that are complete.
+    /// The number of complete rows.
     #[must_use]
     pub const fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether the extent has no complete row.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a flush has failed that packed the rows: they wait for another, and no row can be added.
+    /// Returns whether a failed flush has packed the rows: they wait for another flush, and no row can be added.
     #[cfg(feature = "embedded-storage-03")]
     pub(crate) const fn is_packed(&self) -> bool {
         self.packed.is_some()
     }
 
-    /// Bytes of a record.
+    /// The size of a record in bytes.
     #[must_use]
     pub fn record_len(&self) -> usize {
         self.schema.layout().record_len() as usize
     }
 
-    /// Bytes of the complete rows and their strings, before packing.
+    /// The size of the complete rows and their strings in bytes, before packing.
     #[must_use]
     pub fn used(&self) -> usize {
         self.len.saturating_add(self.pool.len())
     }
 
-    /// How many more records there is room for.
+    /// The number of further records that fit.
     #[must_use]
     pub fn room(&self) -> usize {
         let most = match &self.rows {
@@ -213,10 +215,10 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         most.saturating_sub(self.len).checked_div(self.record_len()).unwrap_or(0)
     }
 
-    /// Begins a row, all cells zero, false and empty.
+    /// Begins a row whose cells are all zero, false or empty.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if no record is left; [`Kind::Misuse`] if the extent is packed already, by a
+    /// [`Kind::NoRoom`] if no further record fits; [`Kind::Misuse`] if the extent is already packed by a
     /// flush that failed.
     pub fn row(&mut self) -> Result<Row<'_, 'm, E, T>> {
         let at = self.open_row()?;
@@ -225,7 +227,7 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         Ok(Row { at: at.start, strings: self.pool.len(), extent: self, failed: None, ended: false })
     }
 
-    /// Makes room for so many rows at once, all cells zero; none of them counts yet.
+    /// Reserves memory for `rows` rows with all cells zero. They count after [`close_group`](Self::close_group).
     pub(super) fn open_group(&mut self, rows: u64) -> Result<()> {
         let at = self.open_row()?;
         let count = saturated(rows);
@@ -237,20 +239,20 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         Ok(())
     }
 
-    /// The room behind the rows, the front of which is the group that is open; and the pool.
+    /// The schema, the memory after the complete rows, which begins with the open group, and the pool.
     pub(super) fn group(&mut self) -> (&T, &mut [u8], &mut Pool<'m>) {
         (&self.schema, self.rows.get_mut(self.len..).unwrap_or_default(), &mut self.pool)
     }
 
-    /// Now the rows of the group count.
+    /// Counts the rows of the open group.
     pub(super) fn close_group(&mut self, rows: u64) {
-        // Less than `MAX_STORED`, as was seen when it was opened.
+        // `open_group` has checked that the group is smaller than `MAX_STORED`.
         let rows = u32::try_from(rows).unwrap_or(0);
         self.len = self.len.saturating_add((rows as usize).saturating_mul(self.record_len()));
         self.count = self.count.saturating_add(rows);
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.len = 0;
         self.count = 0;
@@ -260,7 +262,7 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         self.packed = None;
     }
 
-    /// Where the next record lies.
+    /// Returns the bytes of the next record, as a range in the memory for rows.
     fn open_row(&mut self) -> Result<core::ops::Range<usize>> {
         if self.packed.is_some() {
             return Err(Error::new(Kind::Misuse, What::ROW, self.count.into()));
@@ -274,7 +276,7 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         Ok(start..end)
     }
 
-    /// Whether there is memory for so many bytes of records.
+    /// Returns whether the records can have `end` bytes; memory on the heap grows to that size.
     #[inline]
     fn reaches(&mut self, end: usize) -> bool {
         match &mut self.rows {
@@ -285,7 +287,7 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
     }
 
     fn close_row(&mut self) {
-        // Less than `MAX_STORED`, both.
+        // Both stay below `MAX_STORED`.
         self.len = self.len.wrapping_add(self.record_len());
         self.count = self.count.wrapping_add(1);
     }
@@ -296,7 +298,7 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         Error::needing(Kind::NoRoom, What::DATASERIES_FIXED, self.count.into(), need as u64)
     }
 
-    /// Packs the rows, once, and gives both parts.
+    /// Packs the rows, unless they are packed, and returns both parts.
     pub(super) fn parts(&mut self) -> Parts<'_> {
         let rows_len = self.len;
         let Packed { fixed_len, hash } = match self.packed {
@@ -329,16 +331,46 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
     }
 }
 
-/// A row that is being filled. It counts when it is [ended](Self::end); dropped before, it leaves
-/// nothing behind.
+/// A row that is being filled. It counts after [`end`](Self::end). If it is dropped before, the extent is
+/// unchanged.
 ///
-/// For the bytes of the original, set strings in the order of their fields.
+/// To get the same bytes as the original writes, set strings in the order of their fields.
+///
+/// ```
+/// use pilaster::bytes::{LittleEndian, Scratch};
+/// use pilaster::dataseries::ExtentType;
+/// use pilaster::dataseries::write::{Cell, ExtentBuffer, Memory, Row, Schema};
+/// use pilaster::error::Kind;
+///
+/// fn fill<T: Schema>(mut row: Row<'_, '_, LittleEndian, T>, time: i64, note: Option<&str>) -> pilaster::Result<()> {
+///     row.set(0, Cell::Int64(time))?;
+///     match note {
+///         Some(note) => row.set(1, Cell::Bytes(note.as_bytes()))?,
+///         None => row.null(1)?,
+///     };
+///     row.end()
+/// }
+///
+/// let xml = br#"<ExtentType name="Event" namespace="example.org" version="1.0">
+///     <field type="int64" name="time" /><field type="variable32" name="note" opt_nullable="yes" />
+/// </ExtentType>"#;
+/// let (mut fields, mut rows, mut pool) = ([0; 256], [0; 256], [0; 64]);
+/// let ty = ExtentType::parse(xml, &Default::default(), &mut Scratch::new(&mut fields))?;
+/// let mut extent = ExtentBuffer::new(ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] })?;
+/// fill(extent.row()?, 1000, Some("door"))?;
+/// fill(extent.row()?, 1010, None)?;
+/// assert_eq!(fill(extent.row()?, 1020, Some(&"x".repeat(64))).unwrap_err().kind(), Kind::NoRoom);
+/// assert_eq!((extent.len(), extent.used()), (2, 2 * extent.record_len() + 8), "the failed row does not count");
+/// extent.clear();
+/// assert!(extent.is_empty());
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "a row that is not ended does not count"]
 pub struct Row<'x, 'm, E, T> {
     extent: &'x mut ExtentBuffer<'m, E, T>,
     at: usize,
-    /// Bytes of the pool before it.
+    /// Size of the pool in bytes before the row.
     strings: usize,
     failed: Option<Error>,
     ended: bool,
@@ -353,12 +385,11 @@ impl<E, T> Drop for Row<'_, '_, E, T> {
 }
 
 impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
-    /// Sets field `k`. Of a null field it is what lies under the null: stored, too, but with null
-    /// compaction only of a bool.
+    /// Sets field `k`. The value under a null is stored, too; with null compaction only if it is a bool.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] without such a field, [`Kind::WrongType`] for a value of another type or
-    /// length, [`Kind::NoRoom`] if the pool is full. Then the row has failed and cannot be ended.
+    /// [`Kind::OutOfRange`] if the type has no such field, [`Kind::WrongType`] for a value of another type
+    /// or length, [`Kind::NoRoom`] if the pool is full. After an error, the row cannot be ended.
     pub fn set(&mut self, k: usize, value: Cell<'_>) -> Result<&mut Self> {
         let done = self.try_set(k, value);
         self.keep(done)
@@ -367,8 +398,8 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     /// Makes field `k` null.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] without such a field, [`Kind::Misuse`] if it is not nullable. Then the row
-    /// has failed and cannot be ended.
+    /// [`Kind::OutOfRange`] if the type has no such field, [`Kind::Misuse`] if the field is not nullable.
+    /// After an error, the row cannot be ended.
     pub fn null(&mut self, k: usize) -> Result<&mut Self> {
         let done = match self.extent.schema.fields().get(k).map(|field| field.null()) {
             None => Err(no_field(k, self.extent.schema.fields().len())),
@@ -381,7 +412,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
         self.keep(done)
     }
 
-    /// Ends the row: now it counts.
+    /// Ends the row, so that it counts.
     ///
     /// # Errors
     /// The first error of the row.
@@ -413,7 +444,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
         let record = self.at..self.at.saturating_add(schema.layout().record_len() as usize);
         let record = rows.get_mut(record).unwrap_or_default();
         let slot = field.slot();
-        // Cells under a null are zeroed when they are compacted, the bits of bools are not (section 8.1).
+        // Null compaction zeroes the cells under nulls, except the bits of bools (section 8.1).
         if schema.compacts()
             && field.ty() != FieldType::Bool
             && slot.null.is_some_and(|bit| record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0))
@@ -452,7 +483,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     }
 }
 
-/// Little-endian bytes of a number in the order `E`.
+/// Converts the little-endian bytes of a number to byte order `E`.
 pub(super) fn order<E: Endian, const N: usize>(mut little: [u8; N]) -> [u8; N] {
     if E::IS_NATIVE != cfg!(target_endian = "little") {
         little.reverse();

@@ -1,6 +1,6 @@
-//! The two lists that a file keeps of itself: its types and its extents (sections 5 and 10).
+//! The two lists that a file contains: its types and its extents (sections 5 and 10).
 //!
-//! Both are extents of strings, written piece by piece: nothing but what is listed takes memory.
+//! Both are extents of strings. They are written piece by piece, so that only the listed items take memory.
 
 use zerocopy::IntoBytes;
 use zerocopy::byteorder::{U32, U64};
@@ -13,7 +13,7 @@ use crate::dataseries::raw::{
     HEADER_LEN, INDEX_RECORD, INDEX_TYPE, ListRecord, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad,
 };
 
-/// An extent in the index: where it begins, and which type it has. It may lie at any address.
+/// An extent in the index: its offset and its type. A slot has alignment 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::TransparentWrapper)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(transparent)]
@@ -23,10 +23,10 @@ impl IndexSlot {
     /// An empty slot.
     pub const EMPTY: IndexSlot = IndexSlot([0; 8]);
 
-    /// Bits of the type's number.
+    /// Width of the type's number in bits.
     const TYPE_BITS: u32 = 16;
 
-    /// As many slots as lent memory has room for, at 8 bytes each, whatever it holds.
+    /// Divides `memory` into slots of 8 bytes; a remainder stays unused. The initial contents do not matter.
     ///
     /// ```
     /// use pilaster::dataseries::write::IndexSlot;
@@ -38,7 +38,8 @@ impl IndexSlot {
         bytemuck::TransparentWrapper::wrap_slice_mut(memory.as_chunks_mut().0)
     }
 
-    /// Of an extent at `at`, of the type of that number: there are no more types than numbers.
+    /// Creates the slot of an extent at offset `at` with type number `ty`; `None` if `at` is 2^48 or more. A
+    /// [`Descriptions`](super::Descriptions) has at most 2^16 types, so `ty` fits.
     pub(super) const fn new(at: u64, ty: usize) -> Option<Self> {
         if at < 1 << (64 - IndexSlot::TYPE_BITS) {
             Some(IndexSlot((at << IndexSlot::TYPE_BITS | ty as u64).to_ne_bytes()))
@@ -47,40 +48,40 @@ impl IndexSlot {
         }
     }
 
-    /// Offset in the file.
+    /// The offset of the extent in the file.
     #[must_use]
     pub(crate) const fn at(self) -> u64 {
         u64::from_ne_bytes(self.0) >> IndexSlot::TYPE_BITS
     }
 
-    /// The number of the type among those of the writer.
+    /// The number of the type in the writer's list.
     #[must_use]
     pub(crate) const fn ty(self) -> usize {
         (u64::from_ne_bytes(self.0) & ((1 << IndexSlot::TYPE_BITS) - 1)) as usize
     }
 }
 
-/// The rows of a built-in type: a string each, and a number or none.
+/// The rows of a built-in type: each has a string, and in the index also a number.
 #[derive(Clone, Copy)]
 pub(in crate::dataseries) struct List<'w> {
     types: &'w [Description<'w>],
-    /// Of the index; without them the list is the one of the types.
+    /// The extents of the index; `None` for the list of types.
     slots: Option<&'w [IndexSlot]>,
     index_at: u64,
 }
 
-/// What an extent has of each row.
+/// The piece of each row in a section of the extent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
-    /// The record: the string's cell, padding, then the number if there is one.
+    /// The record: the string's cell, and in the index padding and the number.
     Record,
-    /// The entry in the pool.
+    /// The string's entry in the pool.
     Entry,
-    /// The entry's length word alone.
+    /// Only the length word of the entry.
     Word,
 }
 
-/// The type of the extent that a list is stored as, the bytes of a record, and how many there are.
+/// The name of the list's extent type, the size of a record in bytes, and the number of records.
 type Shape = (&'static str, usize, usize);
 
 impl<'w> List<'w> {
@@ -89,8 +90,8 @@ impl<'w> List<'w> {
         List { types, slots: None, index_at: 0 }
     }
 
-    /// The descriptions of the types; or, with `slots`, the type extent, the data extents, and the index
-    /// itself, at `at`.
+    /// The descriptions of the types. With `slots`, the index: the type extent, the data extents, and the index
+    /// itself at offset `at`.
     pub(super) const fn new(types: &'w [Description<'w>], slots: Option<&'w [IndexSlot]>, at: u64) -> Self {
         List { types, slots, index_at: at }
     }
@@ -102,8 +103,8 @@ impl<'w> List<'w> {
         }
     }
 
-    /// Puts one piece of every row; gives back the bytes of the whole pool, saturated. No string is empty,
-    /// that is seen to before.
+    /// Puts one piece of every row. Returns the size of the whole pool in bytes, saturated. No string is
+    /// empty, because [`Descriptions`](super::Descriptions) allows neither an empty name nor an empty text.
     pub(super) fn put<E: Endian>(&self, piece: Section, to: &mut dyn Put) -> u32 {
         let (_, record_len, rows) = self.shape();
         let mut cell = len32(POOL_START);
@@ -119,13 +120,13 @@ impl<'w> List<'w> {
                     to.put(zeros(entry_pad(len.into())));
                 }
             }
-            // Less than 2^32: descriptions and names are.
+            // Descriptions and names are shorter than 2^32 bytes.
             cell = cell.saturating_add(low32(entry_len(len.into())));
         }
         cell
     }
 
-    /// Row `k`: its string, and its number.
+    /// The string and the number of row `k`.
     fn row(&self, k: usize) -> Option<(&'w [u8], u64)> {
         let Some(slots) = self.slots else { return Some((self.types.get(k)?.xml, 0)) };
         let Some(before) = k.checked_sub(1) else { return Some((XML_TYPE.as_bytes(), HEADER_LEN as u64)) };
@@ -135,7 +136,7 @@ impl<'w> List<'w> {
         }
     }
 
-    /// The hash of the extent, and the bytes of its pool.
+    /// The hash of the extent, and the size of its pool in bytes.
     pub(in crate::dataseries) fn hash<E: Endian>(&self) -> (u32, u32) {
         let mut hash = ExtentHash::of_pieces();
         let pool = self.put::<E>(Section::Record, &mut hash);

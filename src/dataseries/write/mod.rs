@@ -1,13 +1,13 @@
-//! Writing: rows into lent memory, extents through a sink, index and trailer at the end.
+//! Writing: rows into caller-provided memory, extents through a sink, index and trailer at the end.
 //!
-//! | item | what it is for |
+//! | item | purpose |
 //! |---|---|
 //! | [`record!`](crate::dataseries::record) | a row type whose layout is computed by the compiler |
 //! | [`Descriptions`] | the types of the file |
-//! | [`ExtentBuffer`] | rows that are not yet written, in memory of the caller |
+//! | [`ExtentBuffer`] | rows that are not yet written, in caller-provided or heap memory |
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
-//! | `AsyncWriter` | the same where the sink is awaited, an `embedded_io_async::Write` (feature `embedded-io-async-07`) |
-//! | [`Compress`] | how parts are compressed; [`Stored`] leaves them as they are |
+//! | `AsyncWriter` | a [`Writer`] for an `embedded_io_async::Write` (feature `embedded-io-async-07`) |
+//! | [`Compress`] | compression of the parts of extents; [`Stored`] leaves them uncompressed |
 
 #[cfg(feature = "embedded-io-async-07")]
 mod asynchronous;
@@ -49,7 +49,7 @@ pub use writer::Writer;
 
 pub use crate::bytes::WriteError;
 
-/// What the expansion of [`record!`](crate::dataseries::record) names.
+/// The items that the expansion of [`record!`](crate::dataseries::record) uses.
 #[doc(hidden)]
 pub mod __record {
     pub use super::pack::{Before, Cells, compact_grouped, each, grouped};

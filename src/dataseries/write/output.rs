@@ -1,4 +1,4 @@
-//! Extents on their way into the sink: header, gaps, checks, chain (sections 3 and 10).
+//! Writes extents into the sink: header, padding, check values, chain (sections 3 and 10).
 
 // Without the inline attributes of this file the image `dataseries_resume` takes 6,816 B instead of 6,432.
 
@@ -19,7 +19,7 @@ use crate::dataseries::raw::{
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::{Adler32, lookup2, mix3};
 
-/// Takes bytes that are made piece by piece. (A closure would be twice in the image.)
+/// Receives bytes piece by piece. (With a closure, the code would be in the image twice.)
 pub(super) trait Put {
     fn put(&mut self, bytes: &[u8]);
 }
@@ -43,29 +43,29 @@ impl Put for alloc::vec::Vec<u8> {
     }
 }
 
-/// So many zeros, fewer than 8.
+/// Returns `count` zeros; `count` is less than 8.
 pub(super) fn zeros(count: u64) -> &'static [u8] {
     const ZEROS: [u8; 8] = [0; 8];
     ZEROS.get(..usize::try_from(count).unwrap_or(0)).unwrap_or_default()
 }
 
-/// Puts a part of an extent, and the zeros behind it.
+/// Puts a part of an extent, followed by zeros up to the alignment.
 #[inline(never)]
 fn padded(bytes: &[u8], to: &mut dyn Put) {
-    // The header's 28 bytes are a multiple of the alignment, so each gap follows from its part alone.
+    // The header's 28 bytes are a multiple of the alignment, so the padding depends only on the part before it.
     const { assert!(EXTENT_HEADER_LEN.is_multiple_of(ALIGN)) };
     to.put(bytes);
     to.put(zeros(bytes.len().wrapping_neg() as u64 & (ALIGN as u64).wrapping_sub(1)));
 }
 
-/// The parts of an extent: bytes, or a list whose bytes are made while they are written.
+/// The parts of an extent: bytes, or a list that is encoded while it is written.
 #[derive(Clone, Copy)]
 enum Source<'p> {
     Bytes(&'p [u8], &'p [u8]),
     List(&'p List<'p>),
 }
 
-/// An extent, but for its Adler-32. Lengths were held below `MAX_STORED` before.
+/// A complete extent except for its Adler-32. All lengths are below `MAX_STORED`.
 pub(super) struct Finished<'p, E: Endian> {
     header: ExtentHeader<E>,
     name: &'p str,
@@ -76,7 +76,7 @@ impl<'p, E: Endian> Finished<'p, E> {
     #[inline(always)]
     pub(super) fn new(parts: &Parts<'p>, stored: &Compressed<'p>) -> Self {
         let ((fixed_mode, fixed), (variable_mode, variable)) = (stored.fixed, stored.variable);
-        // The mode of an empty part means nothing; it is best written as 0 (section 4).
+        // The mode of an empty part has no meaning and should be 0 (section 4).
         let mode = |mode: Mode, bytes: &[u8]| if bytes.is_empty() { 0 } else { mode.id() };
         let header = ExtentHeader {
             fixed: size(fixed.len()),
@@ -93,12 +93,12 @@ impl<'p, E: Endian> Finished<'p, E> {
         Finished { header, name: parts.name, source: Source::Bytes(fixed, variable) }
     }
 
-    /// Of a list; `None` if it is too long for an extent.
+    /// Creates the extent of a list; `None` if the list is too long for an extent.
     #[inline(always)]
     pub(super) fn of_list(list: &'p List<'p>) -> Option<Self> {
         let (name, record_len, rows) = list.shape();
         let (hash, pool) = list.hash::<E>();
-        // The longest records are of 16 bytes.
+        // A record has at most 16 bytes.
         if rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
             return None;
         }
@@ -117,7 +117,7 @@ impl<'p, E: Endian> Finished<'p, E> {
         Some(Finished { header, name, source: Source::List(list) })
     }
 
-    /// Enters the Adler-32 into the header, and gives it back.
+    /// Computes the Adler-32, writes it into the header and returns it.
     #[inline(always)]
     pub(super) fn seal(&mut self) -> u32 {
         let mut adler = Adler32::new();
@@ -130,7 +130,7 @@ impl<'p, E: Endian> Finished<'p, E> {
         adler
     }
 
-    /// How many bytes it takes in the file.
+    /// The size of the extent in the file, in bytes.
     #[inline(always)]
     pub(super) fn len(&self) -> u64 {
         let padded = |len: u32| align(len.into(), ALIGN as u64);
@@ -139,19 +139,19 @@ impl<'p, E: Endian> Finished<'p, E> {
         front.wrapping_add(padded(fixed)).wrapping_add(padded(variable))
     }
 
-    /// What the chain of check values takes of the extent, once it is sealed.
+    /// The value of a sealed extent that enters the chain of check values.
     #[cfg(feature = "embedded-io-async-07")]
     pub(super) fn word(&self) -> u32 {
         self.header.hash.get() ^ self.header.adler.get()
     }
 
-    /// The header, as it is stored.
+    /// The header in stored form.
     #[cfg(feature = "embedded-io-async-07")]
     pub(super) fn header(&self) -> &[u8] {
         self.header.as_bytes()
     }
 
-    /// All bytes behind the header.
+    /// Puts all bytes after the header.
     #[inline(never)]
     pub(super) fn body(&self, to: &mut dyn Put) {
         padded(self.name.as_bytes(), to);
@@ -160,7 +160,7 @@ impl<'p, E: Endian> Finished<'p, E> {
                 padded(fixed, to);
                 padded(variable, to);
             }
-            // Without gaps: records and entries are multiples of the alignment.
+            // Without padding: records and entries are multiples of the alignment.
             Source::List(list) => {
                 list.put::<E>(Section::Record, to);
                 list.put::<E>(Section::Entry, to);
@@ -169,7 +169,7 @@ impl<'p, E: Endian> Finished<'p, E> {
     }
 }
 
-/// The trailer at offset `at`, behind the index.
+/// The trailer at offset `at`, after an index that begins at `index_at`.
 #[inline(always)]
 pub(super) fn trailer<E: Endian>(at: u64, index_at: u64, chain: u32) -> Trailer<E> {
     // Both parts of the index are smaller than `MAX_STORED`.
@@ -187,12 +187,12 @@ pub(super) fn trailer<E: Endian>(at: u64, index_at: u64, chain: u32) -> Trailer<
     trailer
 }
 
-/// A length as a header has it.
+/// A length in the form of a header field.
 fn size<E: Endian>(len: usize) -> I32<E> {
     I32::new(len32(len).cast_signed())
 }
 
-/// A sink, and what is known of the bytes that went into it.
+/// A sink, with the number of bytes and the chain of check values that were put into it.
 ///
 /// Errors are kept here: functions that write return [`Stopped`], and the public function that called them returns
 /// [`outcome`](Self::outcome), which takes the error out. With the error in every result, the image `dataseries_write`
@@ -201,9 +201,9 @@ pub(super) struct Output<S: Sink> {
     sink: S,
     at: u64,
     chain: u32,
-    /// The sink has failed: how much it has of what was written last is not known. Or the file is complete.
+    /// The sink has failed, so the number of bytes in it is unknown; or the file is complete.
     broken: bool,
-    /// Why writing has stopped.
+    /// The error that stopped writing.
     why: Result<(), WriteError<S::Error>>,
 }
 
@@ -219,7 +219,7 @@ impl<S: Sink + fmt::Debug> fmt::Debug for Output<S> {
     }
 }
 
-/// Writing has stopped; the output knows why.
+/// Writing has stopped; [`Output::outcome`] returns the error.
 pub(super) struct Stopped;
 
 impl<S: Sink> Output<S> {
@@ -227,12 +227,12 @@ impl<S: Sink> Output<S> {
         Output::resumed(sink, 0, 0)
     }
 
-    /// Behind `at` bytes, whose extents have this chain.
+    /// Continues after `at` bytes whose extents have this chain.
     pub(super) const fn resumed(sink: S, at: u64, chain: u32) -> Self {
         Output { sink, at, chain, broken: false, why: Ok(()) }
     }
 
-    /// Bytes so far.
+    /// The number of bytes so far.
     pub(super) const fn at(&self) -> u64 {
         self.at
     }
@@ -251,7 +251,7 @@ impl<S: Sink> Output<S> {
         self.sink
     }
 
-    /// Stops with an error in `what`.
+    /// Stores an error in `what` at the current offset.
     #[inline(never)]
     #[cold]
     pub(super) fn stop(&mut self, kind: Kind, what: What, need: usize) -> Stopped {
@@ -259,13 +259,13 @@ impl<S: Sink> Output<S> {
         Stopped
     }
 
-    /// How writing went, for who called.
+    /// Returns the stored error, if any, and clears it.
     #[inline(never)]
     pub(super) fn outcome(&mut self) -> Result<(), WriteError<S::Error>> {
         core::mem::replace(&mut self.why, Ok(()))
     }
 
-    /// Puts bytes as they are.
+    /// Puts bytes unchanged.
     #[inline(never)]
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Stopped> {
         if self.broken {
@@ -282,10 +282,10 @@ impl<S: Sink> Output<S> {
         }
     }
 
-    /// Puts an extent: header, name, parts, gaps.
+    /// Puts an extent: header, name, parts, padding.
     #[inline(never)]
     pub(super) fn put_extent<E: Endian>(&mut self, extent: &mut Finished<'_, E>) -> Result<(), Stopped> {
-        // Nothing of this is left where a sink does not know its room.
+        // For a sink without a limit, `Sink::room()` is the constant `u64::MAX`, and the compiler removes this check.
         let room = self.sink.room();
         if room != u64::MAX && extent.len() > room {
             let len = extent.len();
@@ -295,17 +295,17 @@ impl<S: Sink> Output<S> {
         self.put(extent.header.as_bytes())?;
         extent.body(self);
         self.chain = mix3(extent.header.hash.get() ^ adler, self.chain, EXTENT_SEED);
-        // What came after a failure was not put.
+        // After a failure, the rest was not put.
         if self.broken { Err(Stopped) } else { Ok(()) }
     }
 
-    /// Takes nothing any more.
+    /// Refuses all further bytes.
     pub(super) const fn close(&mut self) {
         self.broken = true;
     }
 
-    /// Somebody else puts bytes for it: until they have [arrived](Self::arrived), nobody knows how many of
-    /// them the sink has.
+    /// Marks the output as broken while the caller writes bytes to another sink: until [`arrived`](Self::arrived),
+    /// the number of bytes in that sink is unknown.
     #[cfg(feature = "embedded-io-async-07")]
     pub(super) fn depart(&mut self) -> Result<(), Stopped> {
         if self.broken {
@@ -315,7 +315,7 @@ impl<S: Sink> Output<S> {
         Ok(())
     }
 
-    /// So many bytes were put; `word` is what the chain takes, if they were an extent.
+    /// Counts `len` bytes that the caller has written. For an extent, `word` enters the chain.
     #[cfg(feature = "embedded-io-async-07")]
     pub(super) fn arrived(&mut self, len: u64, word: Option<u32>) {
         self.at = self.at.wrapping_add(len);
@@ -323,26 +323,26 @@ impl<S: Sink> Output<S> {
         self.broken = false;
     }
 
-    /// Begins another file in the same sink, or goes on with one that has `at` bytes.
+    /// Begins another file in the same sink, or continues one that has `at` bytes.
     #[cfg(feature = "embedded-storage-03")]
     pub(super) fn restart(&mut self, at: u64) {
         (self.at, self.chain, self.broken, self.why) = (at, 0, false, Ok(()));
     }
 
-    /// Puts an extent as it was stored before, its check values with it.
+    /// Puts an extent in its stored form, with its check values.
     pub(super) fn put_stored(&mut self, bytes: &[u8], adler: u32, hash: u32) -> Result<(), Stopped> {
         self.put(bytes)?;
         self.chain = mix3(hash ^ adler, self.chain, EXTENT_SEED);
         Ok(())
     }
 
-    /// Puts the trailer, behind the index that begins there.
+    /// Puts the trailer, after the index that begins at `index_at`.
     #[inline(never)]
     pub(super) fn put_trailer<E: Endian>(&mut self, index_at: u64) -> Result<(), Stopped> {
         self.put(trailer::<E>(self.at, index_at, self.chain).as_bytes())
     }
 
-    /// Puts the extent of a list: of the types, or of the extents in `slots`.
+    /// Puts the extent of a list: the types, or with `slots` the index.
     #[inline(never)]
     pub(super) fn put_list<E: Endian, C: Compress>(
         &mut self,
@@ -369,11 +369,11 @@ impl<S: Sink> Output<S> {
     }
 }
 
-/// Puts what makes up an extent, until the sink fails.
+/// Puts the pieces of an extent, until the sink fails.
 impl<S: Sink> Put for Output<S> {
     fn put(&mut self, bytes: &[u8]) {
         if !self.broken {
-            // It is seen at the extent's end.
+            // `put_extent` checks for a failure at the end of the extent.
             let _ = Output::put(self, bytes);
         }
     }

@@ -1,8 +1,8 @@
 //! Packing of the records of an extent, in place (section 8).
 //!
-//! The text packs record by record, and so do types that the compiler knows. Field by field gives the same, as
-//! long as all that is relative to another field is packed before anything else, the last field first: bases are
-//! then still plain.
+//! The format description packs record by record, and so do types known at compile time. Packing field by field
+//! gives the same result if fields that are relative to another field are packed before all others, the last field
+//! first, because their bases are then still unpacked.
 
 // Without the inline attributes of this file the image `dataseries_write` takes 5,796 B instead of 4,064.
 
@@ -12,11 +12,11 @@ use crate::bytes::{Endian, STRICT};
 use crate::dataseries::layout::{Bit, FieldType, Layout};
 use crate::dataseries::types::{FieldRecord, Relative};
 
-/// A field of the records that are packed. Where the field is known to the compiler, so is what there is
-/// to do: everything here is inlined for that.
+/// A field of the records that are packed. All methods are inlined, so that for a field known at compile time
+/// only the steps that it needs remain.
 pub struct Cells<'f> {
     field: &'f FieldRecord,
-    /// Nulls are left out: they are zeroed first, and take no part in anything then.
+    /// With null compaction, nulls are zeroed first and then take no part in packing.
     compact: bool,
 }
 
@@ -33,14 +33,14 @@ impl<'f> Cells<'f> {
         self.field.slot().at as usize
     }
 
-    /// Whether the record takes part.
+    /// Returns whether the cell of this record takes part in packing.
     #[inline(always)]
     fn has(&self, record: &[u8]) -> bool {
         let skip = if self.compact { self.field.null() } else { None };
         !skip.is_some_and(|bit| is_set(record, bit))
     }
 
-    /// Section 8.1. Bools keep their bit.
+    /// Zeroes the cell of a null under null compaction (section 8.1). A bool keeps its bit.
     #[inline(always)]
     pub fn zero_null(&self, record: &mut [u8]) {
         let (true, Some(null)) = (self.compact, self.field.null()) else { return };
@@ -52,7 +52,7 @@ impl<'f> Cells<'f> {
         }
     }
 
-    /// Section 8.2: relative to `base`.
+    /// Makes the cell relative to the cell of `base` (section 8.2).
     #[inline(always)]
     pub fn subtract<E: Endian>(&self, record: &mut [u8], base: &FieldRecord) {
         let base = base.slot().at as usize;
@@ -74,7 +74,8 @@ impl<'f> Cells<'f> {
         }
     }
 
-    /// Sections 8.3 and 8.4: relative to the record before, whose value `before` has, and scaled.
+    /// Makes the cell relative to the previous record, whose value is in `before`, if `own`, and scales it (sections
+    /// 8.3 and 8.4).
     #[inline(always)]
     pub fn pack<E: Endian>(&self, record: &mut [u8], own: bool, before: &mut Before) {
         let by = self.field.multiplier();
@@ -103,7 +104,7 @@ impl<'f> Cells<'f> {
     }
 }
 
-/// What a field had in the record before: the one that is of its type.
+/// The value of a field in the previous record. Only the member of the field's type is used.
 #[derive(Default)]
 pub struct Before {
     int32: i32,
@@ -111,17 +112,17 @@ pub struct Before {
     double: f64,
 }
 
-/// Whether it pays to ask [`is_same`]: sensors repeat themselves, and where doubles are not in hardware, as on
-/// most targets of small code, the arithmetic takes a hundred instructions.
+/// Whether a call of [`is_same`] pays. Sensor values recur, and without double arithmetic in hardware, as on most
+/// targets of small code, the arithmetic takes a hundred instructions.
 const SOFT: bool = cfg!(pilaster_small);
 
-/// Whether the difference of two values times `by` is seen to be 0 without arithmetic.
+/// Returns true only if the difference of two values times `by` is 0; needs no floating-point arithmetic.
 #[inline(always)]
 fn is_same(value: f64, before: f64, by: f64) -> bool {
     by > 0.0 && by.is_finite() && value.to_bits() == before.to_bits() && value.is_finite()
 }
 
-/// The records; without the division that `chunks_exact_mut` has.
+/// The records, without the division in `chunks_exact_mut`.
 #[inline(always)]
 fn records(mut rest: &mut [u8], record_len: usize) -> impl Iterator<Item = &mut [u8]> {
     core::iter::from_fn(move || {
@@ -143,7 +144,7 @@ pub fn each<const N: usize, const WORDS: usize>(rows: &mut [u8], mut pack: impl 
     }
 }
 
-/// Calls `pack` with a copy of the record that lies in words. If the record does, too, they are what is copied.
+/// Calls `pack` with a copy of the record in aligned words. An aligned record is copied in words, too.
 #[inline(always)]
 fn in_words<const N: usize, const WORDS: usize>(record: &mut [u8; N], pack: &mut impl FnMut(&mut [u8; N])) {
     let mut words = [0u32; WORDS];
@@ -160,7 +161,7 @@ fn in_words<const N: usize, const WORDS: usize>(record: &mut [u8; N], pack: &mut
     }
 }
 
-/// Copies what both have.
+/// Copies the bytes that both slices have.
 #[inline(never)]
 pub(super) fn copy(from: &[u8], to: &mut [u8]) {
     let len = from.len().min(to.len());
@@ -206,7 +207,7 @@ numbers! {
     f64: F64, |v, base| v - base;
 }
 
-/// Packs all records of a type that is known at run time, except for null compaction.
+/// Packs all records of a type known at run time, except for null compaction.
 pub(super) fn pack<E: Endian>(fields: &[FieldRecord], record_len: u32, compact: bool, rows: &mut [u8]) {
     let len = record_len as usize;
     for field in fields {
@@ -228,7 +229,7 @@ pub(super) fn pack<E: Endian>(fields: &[FieldRecord], record_len: u32, compact: 
     }
 }
 
-/// To the nearest whole number, halves away from zero. `core` has no such function on all targets.
+/// Rounds to the nearest whole number, halves away from zero. `core` does not have this function on all targets.
 #[inline]
 fn round(value: f64) -> f64 {
     const FRACTION: u32 = f64::MANTISSA_DIGITS.saturating_sub(1);
@@ -239,19 +240,19 @@ fn round(value: f64) -> f64 {
     let exponent = (bits >> FRACTION) as u32 & 0x7ff;
     f64::from_bits(match exponent.wrapping_sub(BELOW_ONE) {
         0 => sign | 1.0f64.to_bits(),
-        // The carry out of the fraction goes into the exponent, where it belongs.
+        // A carry out of the fraction correctly increments the exponent.
         whole @ 1..=FRACTION => {
             let left = FRACTION.wrapping_add(1).wrapping_sub(whole);
             let up = 1u64.wrapping_shl(left) >> 1;
             bits.wrapping_add(up).wrapping_shr(left).wrapping_shl(left)
         }
-        // Whole already, or infinite, or not a number.
+        // Already a whole number, or infinite, or not a number.
         _ if exponent > BELOW_ONE => bits,
         _ => sign,
     })
 }
 
-/// The fields in the order of their cells in a compacted record. Inside a group it is their own.
+/// The fields in the order of their cells in a compacted record: by group, and within a group as declared.
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
 #[must_use]
 pub const fn grouped<const N: usize>(fields: &[FieldRecord; N]) -> [FieldRecord; N] {
@@ -271,18 +272,18 @@ pub const fn grouped<const N: usize>(fields: &[FieldRecord; N]) -> [FieldRecord;
     sorted
 }
 
-/// Leaves out the null cells of a type that is known at run time (section 8.6), in place; gives back the
-/// length of what is left.
+/// Removes the null cells of a type known at run time (section 8.6), in place. Returns the remaining length in
+/// bytes.
 pub(super) fn compact(fields: &[FieldRecord], layout: Layout, rows: &mut [u8]) -> usize {
     let groups = 1..=4;
     let of = |wanted| fields.iter().filter(move |field| field.ty().group() == wanted);
     compact_grouped(groups.flat_map(of), layout, rows)
 }
 
-/// The same, with the fields in the order of their cells.
+/// Like `compact`, with the fields in the order of their cells.
 ///
-/// No byte moves up: the stream never is longer than the records so far, each cell's place in it is
-/// monotonic in where the record begins, and both have the cells in the same order.
+/// Bytes move only towards the start, because the output is never longer than the records so far, the offset of a
+/// cell in the output is monotonic in the offset of its record, and both have the cells in the same order.
 #[inline(always)]
 pub fn compact_grouped<'f>(
     fields: impl Iterator<Item = &'f FieldRecord> + Clone,
@@ -296,7 +297,7 @@ pub fn compact_grouped<'f>(
         shift(rows, from, to, prefix);
         to = to.wrapping_add(prefix);
         for field in fields.clone() {
-            // The bits were copied; where they were may have been written over.
+            // Reads the copy of the bits, because the original may be overwritten by now.
             if field.null().is_some_and(|bit| rows.get(bits..).is_some_and(|record| is_set(record, bit))) {
                 continue;
             }
@@ -313,14 +314,15 @@ pub fn compact_grouped<'f>(
     to
 }
 
-/// Moves a cell down behind the padding that it needs; gives back where it ends.
+/// Moves a cell down to its aligned offset at or after `to`, and zeroes the padding before it. Returns the end of
+/// the cell.
 #[inline(always)]
 fn place<const N: usize>(rows: &mut [u8], cell: usize, to: usize) -> usize {
     let below = N.wrapping_sub(1);
     let start = to.wrapping_add(below) & !below;
     let Some(value) = rows.get(cell..).and_then(|cells| cells.first_chunk::<N>()).copied() else { return to };
     let pad = start.wrapping_sub(to);
-    // Three stores at most: for so few bytes quicker than a fill.
+    // At most three stores, which are faster than `fill` for at most 7 bytes.
     let at = zero::<1>(rows, to, pad);
     let at = zero::<2>(rows, at, pad);
     zero::<4>(rows, at, pad);
@@ -330,7 +332,7 @@ fn place<const N: usize>(rows: &mut [u8], cell: usize, to: usize) -> usize {
     start.wrapping_add(N)
 }
 
-/// Zeros `N` bytes if the binary form of `pad` has them.
+/// Zeroes `N` bytes at `at` if `pad & N` is not 0. Returns the offset after them.
 #[inline(always)]
 fn zero<const N: usize>(rows: &mut [u8], at: usize, pad: usize) -> usize {
     if pad & N == 0 {
@@ -344,7 +346,7 @@ fn zero<const N: usize>(rows: &mut [u8], at: usize, pad: usize) -> usize {
 
 #[inline(always)]
 fn shift(rows: &mut [u8], from: usize, to: usize, len: usize) {
-    // Most types have but one byte of bits.
+    // Most types have only one byte of bits.
     if len == 1 {
         if let Some(byte) = rows.get(from).copied()
             && let Some(to) = rows.get_mut(to)

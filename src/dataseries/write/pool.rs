@@ -8,19 +8,19 @@ use crate::dataseries::raw::{MAX_STORED, POOL_START, entry_len};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::lookup2;
 
-/// Slots of the table of unique strings that are looked at for one string. Whoever does not find a
-/// place within them is stored again: legal, it only costs room.
+/// Maximum number of slots probed per string in the table of unique strings. A string without a free slot
+/// among them is stored again, which is valid and only costs space.
 const PROBES: usize = 64;
 
-/// A pool in memory of the caller, without the four zero bytes in front of its first entry, and the
-/// table of its unique strings.
+/// The pool of an extent, without the four zero bytes before its first entry, and the hash table of its unique
+/// strings.
 #[derive(Debug)]
 pub struct Pool<'m> {
     bytes: Room<'m, u8>,
     len: usize,
-    /// Offsets in the pool by hash of the string; 0 is an empty slot.
+    /// Offsets in the pool, placed by the hash of the string; 0 is an empty slot.
     unique: Room<'m, u32>,
-    /// How many slots of `unique` are taken: when to take more from the heap.
+    /// Number of used slots of `unique`, which determines when a table on the heap grows.
     #[cfg(feature = "alloc")]
     known: usize,
 }
@@ -37,38 +37,39 @@ impl<'m> Pool<'m> {
         }
     }
 
-    /// A pool that takes from the heap what it needs.
+    /// Creates a pool that grows on the heap.
     #[cfg(feature = "alloc")]
     pub(super) const fn growing() -> Self {
         use alloc::vec::Vec;
         Pool { bytes: Room::Owned(Vec::new()), len: 0, unique: Room::Owned(Vec::new()), known: 0 }
     }
 
-    /// The entries.
+    /// The bytes of the entries.
     #[must_use]
     pub fn entries(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// Bytes of the entries.
+    /// The size of the entries in bytes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether the pool has no entry.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Forgets the entries from `len` on, also in the table: a stale offset could hit a string by chance.
+    /// Removes the entries from `len` to the end, also from the table, where a stale offset could match a string by
+    /// chance.
     pub(super) fn truncate(&mut self, len: usize) {
         if len >= self.len {
             return;
         }
         self.len = len;
-        // Entries behind the end were the last to get a slot, so no chain of slots is cut.
+        // The removed entries were the last to get a slot, so no probe sequence is cut.
         for slot in self.unique.iter_mut().filter(|slot| **slot as usize >= len.saturating_add(POOL_START)) {
             *slot = 0;
             #[cfg(feature = "alloc")]
@@ -78,11 +79,11 @@ impl<'m> Pool<'m> {
         }
     }
 
-    /// Stores a string and gives back its cell. An empty one is the shared one at offset 0; if
-    /// `unique`, an equal one that was stored so is used again (section 7.2).
+    /// Stores a string and returns its cell. An empty string is the shared entry at offset 0. If `unique`, an
+    /// equal string that was stored as unique is used again (section 7.2).
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] with the bytes that the pool should have in all.
+    /// [`Kind::NoRoom`] if the string does not fit; `need` is the required size of the pool in bytes.
     pub fn add<E: Endian>(&mut self, text: &[u8], unique: bool) -> Result<u32> {
         if text.is_empty() {
             return Ok(0);
@@ -111,7 +112,7 @@ impl<'m> Pool<'m> {
 
     fn look_up<E: Endian>(&self, text: &[u8]) -> Place {
         let slots = self.unique.len();
-        // The high half of hash times slots: a slot for every hash, without a division.
+        // The high half of hash times slots maps the hash to a slot without a division.
         let hashed = u64::from(lookup2(0, text)).saturating_mul(slots as u64) >> 32;
         let mut at = usize::try_from(hashed).unwrap_or(0);
         for _ in 0..PROBES.min(slots) {
@@ -127,7 +128,7 @@ impl<'m> Pool<'m> {
         Place::Full
     }
 
-    /// Keeps a table of our own half empty.
+    /// Grows a table on the heap, so that half of its slots stay empty.
     #[cfg(feature = "alloc")]
     fn make_slots<E: Endian>(&mut self) {
         let Room::Owned(slots) = &mut self.unique else { return };
@@ -177,7 +178,7 @@ impl<'m> Pool<'m> {
     }
 }
 
-/// Where a unique string is, or may go.
+/// The result of a table lookup: the cell of an equal string, the number of a free slot, or neither.
 enum Place {
     Known(u32),
     Free(usize),

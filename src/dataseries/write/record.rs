@@ -1,4 +1,4 @@
-//! Row types whose layout, description and packing the compiler works out.
+//! Row types whose layout, description and packing are computed by the compiler.
 
 use super::pack::copy;
 use super::pool::Pool;
@@ -6,7 +6,7 @@ use crate::bytes::{Endian, STRICT};
 use crate::dataseries::layout::Slot;
 use crate::error::Result;
 
-/// Declares a row type: a struct, its extent type, and stores that the compiler has resolved.
+/// Declares a row type: a struct, and its extent type, whose layout and stores are computed by the compiler.
 ///
 /// ```text
 /// record! {
@@ -31,16 +31,16 @@ use crate::error::Result;
 /// | `scaled 0.01` | `pack_scale` |
 /// | `based 273.15` | `opt_doublebase` |
 ///
-/// Behind `pack`: `compact` (`pack_null_compact`), `big_to_small` (`pack_field_ordering`),
-/// `max_column_size` (`pack_pad_record`). What no description can say does not compile: a `unique` that
-/// is no string, a base below its field, a scale of zero.
+/// Words after `pack`: `compact` (`pack_null_compact`), `big_to_small` (`pack_field_ordering`),
+/// `max_column_size` (`pack_pad_record`). A declaration without a valid description does not compile, such as
+/// `unique` for a field that is not a string, a base declared below its field, or a scale of zero.
 ///
 /// ```
 /// use pilaster::dataseries::record;
 /// use pilaster::dataseries::write::Record;
 ///
 /// record! {
-///     /// What a probe says.
+///     /// A reading of a probe.
 ///     pub struct Reading<'a> = "Probe" namespace "example.org" version 1.0 {
 ///         time: int64 relative,
 ///         sent: int64 relative to time,
@@ -118,7 +118,7 @@ macro_rules! __dataseries_record {
 
                 #[inline]
                 fn store<E: r::Endian>(&self, record: &mut [u8], pool: &mut r::Pool<'_>) -> r::Result<()> {
-                    // All places in it are known to the compiler: what is left of this are plain stores.
+                    // All offsets are known at compile time, so only plain stores remain of this.
                     let mut cells = [0; LEN];
                     $({
                         const FIELD: r::FieldRecord = r::field(&FIELDS, Index::$field as usize);
@@ -157,7 +157,7 @@ macro_rules! __dataseries_record {
     };
 }
 
-/// What [`record!`](crate::dataseries::record) makes of one field.
+/// The expansion of [`record!`](crate::dataseries::record) for one field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __dataseries_field {
@@ -229,23 +229,23 @@ macro_rules! __dataseries_field {
     (@pack_xml max_column_size) => { " pack_pad_record=\"max_column_size\"" };
 }
 
-/// Puts the cells into the record.
+/// Copies the cells into the record.
 pub fn put<const N: usize, const W: usize>(record: &mut [u8], cells: [u8; N]) {
     let Some(record) = record.first_chunk_mut::<N>() else { return };
     match (bytemuck::try_cast_mut::<_, [u32; W]>(record), bytemuck::try_cast(cells)) {
         (Ok(to), Ok(from)) if STRICT => *to = from,
         _ if STRICT => {
-            // A copy that this way alone has, so that on the way above the cells need not lie in memory: a record takes 713
-            // instructions on a Cortex-M0, without the black box 778 (`.ci/firmware`).
+            // The black box makes a copy for this path only, so that on the path above the cells need not be in memory.
+            // A record then takes 713 instructions on a Cortex-M0, without the black box 778 (`.ci/firmware`).
             copy(&core::hint::black_box(cells), record);
         }
         _ => *record = cells,
     }
 }
 
-/// A value that goes into a cell.
+/// A value that can be stored in a cell.
 pub trait Store {
-    /// Stores it into a record whose cells are still zero.
+    /// Stores the value into a record whose cells are still zero.
     ///
     /// # Errors
     /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the pool is full.
@@ -277,7 +277,8 @@ impl Store for bool {
     fn store<E: Endian>(&self, slot: Slot, _: bool, record: &mut [u8], _: &mut Pool<'_>) -> Result<()> {
         let (at, mask) = (slot.at as usize, if *self { slot.mask } else { 0 });
         let (words, rest) = record.as_chunks_mut::<4>();
-        // With its neighbours, which may be zeros: then they are no piece of their own when the record is copied.
+        // Stores the word that contains the bit, including neighbours that may be zero, so that the byte is not copied
+        // separately when the record is copied.
         if let Some(word) = words.get_mut(at >> 2) {
             let place = u32::from(mask) << ((at & 3) << 3);
             *word = (u32::from_le_bytes(*word) | place).to_le_bytes();

@@ -1,4 +1,4 @@
-//! Going on with a log that ended without its trailer, or with it (sections 1 and 10).
+//! Resumes a log that ended without its trailer, or with it (sections 1 and 10).
 
 use core::marker::PhantomData;
 
@@ -11,7 +11,41 @@ use crate::dataseries::{End, Extent, Header, Next, Order};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::mix3;
 
-/// Where a log can go on, and what is known of the extents before.
+/// The position where a log can be resumed, and the totals of the extents before it.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use pilaster::bytes::LittleEndian;
+/// use pilaster::dataseries::record;
+/// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Rest, Resume, Writer};
+///
+/// record! {
+///     struct Tick = "Tick" { time: int64 relative }
+/// }
+///
+/// const TYPES: Descriptions<'static> = Descriptions::of::<Tick>();
+/// let (mut slots, mut memory) = ([IndexSlot::EMPTY; 8], [0; 80]);
+/// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), TYPES, &mut slots);
+/// let mut extent = ExtentBuffer::of::<Tick>(Memory::rows(&mut memory))?;
+/// for time in 0..25 {
+///     log.push(&mut extent, &Tick { time })?; // Flushes after every tenth row.
+/// }
+/// let mut bytes = log.sink().clone();
+/// bytes.truncate(bytes.len() - 1); // A crash: the last byte of the second extent was not written.
+///
+/// let found = Resume::find::<LittleEndian>(&bytes, TYPES, &mut slots)?;
+/// assert_eq!(found.rows(), 10);
+/// if let Rest::Damage(_) = found.rest() {
+///     bytes.truncate(found.at() as usize);
+/// }
+/// let mut log = Writer::<LittleEndian, _>::resume(bytes, TYPES, &mut slots, &found);
+/// log.flush(&mut extent)?; // The five rows after the twentieth.
+/// assert_eq!(log.extents(), 2);
+/// let file = log.finish()?;
+/// assert_eq!(Resume::find::<LittleEndian>(&file, TYPES, &mut slots)?.rest(), Rest::Index);
+/// # }
+/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Resume {
@@ -22,31 +56,31 @@ pub struct Resume {
     rest: Rest,
 }
 
-/// What lies behind the last whole extent.
+/// The bytes after the last intact extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Rest {
-    /// Nothing: the file ends there.
+    /// No bytes: the file ends there.
     Nothing,
     /// Erased flash, to the end of the bytes: the log can be continued in place.
     Erased,
-    /// An index, perhaps with its trailer: the file was finished, or nearly. They are written anew.
+    /// An index, perhaps with its trailer: the file was finished, or nearly. The resumed log writes both again.
     Index,
-    /// Something else, such as the front of an extent: it is lost, and must be cut off or erased before
-    /// the log goes on.
+    /// Other bytes, such as the start of an extent. They are lost, and must be cut off or erased before the log
+    /// is resumed.
     Damage(Error),
 }
 
 impl Resume {
-    /// Finds the end of the last whole extent of the log in `bytes`, and fills `slots` with the extents
-    /// before it. An extent is whole if its stored bytes have the Adler-32 that it states; nothing is
-    /// decompressed.
+    /// Finds the end of the last intact extent of the log in `bytes`, and fills `slots` with the extents before
+    /// it. An extent is intact if its stored bytes have the Adler-32 in its header; nothing is decompressed.
     ///
-    /// Slots that are too few are no error here: as with a [`Writer`], the log goes on without an index.
+    /// Too few slots are not an error here: as with a [`Writer`], the log is then continued without an index.
     ///
     /// # Errors
-    /// Those of the file's header and of the type extent, without which nothing can be read;
-    /// [`Kind::Misuse`] if the file has the other byte order, or other types than `types`.
+    /// Errors of the file header and of the type extent, without which no extent can be read;
+    /// [`Kind::Misuse`] if the file has the other byte order, or other types than `types`;
+    /// [`Kind::Limit`] for an extent at 2^48 or a larger offset.
     pub fn find<E: Endian>(bytes: &[u8], types: Descriptions<'_>, slots: &mut [IndexSlot]) -> Result<Resume> {
         let order = if E::IS_NATIVE == cfg!(target_endian = "little") { Order::Little } else { Order::Big };
         let types = types.list();
@@ -57,7 +91,7 @@ impl Resume {
         if first.type_name() != XML_TYPE.as_bytes() {
             return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, first.header().name_span().at));
         }
-        // The rows to come must be of the types that the file describes.
+        // New rows must have the types that the file describes.
         if List::types(types).hash::<E>().0 != first.header().hash {
             return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, HEADER_LEN as u64));
         }
@@ -106,26 +140,27 @@ impl Resume {
         self.chain = mix3(header.hash ^ header.adler, self.chain, EXTENT_SEED);
     }
 
-    /// Where the log goes on: bytes before are whole, bytes from here on are not part of it.
+    /// The offset where the log is resumed. The bytes before it are intact; the bytes from there to the end are not
+    /// part of the log.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.at
     }
 
-    /// Rows in the extents that are whole, of all types together.
+    /// The number of rows in the intact extents, of all types together.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// What lies behind the last whole extent.
+    /// The bytes after the last intact extent.
     #[must_use]
     pub const fn rest(&self) -> Rest {
         self.rest
     }
 }
 
-/// The extent at offset `at`, if its stored bytes are as they were written.
+/// The extent at offset `at`, if its stored bytes are intact.
 fn whole<E: Endian>(bytes: &[u8], at: u64) -> Result<Extent<'_, E>> {
     let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
     let extent = Extent::<E>::of(rest, at)?;
@@ -133,20 +168,21 @@ fn whole<E: Endian>(bytes: &[u8], at: u64) -> Result<Extent<'_, E>> {
     Ok(extent)
 }
 
-/// The extent at offset `at`; `None` where the log ends without damage.
+/// The extent at offset `at`; `None` if the log ends there without damage.
 fn next<E: Endian>(bytes: &[u8], at: u64) -> Result<Option<Extent<'_, E>>> {
     let span = Next::span(at, bytes.len() as u64);
     match Next::of::<E>(span.of(bytes, What::DATASERIES_EXTENT)?, at)? {
         Next::Extent(_) => whole(bytes, at).map(Some),
         Next::End(End::File { .. } | End::Erased { .. }) => Ok(None),
-        // A trailer follows an index, behind which nobody looks here.
+        // A trailer follows an index, and `find` stops at the index.
         Next::End(End::Trailer { .. }) => Err(Error::new(Kind::Invalid, What::DATASERIES_TRAILER, at)),
     }
 }
 
 impl<'w, E: Endian, S: Sink> Writer<'w, E, S, Stored> {
-    /// Goes on with a log where `resume` found its end, storing everything uncompressed. `sink` puts its
-    /// first byte at [`Resume::at`]; `types` and `slots` are those that were given to [`Resume::find`].
+    /// Continues a log at the end that `resume` found, storing everything uncompressed. The first byte that
+    /// `sink` receives belongs at [`Resume::at`]. Pass the `types` and `slots` that were passed to
+    /// [`Resume::find`].
     #[must_use]
     pub const fn resume(sink: S, types: Descriptions<'w>, slots: &'w mut [IndexSlot], resume: &Resume) -> Self {
         Writer::resume_with(sink, types, slots, Stored, resume)
@@ -154,7 +190,35 @@ impl<'w, E: Endian, S: Sink> Writer<'w, E, S, Stored> {
 }
 
 impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
-    /// As [`resume`](Writer::resume), with compression.
+    /// Continues a log like [`resume`](Writer::resume), with compression.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, SliceSink};
+    /// use pilaster::codec::HashTable;
+    /// use pilaster::dataseries::record;
+    /// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, Memory, Resume, Snappy, Writer};
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" { time: int64 relative }
+    /// }
+    ///
+    /// const TYPES: Descriptions<'static> = Descriptions::of::<Tick>();
+    /// let (mut flash, mut memory) = ([0xff; 1024], [0; 512]);
+    /// let mut log = Writer::<LittleEndian, _>::new(SliceSink::new(&mut flash), TYPES, &mut []);
+    /// log.begin()?; // A reset follows.
+    ///
+    /// let found = Resume::find::<LittleEndian>(&flash, TYPES, &mut [])?;
+    /// let (mut table, mut out) = (HashTable::<256>::new(), [0; 256]);
+    /// let (rest, compress) = (SliceSink::new(&mut flash[found.at() as usize..]), Snappy::new(&mut table, &mut out));
+    /// let mut log = Writer::<LittleEndian, _, _>::resume_with(rest, TYPES, &mut [], compress, &found);
+    /// let mut extent = ExtentBuffer::of::<Tick>(Memory::rows(&mut memory))?;
+    /// for n in 0..64 {
+    ///     log.push(&mut extent, &Tick { time: n * 1000 })?;
+    /// }
+    /// log.flush(&mut extent)?;
+    /// assert_eq!(Resume::find::<LittleEndian>(&flash, TYPES, &mut [])?.rows(), 64);
+    /// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+    /// ```
     #[must_use]
     pub const fn resume_with(
         sink: S,

@@ -1,4 +1,4 @@
-//! Whole files anew: in another byte order, compression or packing.
+//! Rewrites files in another byte order, compression or packing.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,34 +14,54 @@ use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 use crate::meta::xml::{Event, Tag, Xml};
 
-/// What to change about the packing of every type. What is `None` stays; if all is, descriptions are
-/// kept byte for byte.
+/// Changes to the packing of every type. A field that is `None` keeps the packing; without any change,
+/// descriptions are kept byte for byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Repack {
-    /// Drops `pack_relative`, `pack_scale` and `pack_unique` of all fields: cells are the values. Scaled
-    /// doubles stay what reading makes of them.
+    /// Drops `pack_relative`, `pack_scale` and `pack_unique` of all fields, so that cells are the values. Scaled
+    /// doubles keep the values that reading returns.
     pub plain: bool,
-    /// `pack_null_compact`. A type that cannot have it goes without: one that has no bool, visible or
-    /// hidden, one with wide fixedwidth fields, one whose bools lie at the end.
+    /// Sets or drops `pack_null_compact`. It is dropped from types that cannot have it: types without a bool,
+    /// visible or hidden, types with fixedwidth fields of more than one byte, and types whose bools are at the
+    /// end of the record.
     pub compact: Option<bool>,
-    /// `pack_pad_record`.
+    /// Sets `pack_pad_record`.
     pub pad: Option<Pad>,
-    /// `pack_field_ordering`.
+    /// Sets `pack_field_ordering`.
     pub ordering: Option<Ordering>,
 }
 
 impl Repack {
-    /// Nothing.
+    /// No change.
     pub const KEEP: Repack = Repack { plain: false, compact: None, pad: None, ordering: None };
 }
 
-/// Writes all data extents of `file` into a new file of byte order `order`, extent for extent.
-/// `progress` is told how many bytes of the file are done.
+/// Writes all data extents of `file` into a new file of byte order `order`, extent by extent. Calls `progress`
+/// after each extent with the number of bytes of `file` that are done.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::dataseries::write::{Repack, Stored, rewrite};
+/// use pilaster::dataseries::{AnyFile, Order, ReadOptions};
+///
+/// let big = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+/// let mut memory = [0; 2048];
+/// let file = AnyFile::open(big, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+/// let little = rewrite(&file, Order::Little, Repack::KEEP, Vec::new(), Stored, |_| {})?;
+/// assert_eq!(little, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds")));
+///
+/// let compact = Repack { compact: Some(true), ..Repack::KEEP };
+/// let smaller = rewrite(&file, Order::Big, compact, Vec::new(), Stored, |_| {})?;
+/// let mut memory = [0; 2048];
+/// let file = AnyFile::open(&smaller, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+/// assert!(file.types().get(0).unwrap().options().compact);
+/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// ```
 ///
 /// # Errors
-/// What is wrong with the file; [`Kind::Unsupported`] for a packing that the original cannot read back
-/// (see [`ExtentBuffer::new`]); those of the sink.
+/// Errors of `file`; [`Kind::Unsupported`] for a packing that the original cannot read back (see
+/// [`ExtentBuffer::new`]); errors of the sink.
 pub fn rewrite<S: Sink, C: Compress>(
     file: &AnyFile<'_>,
     order: Order,
@@ -74,7 +94,8 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     let mut memories = Vec::new();
     let mut after = Vec::new();
     for text in &texts {
-        // What reading the text takes is in proportion to it: at least 16 bytes for a field of 64.
+        // Parsing takes memory in proportion to the text: a field has at least 16 bytes of text and takes at most 64
+        // bytes of memory.
         memories.push((text, vec![0; text.len().saturating_mul(16).saturating_add(1024)]));
     }
     for (text, memory) in &mut memories {
@@ -104,8 +125,8 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     writer.finish()
 }
 
-/// The description of a type with another packing. Everything else that it says stays, in words that may
-/// be escaped in another way.
+/// The description of a type with another packing. All other attributes keep their values, but these may be
+/// escaped in another way.
 fn describe_anew(ty: &ExtentType<'_>, repack: Repack) -> Result<Vec<u8>> {
     if repack == Repack::KEEP {
         return Ok(ty.xml().to_vec());
@@ -152,8 +173,8 @@ fn describe_anew(ty: &ExtentType<'_>, repack: Repack) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Whether extents of the type can be written with null compaction: it needs a bool, and the original
-/// must be able to read it back.
+/// Returns whether extents of the type can be written with null compaction: the type needs a bool, and the
+/// original must be able to read the extents back.
 fn can_be_compact(ty: &ExtentType<'_>, repack: Repack) -> bool {
     let wide = |field: &FieldRecord| matches!(field.ty(), FieldType::FixedWidth(size) if size > 1);
     ty.layout().compact_prefix() > 0
@@ -161,7 +182,7 @@ fn can_be_compact(ty: &ExtentType<'_>, repack: Repack) -> bool {
         && !ty.records().iter().any(wide)
 }
 
-/// The attributes of a tag, but for those that are `dropped`.
+/// Copies the attributes of a tag, except the `dropped` ones.
 fn keep_attributes(text: &mut Vec<u8>, tag: &Tag<'_>, dropped: impl Fn(&str) -> bool) -> Result<()> {
     for attribute in tag.attributes() {
         let name: alloc::string::String = attribute.name.chars().collect();

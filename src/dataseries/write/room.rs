@@ -1,8 +1,8 @@
-//! Memory that is lent, or, where there is a heap, grows.
+//! Caller-provided memory, or memory that grows on the heap.
 
 use core::ops::{Deref, DerefMut};
 
-/// A run of `T` that is lent or owned.
+/// Items of type `T` in borrowed or owned memory.
 #[derive(Debug)]
 pub(super) enum Room<'m, T> {
     Lent(&'m mut [T]),
@@ -11,7 +11,7 @@ pub(super) enum Room<'m, T> {
 }
 
 impl<T: Copy + Default> Room<'_, T> {
-    /// Whether there are `len` of them, which an owned run sees to.
+    /// Returns whether the memory has `len` items. Owned memory grows to that length.
     #[inline]
     pub(super) fn reach(&mut self, len: usize) -> bool {
         match self {
@@ -19,7 +19,7 @@ impl<T: Copy + Default> Room<'_, T> {
             #[cfg(feature = "alloc")]
             Room::Owned(owned) => {
                 if len > owned.len() {
-                    // Twice as many, so that it is seldom.
+                    // At least doubles the length, so that reallocation is rare.
                     owned.resize(len.max(owned.len().saturating_mul(2)), T::default());
                 }
                 true

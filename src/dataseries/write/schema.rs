@@ -1,4 +1,4 @@
-//! What an extent's records are: known at compile time, or read from a description.
+//! The type of an extent's records: known at compile time, or read from a description.
 
 use core::marker::PhantomData;
 
@@ -9,8 +9,8 @@ use crate::dataseries::layout::{FieldType, Layout, Options, Ordering};
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 
-/// Which steps of packing a type can need. What a type known at compile time does not need is not in
-/// the image.
+/// The packing steps that a type can need. For a type known at compile time, the other steps are not in the
+/// image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uses {
     /// A relative int32.
@@ -30,7 +30,7 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// All of them.
+    /// All steps.
     pub const ALL: Uses = Uses {
         relative32: true,
         relative64: true,
@@ -41,7 +41,7 @@ impl Uses {
         strings: true,
     };
 
-    /// Those of a type with these fields.
+    /// The steps that a type with these fields needs.
     #[must_use]
     pub const fn of(mut fields: &[FieldRecord], options: Options) -> Uses {
         let mut uses = Uses {
@@ -76,14 +76,44 @@ impl Uses {
     }
 }
 
-/// The type of an extent's records, for a writer: [`Of`] a record, or an [`ExtentType`]. Nothing else implements it.
+/// The type of an extent's records, for a writer. Implemented only by [`Of`], for a type known at
+/// compile time, and by [`ExtentType`], for a type read from a description.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use pilaster::bytes::{LittleEndian, Sink};
+/// use pilaster::dataseries::record;
+/// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, Of, Schema, WriteError, Writer};
+///
+/// record! {
+///     struct Tick = "Tick" { time: int64 relative }
+/// }
+///
+/// /// Limits an extent of any type to about 64 KiB.
+/// fn limit<T: Schema, S: Sink>(
+///     file: &mut Writer<'_, LittleEndian, S>,
+///     extent: &mut ExtentBuffer<'_, LittleEndian, T>,
+/// ) -> Result<(), WriteError<S::Error>> {
+///     if extent.used() < 64 << 10 { Ok(()) } else { file.flush(extent) }
+/// }
+///
+/// let mut file = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut []);
+/// let mut extent = ExtentBuffer::<LittleEndian, _>::growing(Of::<Tick>::default())?;
+/// for time in 0..10_000 {
+///     extent.push(&Tick { time })?;
+///     limit(&mut file, &mut extent)?;
+/// }
+/// assert_eq!((file.extents(), extent.len()), (1, 1808));
+/// # }
+/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// ```
 pub trait Schema: Steps {}
 
 impl<T: Steps> Schema for T {}
 
-/// What a writer does with a schema.
+/// The operations of a schema that a writer uses.
 pub trait Steps {
-    /// What it may need.
+    /// The packing steps that it can need.
     const USES: Uses;
 
     /// The name of the type.
@@ -94,18 +124,21 @@ pub trait Steps {
     fn layout(&self) -> Layout;
     /// Its fields.
     fn fields(&self) -> &[FieldRecord];
-    /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
+    /// Packs complete records, except for null compaction (sections 8.1 to 8.4).
     fn pack<E: Endian>(&self, records: &mut [u8]);
-    /// Leaves out the null cells of packed records (section 8.6), in place; gives back the bytes that are
-    /// left, at the front.
+    /// Removes the null cells of packed records (section 8.6), in place. Returns the number of bytes that remain,
+    /// at the start of `records`.
     fn compact(&self, records: &mut [u8]) -> usize;
 
-    /// Whether nulls are left out.
+    /// Returns whether null compaction is used.
     fn compacts(&self) -> bool {
         Self::USES.compact && self.options().compact
     }
 
-    /// Whether extents of the type can be written; [`ExtentBuffer::new`](super::ExtentBuffer::new) says which cannot.
+    /// Checks that extents of the type can be written.
+    ///
+    /// # Errors
+    /// See [`ExtentBuffer::new`](super::ExtentBuffer::new).
     fn check(&self) -> Result<()> {
         if self.layout().record_len() == 0 {
             return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, 0));
@@ -152,20 +185,20 @@ impl Steps for ExtentType<'_> {
     }
 }
 
-/// A row whose type is known at compile time; [`record!`](crate::dataseries::record) implements it.
+/// A row whose type is known at compile time. [`record!`](crate::dataseries::record) implements it.
 pub trait Record {
-    /// The row without its lifetime: one type for rows that borrow from different places.
+    /// The row type with the lifetime `'static`: one type for rows that borrow for different lifetimes.
     type Static: Record;
 
     /// The name of the type.
     const NAME: &'static str;
-    /// Its namespace, empty if nothing was said.
+    /// Its namespace; empty if none was declared.
     const NAMESPACE: &'static str;
-    /// Major and minor version, 0.0 if nothing was said.
+    /// Major and minor version; 0.0 if none was declared.
     const VERSION: (i32, i32);
-    /// Its description.
+    /// Its description, an XML text.
     const XML: &'static str;
-    /// The names of its fields, one behind the other.
+    /// The names of its fields, concatenated.
     #[doc(hidden)]
     const FIELD_NAMES: &'static str;
     /// Its options.
@@ -177,33 +210,54 @@ pub trait Record {
     /// Its fields; their names are spans of [`FIELD_NAMES`](Self::FIELD_NAMES).
     #[doc(hidden)]
     const FIELDS: &'static [FieldRecord];
-    /// What it needs.
+    /// The packing steps that it needs.
     #[doc(hidden)]
     const USES: Uses;
 
-    /// Stores the row into a record, whatever that holds.
+    /// Stores the row into a record, which can have any contents.
     ///
     /// # Errors
     /// [`Kind::NoRoom`] if the pool is full.
     #[doc(hidden)]
     fn store<E: Endian>(&self, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()>;
 
-    /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
+    /// Packs complete records, except for null compaction (sections 8.1 to 8.4).
     #[doc(hidden)]
     fn pack<E: Endian>(records: &mut [u8]);
 
-    /// Leaves out the null cells of packed records, in place; gives back the bytes that are left, at the
-    /// front.
+    /// Removes the null cells of packed records, in place. Returns the number of bytes that remain, at the start
+    /// of `records`.
     #[doc(hidden)]
     fn compact(records: &mut [u8]) -> usize;
 }
 
 /// The schema of a [`Record`].
+///
+/// ```
+/// use pilaster::bytes::LittleEndian;
+/// use pilaster::dataseries::record;
+/// use pilaster::dataseries::write::{ExtentBuffer, Memory, Of};
+///
+/// record! {
+///     struct Tick = "Tick" { time: int64 relative }
+/// }
+///
+/// /// The state of a device.
+/// struct Device<'m> {
+///     ticks: ExtentBuffer<'m, LittleEndian, Of<Tick>>,
+/// }
+///
+/// let mut memory = [0; 64];
+/// let mut device = Device { ticks: ExtentBuffer::of::<Tick>(Memory::rows(&mut memory))? };
+/// device.ticks.push(&Tick { time: 1000 })?;
+/// assert_eq!((device.ticks.len(), device.ticks.room()), (1, 7));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Of<R>(PhantomData<fn() -> R>);
 
 impl<R> Of<R> {
-    /// It holds nothing: all is in the type.
+    /// Creates the schema. The value is empty; all information is in the type.
     #[must_use]
     pub(crate) const fn new() -> Self {
         Of(PhantomData)

@@ -1,4 +1,4 @@
-//! What the compiler works out of a declared row type.
+//! Computes a declared row type at compile time.
 
 use super::pack::Cells;
 use crate::bytes::len32;
@@ -6,7 +6,7 @@ use crate::dataseries::layout::{Counts, FieldType, Layout, Options};
 use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{Field, FieldRecord, NameAt, Relative};
 
-/// What the declaration says of a field.
+/// The declaration of a field.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     name: &'static str,
@@ -26,14 +26,14 @@ impl Spec {
         Spec { name, base_name: "", field }
     }
 
-    /// `nullable`
+    /// Adds the option `nullable`.
     #[must_use]
     pub const fn nullable(mut self) -> Self {
         self.field.nullable = true;
         self
     }
 
-    /// `unique`
+    /// Adds the option `unique`.
     #[must_use]
     pub const fn unique(mut self) -> Self {
         assert!(matches!(self.field.ty, FieldType::Variable32), "only a variable32 can be unique");
@@ -41,13 +41,13 @@ impl Spec {
         self
     }
 
-    /// `relative`
+    /// Adds the option `relative`.
     #[must_use]
     pub const fn relative_to_itself(self) -> Self {
         self.relative(self.name)
     }
 
-    /// `relative to base`
+    /// Adds the option `relative to base`.
     #[must_use]
     pub const fn relative(mut self, base: &'static str) -> Self {
         assert!(
@@ -58,7 +58,7 @@ impl Spec {
         self
     }
 
-    /// `scaled scale`, which is written as `text`
+    /// Adds the option `scaled scale`; `text` is the scale as it was declared.
     #[must_use]
     pub const fn scaled(mut self, scale: f64, text: &str) -> Self {
         assert!(matches!(self.field.ty, FieldType::Double), "only a double can be scaled");
@@ -68,7 +68,7 @@ impl Spec {
         self
     }
 
-    /// `based base`, which is written as `text`
+    /// Adds the option `based base`; `text` is the base as it was declared.
     #[must_use]
     pub const fn based(mut self, base: f64, text: &str) -> Self {
         assert!(matches!(self.field.ty, FieldType::Double), "only a double can have a base");
@@ -78,7 +78,7 @@ impl Spec {
     }
 }
 
-/// The options that stand behind `pack`.
+/// The options of a type, from the words after `pack`.
 #[must_use]
 pub const fn options(mut words: &[&str]) -> Options {
     use crate::dataseries::layout::{Ordering, Pad};
@@ -96,7 +96,7 @@ pub const fn options(mut words: &[&str]) -> Options {
     options
 }
 
-/// The layout of the fields.
+/// The layout of a record with these fields.
 #[must_use]
 #[allow(clippy::panic, reason = "runs in the compiler only")]
 pub const fn layout(mut specs: &[Spec], options: Options) -> Layout {
@@ -111,7 +111,7 @@ pub const fn layout(mut specs: &[Spec], options: Options) -> Layout {
     }
 }
 
-/// The fields as they are kept, with names that lie one behind the other.
+/// The fields of a type. Their names are spans of the concatenated names.
 #[must_use]
 #[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler only")]
 pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [FieldRecord; N] {
@@ -131,21 +131,21 @@ pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [Field
     fields
 }
 
-/// One of the fields.
+/// Field `k`.
 #[must_use]
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
 pub const fn field<const N: usize>(fields: &[FieldRecord; N], k: usize) -> FieldRecord {
     fields[k]
 }
 
-/// Its cells.
+/// The cells of field `k`.
 #[must_use]
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
 pub const fn cells<const N: usize>(fields: &[FieldRecord; N], k: usize, options: Options) -> Cells<'_> {
     Cells::of(&fields[k], options.compact)
 }
 
-/// The other field that it is relative to.
+/// The other field that field `k` is relative to, if any.
 #[must_use]
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
 pub const fn base<const N: usize>(fields: &[FieldRecord; N], k: usize) -> Option<FieldRecord> {
@@ -155,7 +155,7 @@ pub const fn base<const N: usize>(fields: &[FieldRecord; N], k: usize) -> Option
     }
 }
 
-/// Whether it is relative to itself.
+/// Returns whether field `k` is relative to itself.
 #[must_use]
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
 pub const fn is_own<const N: usize>(fields: &[FieldRecord; N], k: usize) -> bool {
@@ -182,7 +182,7 @@ const fn relative<const N: usize>(specs: &[Spec; N], own: u32, base: &str) -> Re
     panic!("a field is relative to itself or to one that is declared above")
 }
 
-/// What stands in attributes must be there as it is: there is no escaping at compile time.
+/// Checks the texts of attributes. They must not need escaping, because none is done at compile time.
 #[allow(clippy::panic, reason = "runs in the compiler only")]
 pub const fn check_texts(name: &str, namespace: &str, xml: &str) {
     assert!(!name.is_empty() && name.len() <= MAX_NAME, "a type's name has 1 to 255 bytes");
@@ -192,7 +192,7 @@ pub const fn check_texts(name: &str, namespace: &str, xml: &str) {
     assert!(xml.len() < u16::MAX as usize, "a description of less than 64 KiB");
 }
 
-/// The two numbers of a version, which the macro took as a literal with a point in it.
+/// The two numbers of a version, which the macro receives as a literal such as `1.0`.
 #[must_use]
 #[allow(clippy::panic, reason = "runs in the compiler only: what cannot be declared does not compile")]
 pub const fn version(text: &str) -> (i32, i32) {

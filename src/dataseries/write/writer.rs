@@ -1,4 +1,4 @@
-//! The file around the extents: header, types, index, trailer (sections 2, 5 and 10).
+//! Writes the file around the extents: header, types, index, trailer (sections 2, 5 and 10).
 
 // Without the inline attributes of this file the image `dataseries_write` takes 800 B of stack instead of 688.
 
@@ -14,12 +14,12 @@ use crate::dataseries;
 use crate::dataseries::raw::FileHeader;
 use crate::error::{Kind, What};
 
-/// Writes a file of byte order `E` front to back through a [`Sink`].
+/// Writes a file of byte order `E` from front to back through a [`Sink`].
 ///
-/// What was flushed stays readable whatever happens next; only what is still in an [`ExtentBuffer`] can be
-/// lost. The index lies in slots of the caller, one per extent. When they run out, extents are written
-/// all the same, and [`finish`](Self::finish) says how many slots it would need: a file without index is
-/// still a log that can be read in sequence.
+/// Flushed rows stay readable if the program stops; only rows that are still in an [`ExtentBuffer`] can be
+/// lost. The index is kept in caller-provided slots, one per extent. If they run out, extents are still
+/// written, and the error of [`finish`](Self::finish) states the required number of slots. Without an index,
+/// the file can still be read in sequence.
 ///
 /// ```
 /// use pilaster::bytes::LittleEndian;
@@ -27,7 +27,7 @@ use crate::error::{Kind, What};
 /// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
 ///
 /// record! {
-///     /// What the sensor says.
+///     /// A reading of the sensor.
 ///     struct Reading = "Sensor" namespace "example.org" version 1.0 {
 ///         time: int64 relative,
 ///         temp: double scaled 0.01,
@@ -57,29 +57,55 @@ pub struct Writer<'w, E, S: Sink, C = Stored> {
     pub(super) types: Descriptions<'w>,
     pub(super) slots: &'w mut [IndexSlot],
     pub(super) compress: C,
-    /// Extents behind the type extent.
+    /// Number of extents after the type extent.
     pub(super) extents: usize,
     pub(super) order: PhantomData<E>,
 }
 
 impl<'w, E: Endian, S: Sink> Writer<'w, E, S> {
-    /// A file that stores everything uncompressed; as [`with`](Self::with).
+    /// Creates a writer that stores everything uncompressed; see [`with`](Self::with).
     pub const fn new(sink: S, types: Descriptions<'w>, slots: &'w mut [IndexSlot]) -> Self {
         Writer::with(sink, types, slots, Stored)
     }
 }
 
 impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
-    /// A file of these types. Its header and the type extent are written with the first extent, or when
-    /// the file is finished.
+    /// Creates a writer for a file of these types. Header and type extent are written with the first extent, or
+    /// when the file is finished.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, SliceSink};
+    /// use pilaster::codec::HashTable;
+    /// use pilaster::dataseries::record;
+    /// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Lz4, Memory, Writer};
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" { time: int64 relative }
+    /// }
+    ///
+    /// let (mut buffer, mut slots, mut memory) = ([0; 1024], [IndexSlot::EMPTY; 8], [0; 512]);
+    /// let (mut table, mut out) = (HashTable::<256>::new(), [0; 256]);
+    /// let (types, compress) = (Descriptions::of::<Tick>(), Lz4::new(&mut table, &mut out));
+    /// let mut file = Writer::<LittleEndian, _, _>::with(SliceSink::new(&mut buffer), types, &mut slots, compress);
+    /// file.begin()?;
+    /// assert_eq!(file.sink().len() as u64, file.at());
+    ///
+    /// let (start, mut extent) = (file.at(), ExtentBuffer::of::<Tick>(Memory::rows(&mut memory))?);
+    /// for n in 0..64 {
+    ///     file.push(&mut extent, &Tick { time: n * 1000 })?;
+    /// }
+    /// file.flush(&mut extent)?;
+    /// assert_eq!(file.at() - start, 52, "64 rows of 8 bytes, compressed");
+    /// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+    /// ```
     pub const fn with(sink: S, types: Descriptions<'w>, slots: &'w mut [IndexSlot], compress: C) -> Self {
         Writer { out: Output::new(sink), types, slots, compress, extents: 0, order: PhantomData }
     }
 
-    /// Writes header and types now, unless they are written.
+    /// Writes header and types, unless they are already written.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] if the sink has failed before; those of the sink.
+    /// [`Kind::Misuse`] if the sink has failed before; errors of the sink.
     pub fn begin(&mut self) -> Result<(), WriteError<S::Error>> {
         let _stopped = self.start();
         self.out.outcome()
@@ -94,13 +120,13 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         self.out.put_list::<E, C>(self.types.list(), None, &mut self.compress)
     }
 
-    /// Where the next extent begins: bytes so far.
+    /// The number of bytes so far, which is the offset of the next extent.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.out.at()
     }
 
-    /// Data extents so far.
+    /// The number of data extents so far.
     #[must_use]
     pub const fn extents(&self) -> usize {
         self.extents
@@ -111,17 +137,17 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         self.out.sink()
     }
 
-    /// Begins another file in the same sink, or goes on with one that has `at` bytes and so many extents.
+    /// Begins another file in the same sink, or continues one that has `at` bytes and `extents` extents.
     #[cfg(feature = "embedded-storage-03")]
     pub(in crate::dataseries) fn restart(&mut self, at: u64, extents: usize) {
         self.out.restart(at);
         self.extents = extents;
     }
 
-    /// Adds a row to `extent`, which is flushed first if the row does not fit.
+    /// Adds a row to `extent`. If the row does not fit, `extent` is flushed first.
     ///
     /// # Errors
-    /// Those of [`ExtentBuffer::push`], for a row that does not fit into an empty extent either; those of
+    /// Errors of [`ExtentBuffer::push`] if the row does not fit into an empty extent either; errors of
     /// [`flush`](Self::flush).
     pub fn push<R: Record>(
         &mut self,
@@ -139,22 +165,41 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         }
     }
 
-    /// Writes the rows of `extent` as one extent that checks itself, and empties it. Without rows there
-    /// is nothing to write.
+    /// Writes the rows of `extent` as one self-checking extent, and empties it. Without rows, writes nothing.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] if the file does not list the type, or the sink has failed before; [`Kind::Limit`] for a file of 2^48 bytes; those of the sink. Then the extent keeps its rows, packed:
-    /// they can be flushed to another writer.
+    /// [`Kind::Misuse`] if the file does not list the type, or the sink has failed before; [`Kind::Limit`] for a
+    /// file of 2^48 bytes; errors of the sink. After an error, the extent keeps its rows, and they can be flushed
+    /// to another writer.
     pub fn flush<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<S::Error>> {
         if extent.is_empty() { Ok(()) } else { self.flush_any(extent) }
     }
 
-    /// As [`flush`](Self::flush), but writes an extent also if there are no rows.
+    /// Like [`flush`](Self::flush), but writes an extent even without rows.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, SliceSink};
+    /// use pilaster::dataseries::record;
+    /// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, Memory, Writer};
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" { time: int64 relative }
+    /// }
+    ///
+    /// let mut buffer = [0; 1024];
+    /// let mut file = Writer::<LittleEndian, _>::new(SliceSink::new(&mut buffer), Descriptions::of::<Tick>(), &mut []);
+    /// let mut extent = ExtentBuffer::of::<Tick>(Memory::default())?;
+    /// file.flush(&mut extent)?;
+    /// assert_eq!(file.extents(), 0);
+    /// file.flush_any(&mut extent)?;
+    /// assert_eq!(file.extents(), 1);
+    /// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of [`flush`](Self::flush).
+    /// Errors of [`flush`](Self::flush).
     pub fn flush_any<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<S::Error>> {
-        // One behind the other, so that the stack of the one is gone when the other needs its own.
+        // Two consecutive calls, so that the stack frame of the first is released before the second needs its own.
         if self.start().is_ok() {
             self.put_rows(extent);
         }
@@ -172,11 +217,34 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         }
     }
 
-    /// Writes an extent as another file has it, byte for byte: compressed as it is, its check values with
-    /// it. Its type must be described here as it is there.
+    /// Writes an extent of another file byte for byte, with its compression and its check values. Its type must
+    /// have the same description in both files.
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// use pilaster::bytes::{BigEndian, Scratch};
+    /// use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, Writer};
+    /// use pilaster::dataseries::{File, ReadOptions};
+    ///
+    /// let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+    /// let (mut memory, mut slots) = ([0; 2048], [IndexSlot::EMPTY; 8]);
+    /// let file = File::<BigEndian>::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+    /// let types: Vec<_> = file.types().iter().map(|ty| Description::from(&ty)).collect();
+    /// let mut copy = Writer::<BigEndian, _>::new(Vec::new(), Descriptions::new(&types)?, &mut slots);
+    /// for extent in file.extents() {
+    ///     let extent = extent?;
+    ///     // Not the extents of types and index, which the writer makes itself.
+    ///     if types.iter().any(|ty| ty.name.as_bytes() == extent.type_name()) {
+    ///         copy.put_stored(&extent)?;
+    ///     }
+    /// }
+    /// assert_eq!(copy.finish()?, bytes);
+    /// # }
+    /// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of [`flush`](Self::flush).
+    /// Errors of [`flush`](Self::flush).
     pub fn put_stored(&mut self, extent: &dataseries::Extent<'_, E>) -> Result<(), WriteError<S::Error>> {
         let _stopped = self.put_again(extent);
         self.out.outcome()
@@ -191,7 +259,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         Ok(())
     }
 
-    /// The index slot of an extent of the type `name` that begins here.
+    /// The index slot of an extent of type `name` that begins at the current offset.
     pub(super) fn slot(&mut self, name: &[u8]) -> Result<IndexSlot, Stopped> {
         let at = self.out.at();
         let ty = self.types.list().iter().position(|ty| ty.name.as_bytes() == name);
@@ -209,18 +277,18 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         self.extents = self.extents.saturating_add(1);
     }
 
-    /// Writes index and trailer, and gives back the sink. Extents that were not flushed are not in the
-    /// file.
+    /// Writes index and trailer, and returns the sink. Rows that were not flushed are not in the file.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] with the number of slots needed, if there are more extents; those of the sink.
+    /// [`Kind::NoRoom`] if there are more extents than slots; `need` is the required number of slots. Errors of
+    /// the sink.
     pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
         self.end()?;
         Ok(self.out.into_sink())
     }
 
-    /// As [`finish`](Self::finish), for a sink that is lent: the writer stays where it is, which spares the
-    /// stack a copy of it. The file is complete; whatever else is to be written is refused.
+    /// Like [`finish`](Self::finish), for a borrowed sink. The writer is not moved, which saves a copy of it on
+    /// the stack. The file is then complete, and all further writes are refused.
     ///
     /// ```
     /// use pilaster::bytes::{LittleEndian, SliceSink};
@@ -231,19 +299,19 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     ///     struct Tick = "Tick" { time: int64 }
     /// }
     ///
-    /// let (mut lent, mut given) = ([0; 1024], [0; 1024]);
+    /// let (mut first, mut second) = ([0; 1024], [0; 1024]);
     /// let types = Descriptions::of::<Tick>();
-    /// let mut sink = SliceSink::new(&mut lent);
+    /// let mut sink = SliceSink::new(&mut first);
     /// let mut file = Writer::<LittleEndian, _>::new(&mut sink, types, &mut []);
     /// file.end().unwrap();
     /// assert!(file.end().is_err(), "once");
     ///
-    /// let file = Writer::<LittleEndian, _>::new(SliceSink::new(&mut given), types, &mut []);
+    /// let file = Writer::<LittleEndian, _>::new(SliceSink::new(&mut second), types, &mut []);
     /// assert_eq!(file.finish().unwrap().written(), sink.written());
     /// ```
     ///
     /// # Errors
-    /// Those of [`finish`](Self::finish).
+    /// Errors of [`finish`](Self::finish).
     pub fn end(&mut self) -> Result<(), WriteError<S::Error>> {
         let _stopped = self.put_end();
         self.out.outcome()

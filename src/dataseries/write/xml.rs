@@ -1,4 +1,4 @@
-//! Descriptions of types as text (section 5.1).
+//! Descriptions of types as XML text (section 5.1).
 
 use core::fmt::{self, Write as _};
 
@@ -8,10 +8,10 @@ use crate::dataseries::layout::{FieldType, Options, Ordering, Pad};
 use crate::dataseries::types::{Field, Relative};
 use crate::error::{Error, Kind, Result, What};
 
-/// Writes the description of a type, field by field, with whatever must be escaped.
+/// Writes the description of a type, field by field, and escapes the text.
 ///
-/// It does not check what is described: [`ExtentType::parse`](crate::dataseries::ExtentType::parse) does,
-/// and works out the layout.
+/// It does not check the type: [`ExtentType::parse`](crate::dataseries::ExtentType::parse) does, and computes
+/// the layout.
 ///
 /// ```
 /// use pilaster::bytes::{Scratch, SliceSink};
@@ -38,21 +38,20 @@ pub struct TypeXml<S> {
     sink: S,
 }
 
-/// What a description says of a field beside its options.
+/// The attributes of a field besides its options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes<'a> {
-    /// The name of the field that a [`Relative::To`] means.
+    /// The name of the field that a [`Relative::To`] refers to.
     pub base: &'a str,
-    /// More attributes, for whoever shows the data: `units`, `epoch`, `comment`. None may begin with
-    /// `pack_` or `opt_`.
+    /// Further attributes, for display: `units`, `epoch`, `comment`. None may begin with `pack_` or `opt_`.
     pub more: &'a [(&'a str, &'a str)],
 }
 
 impl<S: Sink> TypeXml<S> {
-    /// The start of a description. An empty namespace and version 0.0 are left out.
+    /// Writes the start of a description. An empty namespace and version 0.0 are left out.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] for a character that XML does not have; those of the sink.
+    /// [`Kind::Misuse`] for a character that XML does not allow; errors of the sink.
     pub fn begin(
         sink: S,
         name: &str,
@@ -83,10 +82,10 @@ impl<S: Sink> TypeXml<S> {
         Ok(xml)
     }
 
-    /// The next field. Where it lies, the description does not say.
+    /// Writes the next field. Its position in the record is not part of the description.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] for a character that XML does not have; those of the sink.
+    /// [`Kind::Misuse`] for a character that XML does not allow; errors of the sink.
     pub fn field(&mut self, field: &Field<'_>, attributes: &Attributes<'_>) -> Result<(), WriteError<S::Error>> {
         self.raw("  <field")?;
         self.attribute("type", field.ty.name())?;
@@ -117,10 +116,10 @@ impl<S: Sink> TypeXml<S> {
         self.raw(" />\n")
     }
 
-    /// The end of the description.
+    /// Writes the end of the description, and returns the sink.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn end(mut self) -> Result<S, WriteError<S::Error>> {
         self.raw("</ExtentType>\n")?;
         Ok(self.sink)
@@ -139,8 +138,8 @@ impl<S: Sink> TypeXml<S> {
     }
 }
 
-/// Puts a text as it must stand between double quotes. Line ends and tabs would be read as spaces, and
-/// some characters not at all.
+/// Puts a text, escaped for use between double quotes. Unescaped line ends and tabs would be read as spaces;
+/// some characters are not allowed in XML.
 pub(super) fn put_escaped<S: Sink>(sink: &mut S, text: &str) -> Result<(), WriteError<S::Error>> {
     for (at, c) in text.char_indices() {
         let mut plain = [0; 4];
@@ -162,7 +161,7 @@ pub(super) fn put_escaped<S: Sink>(sink: &mut S, text: &str) -> Result<(), Write
     Ok(())
 }
 
-/// A number as text: no double is longer than 24 bytes in its shortest exact form.
+/// A number as text. The shortest exact form of a double has at most 24 bytes.
 struct Short {
     bytes: [u8; 32],
     len: usize,
@@ -171,7 +170,7 @@ struct Short {
 impl Short {
     fn of(number: fmt::Arguments<'_>) -> Self {
         let mut short = Short { bytes: [0; 32], len: 0 };
-        // It fits.
+        // A number fits into 32 bytes.
         let _ = short.write_fmt(number);
         short
     }

@@ -1,13 +1,13 @@
-//! Unpacking on hosts: fast, and larger than a small machine has room for.
+//! Unpacking on hosts: faster, but with more code than small targets can afford.
 
 // Masked ints of 2 bits unpack at 0.76 of the speed without the inline attributes of this file (bench `filo`).
 
 use super::Packing;
 use crate::encoding::Word;
 
-/// Values from value `first` on until `out` is full; `src` holds that many.
+/// Decodes the values starting at `first` until `out` is full. The caller has checked the length of `src`.
 pub(super) fn unpack<W: Word>(packing: Packing, src: &[u8], first: usize, out: &mut [W]) {
-    // `first` may lie inside a byte of 2 or 4-bit values.
+    // `first` may be inside a byte of 2 or 4-bit values.
     let inside = match packing {
         Packing::U2 => first & 3,
         Packing::U4 => first & 1,
@@ -17,7 +17,7 @@ pub(super) fn unpack<W: Word>(packing: Packing, src: &[u8], first: usize, out: &
     unpack_words(packing, src, inside, out);
 }
 
-/// A loop for each width, which the compiler vectorises.
+/// Decodes with one loop per width, which the compiler vectorises.
 #[inline(never)]
 fn unpack_words<W: Word>(packing: Packing, src: &[u8], inside: usize, out: &mut [W]) {
     match packing {
@@ -46,9 +46,9 @@ fn cells<W, const N: usize>(src: &[u8], out: &mut [W], word: impl Fn([u8; N]) ->
     }
 }
 
-/// Values of 2 bits (`PER` = 4 in a byte) or 4 bits (`PER` = 2), from value `inside` of the first
-/// byte on. `BYTES` are opened at a time, to `WIDE` values: sizes at which the
-/// compiler makes shuffles of the loops.
+/// Decodes values of 2 bits (`PER` = 4 in a byte) or 4 bits (`PER` = 2), starting at value `inside` of the
+/// first byte. Each step expands `BYTES` bytes to `WIDE` values: with these sizes the compiler makes shuffles
+/// of the loops.
 #[inline(always)]
 fn below_byte<W: Word, const PER: usize, const BYTES: usize, const WIDE: usize>(
     src: &[u8],
@@ -70,7 +70,7 @@ fn below_byte<W: Word, const PER: usize, const BYTES: usize, const WIDE: usize>(
         }
         _ => src,
     };
-    // Halved until every value has a byte.
+    // Bytes are split in halves until every value has its own byte.
     let (wide, tail) = out.as_chunks_mut::<WIDE>();
     let rest = src.get(wide.len().wrapping_mul(BYTES)..).unwrap_or_default();
     for (out, bytes) in wide.iter_mut().zip(src.as_chunks::<BYTES>().0) {

@@ -1,4 +1,4 @@
-//! Plain bit packing: values of 2 to 64 bits side by side, little-endian, the first in the lowest bits.
+//! Plain bit packing: consecutive values of 2 to 64 bits, little-endian, the first in the lowest bits.
 //!
 //! ```
 //! use pilaster::unstable::encoding::bitpack::{self, Packing};
@@ -17,6 +17,15 @@ use crate::bytes::{FAST, little};
 use crate::error::{Error, Kind, Result, What};
 
 /// Width and sign of a stored integer.
+///
+/// ```
+/// use pilaster::unstable::encoding::bitpack::Packing;
+///
+/// // The narrowest unsigned integers that hold 200.
+/// let narrowest = Packing::ALL.into_iter().find(|packing| !packing.signed() && 200u64 >> packing.bits() ==
+/// 0);
+/// assert_eq!(narrowest, Some(Packing::U8));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Packing {
@@ -54,7 +63,7 @@ impl Packing {
         Packing::W64,
     ];
 
-    /// Bits of one value.
+    /// Returns the number of bits per value.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match self {
@@ -67,13 +76,13 @@ impl Packing {
         }
     }
 
-    /// Whether stored values are sign-extended. Of 64 bits both say nothing.
+    /// Returns whether stored values are sign-extended; false for 64 bits, which leave nothing to extend.
     #[must_use]
     pub const fn signed(self) -> bool {
         matches!(self, Packing::I8 | Packing::I16 | Packing::I32)
     }
 
-    /// Bytes of `n` values, the last one filled up.
+    /// Returns the size of `n` values in whole bytes.
     #[must_use]
     pub(crate) const fn bytes(self, n: usize) -> usize {
         match self {
@@ -87,7 +96,7 @@ impl Packing {
     }
 }
 
-/// Value `i`, extended to 64 bits; `None` behind the end.
+/// Returns value `i`, extended to 64 bits, or `None` if it is past the end of `src`.
 #[must_use]
 pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     let bits = packing.bits();
@@ -99,7 +108,7 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     let start = i.checked_mul(size)?;
     let src = src.get(start..)?;
     let word = match src.first_chunk::<8>() {
-        // Whatever is above the value goes with the shifts below.
+        // The shifts below remove the bits above the value.
         Some(bytes) if FAST => u64::from_le_bytes(*bytes),
         _ => little(src.get(..size)?),
     };
@@ -111,11 +120,11 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     })
 }
 
-/// Decodes the values from value `first` on until `out` is full. Narrow values are extended to the
-/// words of `out`, wide ones truncated.
+/// Decodes the values starting at value `first` until `out` is full. Narrow values are extended to the words
+/// of `out`, wide ones truncated.
 ///
 /// # Errors
-/// [`Kind::Truncated`] if `src` has fewer values; `need` counts its bytes.
+/// [`Kind::Truncated`] if `src` has fewer values (`need`: the required length of `src` in bytes).
 pub fn unpack<W: Word>(packing: Packing, src: &[u8], first: usize, out: &mut [W]) -> Result<()> {
     let end = first.saturating_add(out.len());
     if packing.bytes(end) > src.len() {
@@ -128,7 +137,7 @@ pub fn unpack<W: Word>(packing: Packing, src: &[u8], first: usize, out: &mut [W]
     Ok(())
 }
 
-/// Unpacking on small machines: a value at a time, and one loop for all widths.
+/// Unpacks on small targets: value by value, with one loop for all widths.
 #[cfg(any(pilaster_small, test))]
 fn small<W: Word>(packing: Packing, src: &[u8], first: usize, out: &mut [W]) {
     for (i, word) in out.iter_mut().enumerate() {

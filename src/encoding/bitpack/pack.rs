@@ -1,8 +1,8 @@
-//! The writing half of [`bitpack`](super): 64 words at a time into values of 2 to 64 bits.
+//! Packs blocks of 64 words into values of 2 to 64 bits, the reverse of [`unpack`](super::unpack).
 //!
-//! A block of words passes through three steps, each of them one loop that the compiler makes
-//! vectors of: missing words are replaced ([`select`]), words that do not fit are found
-//! ([`misfit`]), the rest is cut and stored ([`pack`]).
+//! A block of words passes through three steps, each of them one loop that the compiler vectorises: missing
+//! words are replaced ([`select`]), words that do not fit are found ([`misfit`]), and the words are truncated
+//! and stored ([`pack`]).
 //!
 //! ```
 //! use pilaster::unstable::encoding::bitpack::Packing;
@@ -24,18 +24,18 @@ use core::ops::{BitAnd, BitOr, Not};
 use super::Packing;
 use crate::bytes::low32;
 
-/// Words of a block: as many as a word of validity has bits.
+/// Number of words per block, and of bits in a word of validity.
 pub const BLOCK: usize = 64;
 
 /// A word to be packed: two's complement of 32 or 64 bits.
 pub trait Word:
     Copy + Default + PartialEq + bytemuck::Pod + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
 {
-    /// A number of 64 bits, cut to the width of the word.
+    /// Truncates a number of 64 bits to the width of the word.
     fn cut(number: u64) -> Self;
-    /// The word as an unsigned number.
+    /// Returns the word, extended by zeros.
     fn wide(self) -> u64;
-    /// Sum modulo the word's width.
+    /// Returns the sum modulo 2^32 or 2^64.
     fn plus(self, other: Self) -> Self;
 }
 
@@ -69,7 +69,7 @@ impl Word for u64 {
     }
 }
 
-/// Puts `fill` in the place of word `i` where bit `i` of `keep` is 0.
+/// Replaces word `i` by `fill` if bit `i` of `keep` is 0.
 #[inline]
 pub fn select<W: Copy>(block: &mut [W; BLOCK], keep: u64, fill: W) {
     if keep == u64::MAX {
@@ -83,7 +83,7 @@ pub fn select<W: Copy>(block: &mut [W; BLOCK], keep: u64, fill: W) {
     }
 }
 
-/// One bit each. From a table, the compiler makes vectors of the test; of shifts it does not.
+/// One bit each. The compiler vectorises a test with this table, but not with shifts.
 #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
 const BITS: [u32; 32] = {
     let mut bits = [1u32; 32];
@@ -95,8 +95,8 @@ const BITS: [u32; 32] = {
     bits
 };
 
-/// The first word that is no value of `packing`: one whose extension from the packed width differs
-/// from it.
+/// Returns the index of the first word that is not a value of `packing`: it differs after truncation to the
+/// packed width and extension.
 #[inline]
 pub fn misfit<W: Word>(packing: Packing, block: &[W; BLOCK]) -> Option<usize> {
     let (bias, beyond) = range::<W>(packing);
@@ -110,25 +110,26 @@ pub fn misfit<W: Word>(packing: Packing, block: &[W; BLOCK]) -> Option<usize> {
     block.iter().position(|word| word.plus(bias) & beyond != W::default())
 }
 
-/// Whether a single number, as a word, is a value of `packing`.
+/// Returns whether a single word is a value of `packing`.
 #[inline]
 pub fn fits<W: Word>(packing: Packing, word: W) -> bool {
     let (bias, beyond) = range::<W>(packing);
     word.plus(bias) & beyond == W::default()
 }
 
-/// What to add to a word of `packing` so that it lies at 0 or above, and the bits that are then 0.
+/// Returns a bias and a mask. A word is a value of `packing` if its sum with the bias has no bit of the mask.
 #[inline]
 fn range<W: Word>(packing: Packing) -> (W, W) {
     let bits = packing.bits();
-    // Shifts of 32 bits, as those of 64 are calls where registers have 32. The widths below 64 are not above 32.
+    // Shifts of 32 bits, because 64-bit shifts are calls on targets with 32-bit registers. Widths below 64
+    // are at most 32.
     let bias = if packing.signed() { 1u32 << (bits.wrapping_sub(1) & 31) } else { 0 };
     let beyond = if bits == 64 { 0 } else { !u64::from(u32::MAX >> (32u32.wrapping_sub(bits) & 31)) };
-    // A word of 32 bits holds all values of 32 bits, whatever their sign.
+    // For 32-bit words and values the mask is truncated to 0: every word fits, signed or not.
     (W::cut(bias.into()), W::cut(beyond))
 }
 
-/// Stores the words, cut to the width, in front of `to`; words behind its end are left out.
+/// Stores the words, truncated to the packed width, at the start of `to`. Words past its end are left out.
 #[inline]
 pub fn pack<W: Word>(packing: Packing, block: &[W; BLOCK], to: &mut [u8]) {
     match packing {
@@ -151,7 +152,7 @@ pub fn pack<W: Word>(packing: Packing, block: &[W; BLOCK], to: &mut [u8]) {
     }
 }
 
-/// Values of `N` whole bytes.
+/// Stores values of `N` whole bytes.
 #[inline(always)]
 fn cells<W: Word, const N: usize>(block: &[W; BLOCK], to: &mut [u8], cut: impl Fn([u8; 8]) -> [u8; N]) {
     for (to, word) in to.as_chunks_mut::<N>().0.iter_mut().zip(block) {
@@ -159,7 +160,8 @@ fn cells<W: Word, const N: usize>(block: &[W; BLOCK], to: &mut [u8], cut: impl F
     }
 }
 
-/// Values of less than a byte: cut to bytes first, then eight at a time drawn together to `N` bytes.
+/// Stores values of less than a byte: truncates words to bytes, then joins eight bytes at a time to `N`
+/// bytes.
 #[inline(always)]
 fn below_byte<W: Word, const N: usize>(block: &[W; BLOCK], to: &mut [u8], join: impl Fn(u64) -> [u8; N]) {
     let mut open = [0u8; BLOCK];
@@ -183,7 +185,7 @@ mod tests {
         (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
     }
 
-    /// What a reader makes of the low bits of `word`.
+    /// The value that a reader decodes from the low bits of `word`.
     fn extended(packing: Packing, word: u64) -> u64 {
         let free = 64 - packing.bits();
         if packing.signed() { (((word << free) as i64) >> free) as u64 } else { word << free >> free }
@@ -221,7 +223,7 @@ mod tests {
                         block[37] = word;
                         assert_eq!(misfit(packing, &block), (!same).then_some(37), "{packing:?} {word:x}");
 
-                        // In 32 bits all words fit a width of 32.
+                        // Every 32-bit word fits a width of 32.
                         let same = low32(extended(packing, word)) == low32(word);
                         assert_eq!(fits(packing, low32(word)), same, "{packing:?} {word:x}");
                     }

@@ -1,7 +1,7 @@
-//! Cells of 1 to 32 bytes: where a tree of encodings puts what it decodes.
+//! Cells of 1 to 32 bytes: the output of a tree of encodings.
 //!
-//! Below the batch there are no numbers, texts and dates, only cells of a few widths. A tree is walked by
-//! one function that passes a [`Cells`] on; only the kernels at its leaves exist once per width.
+//! Below the batch there are no numbers, texts and dates, only cells of a few widths. One function walks a
+//! tree and passes a [`Cells`] on; only the kernels at its leaves exist once per width.
 
 mod small;
 mod widen;
@@ -11,10 +11,10 @@ use crate::error::{Error, Kind, Result, What};
 
 pub use widen::{widen4, widen8};
 
-/// A run of cells of one width, native byte order.
+/// A slice of cells of one width, in native byte order.
 #[derive(Debug)]
 pub enum Cells<'o> {
-    /// Cells of 1 byte; also bools, 0 or 1.
+    /// Cells of 1 byte, including booleans (0 or 1).
     W1(&'o mut [u8]),
     /// Cells of 2 bytes.
     W2(&'o mut [u16]),
@@ -28,7 +28,7 @@ pub enum Cells<'o> {
     W32(&'o mut [[u64; 4]]),
 }
 
-/// Runs the same expression for every width.
+/// Evaluates one expression for every width.
 macro_rules! each {
     ($cells:expr, $words:ident => $body:expr) => {
         match $cells {
@@ -44,14 +44,14 @@ macro_rules! each {
 #[cfg(feature = "vortex")]
 pub(crate) use each;
 
-/// A cell of any width, its lowest 32 bytes first, little-endian.
+/// A little-endian value for cells of any width: a cell of `n` bytes takes the first `n`.
 pub type Value = [u8; 32];
 
-/// What kernels need of a cell.
+/// The operations on a cell that kernels need.
 pub(crate) trait Cell: bytemuck::Pod {
     /// Bytes of a cell.
     const SIZE: usize;
-    /// The cell at the start of little-endian bytes.
+    /// Reads the cell at the start of little-endian bytes; `None` if there are too few.
     fn from_le(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -80,10 +80,11 @@ impl Cell for [u64; 4] {
 }
 
 impl<'o> Cells<'o> {
-    /// `bytes` as cells of `width` bytes; `None` if there are none of that width, or the bytes are not aligned.
+    /// Casts `bytes` to cells of `width` bytes. `None` if `width` is not 1, 2, 4, 8, 16 or 32, if `bytes` is
+    /// unaligned, or if it is not a whole number of cells.
     #[must_use]
     pub fn of(bytes: &'o mut [u8], width: usize) -> Option<Self> {
-        /// No bytes are aligned for anything.
+        /// Accepts an empty slice at any alignment.
         fn words<T: Cell>(bytes: &mut [u8]) -> Option<&mut [T]> {
             if bytes.is_empty() { Some(&mut []) } else { bytemuck::try_cast_slice_mut(bytes).ok() }
         }
@@ -98,19 +99,19 @@ impl<'o> Cells<'o> {
         })
     }
 
-    /// How many cells.
+    /// Returns the number of cells.
     #[must_use]
     pub const fn len(&self) -> usize {
         each!(self, words => words.len())
     }
 
-    /// Whether there is none.
+    /// Returns whether the number of cells is zero.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of a cell.
+    /// Returns the size of a cell in bytes.
     #[must_use]
     pub const fn width(&self) -> usize {
         match self {
@@ -123,12 +124,12 @@ impl<'o> Cells<'o> {
         }
     }
 
-    /// The same cells for a shorter time.
+    /// Reborrows the cells for a shorter lifetime.
     pub fn again(&mut self) -> Cells<'_> {
         self.part(0, self.len())
     }
 
-    /// Cells `first..first + len`, as far as they exist.
+    /// Returns the cells `first..first + len`, limited to those that exist.
     pub fn part(&mut self, first: usize, len: usize) -> Cells<'_> {
         let end = first.saturating_add(len).min(self.len());
         match self {
@@ -141,17 +142,17 @@ impl<'o> Cells<'o> {
         }
     }
 
-    /// The bytes of the cells.
+    /// Returns the bytes of the cells, in native byte order.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         each!(self, words => bytemuck::cast_slice_mut(words))
     }
 
-    /// The bytes of the cells.
+    /// Returns the bytes of the cells, in native byte order.
     fn bytes(&self) -> &[u8] {
         each!(self, words => bytemuck::cast_slice(words))
     }
 
-    /// Sets every cell to the lowest bytes of `value`.
+    /// Sets every cell to the first bytes of `value`.
     pub fn fill(&mut self, value: &Value) {
         if !FAST && cfg!(target_endian = "little") {
             let size = self.width();
@@ -165,10 +166,10 @@ impl<'o> Cells<'o> {
         each!(self, words => fill(words, value));
     }
 
-    /// Takes the cells from `bytes`, where they are little-endian and at any alignment.
+    /// Copies the cells from `bytes`, which are little-endian and may be unaligned.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if there are fewer bytes than cells ask for.
+    /// [`Kind::Truncated`] if `bytes` is shorter than the cells (`need`: their size in bytes).
     pub fn load(&mut self, bytes: &[u8]) -> Result<()> {
         #[allow(
             clippy::arithmetic_side_effects,
@@ -196,7 +197,8 @@ impl<'o> Cells<'o> {
         Err(Error::needing(Kind::Truncated, What::INPUT, 0, need))
     }
 
-    /// Cell `i` becomes value `codes[i]`; the place of the first code without a value, if there is one.
+    /// Sets cell `i` to value `codes[i]`. Returns the index of the first code without a value, if any. If the
+    /// widths differ, no code has a value.
     pub fn gather(&mut self, values: &Cells<'_>, codes: &[u32]) -> Option<usize> {
         fn gather<T: Cell>(words: &mut [T], values: &[T], codes: &[u32]) -> Option<usize> {
             let mut bad = None;
@@ -224,7 +226,8 @@ impl<'o> Cells<'o> {
         }
     }
 
-    /// Cell `places[i]` becomes value `i`; the first `i` whose place does not exist, if there is one.
+    /// Sets cell `places[i]` to value `i`. Returns the first `i` whose place does not exist, if any. If the
+    /// widths differ, no place exists.
     pub fn scatter(&mut self, values: &Cells<'_>, places: &[u64]) -> Option<usize> {
         fn scatter<T: Cell>(words: &mut [T], values: &[T], places: &[u64]) -> Option<usize> {
             let mut bad = None;
@@ -252,7 +255,7 @@ impl<'o> Cells<'o> {
         }
     }
 
-    /// Every cell becomes the lowest bits of what `next` makes of it; nothing happens to cells of more than 8 bytes.
+    /// Sets every cell to the lowest bits of `next(cell)`. Cells of more than 8 bytes stay unchanged.
     #[allow(clippy::cast_possible_truncation, reason = "what is wanted")]
     #[inline]
     pub(crate) fn words(&mut self, mut next: impl FnMut(u64) -> u64) {
@@ -269,8 +272,8 @@ impl<'o> Cells<'o> {
         }
     }
 
-    /// Every cell becomes the lowest bits of what `next` makes of it and of one of `others`, as far as there are both;
-    /// nothing happens to cells of more than 8 bytes.
+    /// Sets cell `i` to the lowest bits of `next(cell, others[i])`, as far as both exist. Cells of more than
+    /// 8 bytes stay unchanged.
     #[allow(clippy::cast_possible_truncation, reason = "what is wanted")]
     #[inline]
     pub(crate) fn words_with<T: Copy>(&mut self, others: &[T], mut next: impl FnMut(u64, T) -> u64) {
@@ -293,17 +296,18 @@ impl<'o> Cells<'o> {
         }
     }
 
-    /// Sets the cells from `first` on to the lowest bits of `words`, as far as there are cells of 1 to 8 bytes.
+    /// Sets the cells starting at `first` to the lowest bits of `words`, as far as they exist. Cells of more
+    /// than 8 bytes stay unchanged.
     pub fn put(&mut self, first: usize, words: &[u64]) {
         self.part(first, words.len()).words_with(words, |_, word| word);
     }
 
-    /// Moves the first cells apart: the next of them becomes each cell that is `valid` (1), every other one is
-    /// zero. There are as many to move as there are ones.
+    /// Moves the first cells apart: in order, they become the cells whose `valid` is 1. Every other cell
+    /// becomes zero. The number of cells to move is the number of ones.
     pub fn spread(&mut self, valid: &[u8]) {
         fn spread<T: Cell>(words: &mut [T], valid: &[u8]) {
             let mut next = valid.iter().filter(|valid| **valid == 1).count();
-            // From the end, so that none is overwritten before it has moved.
+            // From the end, so that no cell is overwritten before it has moved.
             for (i, valid) in valid.iter().enumerate().take(words.len()).rev() {
                 let mut value = T::zeroed();
                 if *valid == 1 {
@@ -322,11 +326,12 @@ impl<'o> Cells<'o> {
         each!(self, words => spread(words, valid));
     }
 
-    /// Value `k` in every cell from `ends[k - 1]` to `ends[k]`; `Err` with the first `k` whose end is
-    /// below the one before, or behind the last if cells are left over. Ends behind the cells are cut.
+    /// Sets the cells from `ends[k - 1]` to `ends[k]` to value `k`. Ends past the last cell are limited to
+    /// it.
     ///
     /// # Errors
-    /// The number of the run that is wrong.
+    /// The first `k` whose end is less than the one before; the number of runs if cells are left over; 0 if
+    /// the widths differ.
     pub fn expand(&mut self, values: &Cells<'_>, ends: &[u64]) -> core::result::Result<(), usize> {
         if !FAST {
             let size = self.width();
@@ -345,12 +350,12 @@ impl<'o> Cells<'o> {
     }
 }
 
-/// Fills as many cells at once as most runs have, or more; the next run overwrites what is too much. A loop as
-/// long as the run would end at a place that no processor foresees.
+/// Fills a fixed number of cells per run, at least as many as most runs have. The next run overwrites the
+/// excess. A loop with the length of the run would end in a mispredicted branch.
 // Run ends of 64 bits, runs of 3 or 10 on average, expand at 0.91 of the speed without this attribute (bench `vortex`).
 #[inline(never)]
 fn expand<T: Cell>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result::Result<(), usize> {
-    // About twice the mean, as runs that are longer take another step; but wide cells in few.
+    // About twice the mean length, because longer runs take another step. Wide cells take the smallest step.
     match words.len().checked_div(ends.len()).unwrap_or(0) {
         0..=4 => steps::<T, 8>(words, values, ends),
         _ if T::SIZE > 8 => steps::<T, 8>(words, values, ends),

@@ -1,18 +1,19 @@
-//! The same on bytes, one loop for cells of all widths, where code is dearer than speed.
+//! The operations of `Cells` on bytes: one loop for all widths, for targets where code size matters more than
+//! speed.
 
-/// Copies as much as both have.
+/// Copies as many bytes as both have.
 fn copy(to: &mut [u8], from: &[u8]) {
     for (to, byte) in to.iter_mut().zip(from) {
         *to = *byte;
     }
 }
 
-/// Cell `i` of `size` bytes.
+/// Returns cell `i` of `size` bytes.
 fn cell(bytes: &[u8], size: usize, i: usize) -> Option<&[u8]> {
     bytes.get(i.checked_mul(size)?..)?.get(..size)
 }
 
-/// Cell `k` of others becomes cell `i`; whether there are both.
+/// Copies cell `k` of `others` to cell `i`. Returns whether both exist.
 fn put(cells: &mut [u8], i: usize, others: &[u8], k: usize, size: usize) -> bool {
     let to = i.checked_mul(size).and_then(|at| cells.get_mut(at..)?.get_mut(..size));
     match (to, cell(others, size, k)) {
@@ -79,7 +80,7 @@ pub(super) fn expand(cells: &mut [u8], values: &[u8], size: usize, ends: &[u64])
     if start < len { Err(ends.len()) } else { Ok(()) }
 }
 
-/// Every cell of up to 8 bytes becomes the lowest bits of what `next` makes of it.
+/// Sets every cell of up to 8 bytes to the lowest bits of `next(cell)`.
 pub(super) fn words(cells: &mut [u8], size: usize, next: &mut dyn FnMut(u64) -> u64) {
     let from = if cfg!(target_endian = "little") { 0 } else { 8usize.saturating_sub(size) };
     for cell in cells.chunks_exact_mut(size.max(1)).take_while(|_| size <= 8) {
@@ -90,7 +91,8 @@ pub(super) fn words(cells: &mut [u8], size: usize, next: &mut dyn FnMut(u64) -> 
     }
 }
 
-/// Number `i` of those of `size` bytes at the end of `bytes`, which have room for as many of `of` bytes.
+/// Returns number `i` of the narrow numbers, `size` bytes each, at the end of `bytes`. Their count is the
+/// number of items of `of` bytes in `bytes`.
 pub(super) fn narrow(bytes: &[u8], of: usize, size: usize, i: usize) -> u64 {
     let count = bytes.len().checked_div(of).unwrap_or(0);
     let at = bytes.len().saturating_sub(count.saturating_sub(i).saturating_mul(size));
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
     use crate::encoding::cells::Cells;
 
-    /// Both forms of a step, which must do the same.
+    /// Compares both variants of an operation, which must have equal results.
     fn both<R: PartialEq + core::fmt::Debug>(wide: impl Fn(Cells<'_>) -> R, small: impl Fn(&mut [u8]) -> R) {
         let start = [7u32, 8, 9, 10, 11];
         let (mut a, mut b) = (start, start);

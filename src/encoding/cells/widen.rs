@@ -1,13 +1,13 @@
-//! Narrow numbers that become words where they lie.
+//! Widening of narrow numbers to words, in place.
 
 use super::small;
 use crate::bytes::{FAST, low32};
 
-/// Numbers that are widened at once, through a copy: the compiler makes vectors of such loops.
+/// Numbers that are widened at once, through a copy on the stack, so that the compiler vectorises the loop.
 const STAGE: usize = 64;
 
-/// Widens in place: of the last bytes of `words`, which hold as many narrow numbers, it makes words. What is
-/// written never reaches the narrow numbers that follow.
+/// Widens in place: the last bytes of `words` hold one narrow number per word. A word that is written never
+/// overlaps narrow numbers that are still to be read.
 macro_rules! widen {
     ($words:expr, $wide:ty, $from:ty, $value:expr) => {{
         let size = size_of::<$from>();
@@ -34,8 +34,8 @@ macro_rules! widen {
     }};
 }
 
-/// Widens the cells of 8 bytes in place: of the last `n * size` bytes, which hold numbers of `size` bytes,
-/// it makes words, sign-extended or not.
+/// Widens numbers of `size` bytes (1, 2 or 4) to the words, in place; sign-extended if `signed`. The numbers
+/// are in the last `size * words.len()` bytes.
 pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
     if !FAST {
         let shift = 64usize.saturating_sub(size.saturating_mul(8)) & 63;
@@ -57,7 +57,7 @@ pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
     }
 }
 
-/// The same for cells of 4 bytes, without sign.
+/// Like [`widen8`], for words of 4 bytes, numbers of 1 or 2 bytes, and without sign.
 pub fn widen4(words: &mut [u32], size: usize) {
     if !FAST {
         for i in 0..words.len() {

@@ -1,11 +1,11 @@
-//! Delta over FastLanes blocks: each lane is a running sum of its own, and values lie transposed.
+//! Delta over FastLanes blocks: each lane has its own running sum, and the values are transposed.
 
 use super::{BLOCK, ORDER, row_start, small};
 use crate::bytes::FAST;
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
-/// Lanes of a block of words of `width` bytes: 128 bytes' worth. As many bases has a block of deltas.
+/// Returns the number of lanes, and of bases, of a block with words of `width` bytes: 128 / `width`.
 #[must_use]
 pub const fn lanes(width: usize) -> usize {
     match 128usize.checked_div(width) {
@@ -14,8 +14,8 @@ pub const fn lanes(width: usize) -> usize {
     }
 }
 
-/// Kernels of one word type: prefix sums row by row into 8 rows of 128, then every output run of 8 is a
-/// column of them (section "Delta" of the notes on speed).
+/// Kernels of one word type: prefix sums row by row into 8 rows of 128. Every output run of 8 values is then
+/// a column of these rows (section "Delta" of the notes on speed).
 macro_rules! word {
     ($name:ident, $word:ty, $bits:literal, $lanes:literal) => {
         fn $name(bases: &[$word], deltas: &mut [$word], out: &mut [$word]) -> Option<()> {
@@ -32,7 +32,8 @@ macro_rules! word {
             let (runs, _) = out.as_chunks_mut::<8>();
             let (rows, _) = deltas.as_chunks::<128>();
             let [a, b, c, d, e, f, g, h] = rows.first_chunk::<8>()?;
-            // Value t(i) of section 9: column 16 * q + lane of row s goes to 64 * lane + 8 * ORDER[q] + s.
+            // Transposition t(i) (format description, section 9): column 16 * q + lane of row s goes to 64 *
+            // lane + 8 * ORDER[q] + s.
             for (lane, runs) in runs.chunks_exact_mut(8).enumerate() {
                 for (q, from) in ORDER.iter().zip(0usize..) {
                     let column = from << 4 | lane & 15;
@@ -70,10 +71,10 @@ mod words {
     }
 }
 
-/// Makes the values of one block of its deltas and the base of each lane, both of which it uses up.
+/// Decodes one block from its deltas and the base of each lane, both of which are overwritten.
 ///
 /// # Errors
-/// [`Kind::Truncated`] if bases, deltas or `out` are fewer than a block has, or of different widths.
+/// [`Kind::Truncated`] if `bases`, `deltas` or `out` has fewer cells than a block, or their widths differ.
 pub fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Result<()> {
     let short = || Error::needing(Kind::Truncated, What::FASTLANES, 0, BLOCK as u64);
     let done = if FAST { words::any(bases, deltas, out) } else { small::undelta(bases, deltas, out) };
@@ -86,7 +87,7 @@ mod tests {
     use crate::encoding::fastlanes::tests::noise;
     use std::vec::Vec;
 
-    /// The text, word for word.
+    /// Follows the format description literally.
     fn naive(bits: usize, bases: &[u64], deltas: &[u64]) -> Vec<u64> {
         let mask = u64::MAX >> (64 - bits);
         let (mut sums, mut out) = (std::vec![0; 1024], std::vec![0; 1024]);

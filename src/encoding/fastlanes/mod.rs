@@ -1,9 +1,9 @@
-//! FastLanes bit packing: blocks of 1024 values, a lane of little streams beside the other, one body for
-//! all widths of a type.
+//! FastLanes bit packing: blocks of 1024 values in interleaved lanes, with one kernel for all widths of a
+//! word type.
 //!
-//! A block is a table of as many rows as the word has bits and `LANES` = 1024 / bits columns. Row `r`, lane
-//! `l` holds value `index(r, l)`, and each lane packs its rows one behind the other, lowest bits first, into
-//! words `LANES` apart. So a row of the output is one run of words, shifted by one count.
+//! A block is a table with one row per bit of the word and `LANES` = 1024 / bits columns. Row `r`, lane `l`
+//! holds value `index(r, l)`. Each lane packs its rows consecutively, lowest bits first, into words that are
+//! `LANES` words apart. So a row of the output is one run of words, shifted by one count.
 //!
 //! ```
 //! use pilaster::unstable::encoding::cells::Cells;
@@ -35,10 +35,10 @@ use super::cells::Cells;
 use crate::bytes::{FAST, product};
 use crate::error::{Error, Kind, Result, What};
 
-/// Values of a block.
+/// Number of values per block.
 pub const BLOCK: usize = 1024;
 
-/// The block of value `i`, and its place there.
+/// Returns the block of value `i`, and the value's index in that block.
 #[must_use]
 pub const fn block_of(i: u64) -> (u64, usize) {
     #[allow(clippy::cast_possible_truncation, reason = "below 1024")]
@@ -48,10 +48,10 @@ pub const fn block_of(i: u64) -> (u64, usize) {
     (i >> 10, narrow(i & 1023))
 }
 
-/// The order of eights of rows; its own inverse.
+/// The order of the groups of eight rows; its own inverse.
 const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
 
-/// First value of row `r`: those of its lanes follow.
+/// Returns the index of the first value of row `r`. The values of the row's other lanes follow it.
 const fn row_start(r: usize) -> usize {
     let eight = match (r >> 3) & 7 {
         1 => 4,
@@ -66,19 +66,19 @@ const fn row_start(r: usize) -> usize {
     eight << 4 | (r & 7) << 7
 }
 
-/// Row and lane of value `i` in words of `bits` bits.
+/// Returns row and lane of value `i` in words of `bits` bits.
 #[inline]
 const fn place(i: usize, bits: usize) -> (usize, usize) {
     // Lanes are a power of two: 1024 / bits = 128, 64, 32 or 16.
     let lanes_log = 10u32.saturating_sub(bits.trailing_zeros());
     let lane = i & (1usize << lanes_log).wrapping_sub(1);
-    // (i % 128) / LANES * (LANES / 16), an even number of sixteens.
+    // (i % 128) / LANES * (LANES / 16): the start of the row, in units of 16 values.
     let sixteenth = (i & 127) >> lanes_log << lanes_log.saturating_sub(4);
     let eight = row_start((sixteenth & 7) << 3) >> 4;
     (eight << 3 | i >> 7, lane)
 }
 
-/// Bytes of `blocks` blocks at `width` bits; whatever the word.
+/// Returns the size in bytes of `blocks` blocks at `width` bits per value, which is equal for all word types.
 #[must_use]
 pub const fn packed_len(blocks: u64, width: u32) -> u64 {
     product(blocks.saturating_mul(128), width as u64)
@@ -91,8 +91,8 @@ macro_rules! word {
             use super::super::rows::$module::{one, two};
             use super::{BLOCK, place, row_start};
 
-            /// Unpacks blocks; `packed` has `width` rows of words for each. What a row needs is made ready once
-            /// for all of them.
+            /// Unpacks blocks; `packed` has `width` rows of 128 bytes for each. The shift of a row is
+            /// computed once for all blocks.
             // Blocks of 3-bit u16 unpack at 0.92 of the speed without this attribute (bench `vortex`).
             #[inline(never)]
             pub fn unpack(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
@@ -122,7 +122,7 @@ macro_rules! word {
                 Some(())
             }
 
-            /// One value of a block.
+            /// Returns value `i` of a block.
             #[inline]
             pub fn get(packed: &[[u8; 128]], width: usize, i: usize) -> Option<$word> {
                 if width == 0 {
@@ -153,12 +153,12 @@ mod words {
     word!(of_u64, u64, 64, 16);
 }
 
-/// Decodes values from value `first` on until `out` is full. `packed` begins with the block of value 0; the
-/// width of the cells is that of the packed words.
+/// Decodes values starting at value `first` until `out` is full. `packed` begins with the block of value 0.
+/// The cells have the width of the packed words.
 ///
 /// # Errors
-/// [`Kind::Invalid`] if a value has more bits than a cell, or cells are wider than 64 bits;
-/// [`Kind::Truncated`] if `packed` has fewer blocks, `need` counts bytes.
+/// [`Kind::Invalid`] if `width` exceeds the number of bits of a cell, or cells are wider than 64 bits;
+/// [`Kind::Truncated`] if `packed` has too few blocks (`need`: the required length in bytes).
 pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<()> {
     let bits = (out.width() as u64).saturating_mul(8);
     if u64::from(width) > bits || bits > 64 {
@@ -170,7 +170,7 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
     if need > packed.len() as u64 {
         return Err(short());
     }
-    // Inside the blocks that are there, or of width 0 anywhere.
+    // Inside the blocks of `packed`, or anywhere if the width is 0.
     let first = if width == 0 { 0 } else { usize::try_from(first).map_err(|_| short())? };
     let rows = packed.as_chunks::<128>().0;
     if !FAST {
@@ -190,10 +190,10 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
 type Unpack<T> = fn(&[[u8; 128]], usize, &mut [[T; BLOCK]]) -> Option<()>;
 type Get<T> = fn(&[[u8; 128]], usize, usize) -> Option<T>;
 
-/// Bytes of the blocks that are unpacked at once: with what they are made of, they stay in the nearest cache.
+/// Bytes of output that are unpacked at once. With their packed source, they stay in the first-level cache.
 const AT_ONCE: usize = 8192;
 
-/// Whole blocks straight into the output, parts of blocks value by value.
+/// Decodes whole blocks directly to the output, parts of blocks value by value.
 fn run<T: Copy>(
     rows: &[[u8; 128]],
     width: usize,

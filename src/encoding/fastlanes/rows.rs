@@ -1,11 +1,11 @@
-//! A row of a block: the same bits of all lanes, out of one or two rows of words.
+//! Kernels for a row of a block: the same bits of all lanes, from one or two rows of words.
 //!
-//! `one` takes values that lie in one word, `two` those that reach into the next. Both write all that is in
-//! the word down from `shift`, under `mask`. The shapes of the loops are those of which the compiler makes
-//! vectors, which differ by type.
+//! `one` decodes values that are inside one word, `two` values that continue in the next word. Both shift the
+//! word right by `shift` and apply `mask`. The loops are shaped so that the compiler vectorises them, which
+//! differs by type.
 
-/// Powers of two from a table, where the compiler does not make shifts of the products again: vector units
-/// multiply 16 bits faster than they shift by a count that is not known before.
+/// Powers of two. The table keeps the compiler from turning the products into shifts: vector units multiply
+/// 16 bits faster than they shift by a count that is unknown at compile time.
 static POWERS: [u16; 16] = {
     let mut powers = [1; 16];
     let mut i = 1;
@@ -16,12 +16,12 @@ static POWERS: [u16; 16] = {
     powers
 };
 
-/// The high half of a product: `word` without its `shift` lowest bits, for the factor `2^(16 - shift)`.
+/// Returns the high half of a product: `word >> shift` for the factor `2^(16 - shift)`.
 fn high_half(word: u16, factor: u16) -> u16 {
     (u32::from(word).wrapping_mul(factor.into()) >> 16) as u16
 }
 
-/// Bytes, two of them in each word: what crosses from one to the other is masked out.
+/// Bytes, two per 16-bit word. Bits that cross from one byte to the other are masked out.
 pub(super) mod of_u8 {
     use super::{POWERS, high_half};
 
@@ -53,7 +53,8 @@ pub(super) mod of_u8 {
     }
 }
 
-/// Words of 16 bits: the two halves of one product are the ends of a value.
+/// Words of 16 bits: products with one factor give the low part of a value in their high half, and the high
+/// part in their low half.
 pub(super) mod of_u16 {
     use super::{POWERS, high_half};
 

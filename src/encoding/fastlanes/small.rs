@@ -1,10 +1,10 @@
-//! The kernels with one body for all words, where code is dearer than speed: the lanes of a row lie side by
-//! side in words of 64 bits, and masks keep them apart.
+//! Kernels with one body for all words, for targets where code size matters more than speed. The lanes of a
+//! row are adjacent in words of 64 bits; masks separate them.
 
 use super::{BLOCK, ORDER, place, row_start};
 use crate::encoding::cells::Cells;
 
-/// `lane` in each lane of `bits` bits.
+/// Repeats `lane` in each lane of `bits` bits.
 const fn lanes(lane: u64, bits: u32) -> u64 {
     lane.wrapping_mul(match bits {
         8 => 0x0101_0101_0101_0101,
@@ -14,7 +14,7 @@ const fn lanes(lane: u64, bits: u32) -> u64 {
     })
 }
 
-/// The lowest `bits` bits, of which there are at most 64.
+/// Returns a mask of the lowest `bits` bits, at most 64.
 const fn low(bits: u32) -> u64 {
     match u64::MAX.checked_shr(64u32.saturating_sub(bits)) {
         Some(mask) => mask,
@@ -22,7 +22,8 @@ const fn low(bits: u32) -> u64 {
     }
 }
 
-/// Where the bits of row `r` begin: which row of words, and the shift in each. `bits` is a power of two.
+/// Returns where the bits of row `r` begin: the row of words, and the shift in each. `bits` is a power of
+/// two.
 const fn start(r: usize, width: u32, bits: u32) -> (usize, u32) {
     let first = (r as u64).wrapping_mul(width as u64);
     #[allow(clippy::cast_possible_truncation, reason = "rows and widths are at most 64")]
@@ -33,7 +34,7 @@ const fn start(r: usize, width: u32, bits: u32) -> (usize, u32) {
     ((first >> bits.trailing_zeros()) as usize, first & bits.wrapping_sub(1))
 }
 
-/// Decodes values from `first` on, whole blocks row by row and parts of blocks value by value.
+/// Decodes values starting at `first`, whole blocks row by row and parts of blocks value by value.
 pub(super) fn run(packed: &[[u8; 128]], width: u32, mut first: usize, mut out: Cells<'_>) -> Option<()> {
     let bits = u32::try_from(out.width()).ok()?.wrapping_mul(8);
     let mut done = 0usize;
@@ -54,12 +55,12 @@ pub(super) fn run(packed: &[[u8; 128]], width: u32, mut first: usize, mut out: C
     Some(())
 }
 
-/// One block.
+/// Decodes one block.
 fn unpack(packed: &[[u8; 128]], width: u32, bits: u32, mut out: Cells<'_>) -> Option<()> {
     for r in 0..bits as usize {
         let (k, shift) = start(r, width, bits);
         let up = bits.wrapping_sub(shift);
-        // What of a value lies in this word, and what in the next.
+        // Masks of the bits of a value in this word and in the next word.
         let below = lanes(low(width) & low(up), bits);
         let above = lanes(low(width) & !low(up), bits);
         let zero = [0; 128];
@@ -76,7 +77,7 @@ fn unpack(packed: &[[u8; 128]], width: u32, bits: u32, mut out: Cells<'_>) -> Op
     Some(())
 }
 
-/// Value `i` of a block.
+/// Returns value `i` of a block.
 fn get(packed: &[[u8; 128]], width: u32, bits: u32, i: usize) -> Option<u64> {
     if width == 0 {
         return Some(0);
@@ -95,7 +96,7 @@ fn get(packed: &[[u8; 128]], width: u32, bits: u32, i: usize) -> Option<u64> {
     Some(value & low(width))
 }
 
-/// Makes the values of one block of deltas, and the base of each lane.
+/// Decodes one block from its deltas and the base of each lane.
 pub(super) fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Option<()> {
     let size = deltas.width();
     let bits = u32::try_from(size).ok()?.wrapping_mul(8);
@@ -103,7 +104,8 @@ pub(super) fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut C
         return None;
     }
     let sums = bases.bytes_mut().first_chunk_mut::<128>()?;
-    // Sums of the bits below the highest of a lane cannot leave it; the highest is that of a sum without carry.
+    // The lower bits of each lane are summed without overflow into the next lane; the highest bits are then
+    // added without carry.
     let highest = lanes(low(bits) ^ low(bits.wrapping_sub(1)), bits);
     for r in 0..bits as usize {
         let row = deltas.bytes_mut().get_mut(row_start(r).checked_mul(size)?..)?.first_chunk_mut::<128>()?;
@@ -113,7 +115,7 @@ pub(super) fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut C
             *delta = *sum;
         }
     }
-    // Value t(i) of section 9, as in `delta`: eight rows of 128, of which each run of the output is a column.
+    // Transposition t(i), as in `delta`: eight rows of 128. Each run of the output is a column.
     for lane in 0..16u32 {
         for (q, from) in ORDER.iter().zip(0u32..) {
             let column = from << 4 | lane;

@@ -1,9 +1,9 @@
-//! Against naive twins, written from the text alone.
+//! Compares with naive implementations, written from the format description alone.
 
 use super::*;
 use std::vec::Vec;
 
-/// Value of row and lane, word by word (section 9 of the format text).
+/// Reads the value of a row and a lane, word by word (format description, section 9).
 fn naive(packed: &[u8], bits: usize, width: usize, i: usize) -> u64 {
     if width == 0 {
         return 0;
@@ -87,6 +87,6 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(unpack(&[0; 9999], 9, 0, Cells::W1(&mut [0; 1])).unwrap_err().kind(), Kind::Invalid);
     assert!(unpack(&[0; 9999], 9, u64::MAX, Cells::W8(&mut [0; 1])).is_err());
     assert!(unpack(&[0; 9999], 9, 0, Cells::W16(&mut [0; 1])).is_err());
-    // A claim of any length costs nothing at width 0.
+    // At width 0 every `first` is valid and costs no time.
     assert_eq!(unpack(&[], 0, u64::MAX - 9, Cells::W4(&mut [7; 3])), Ok(()));
 }

@@ -1,19 +1,19 @@
-//! Deltas: what is left of a latent when others before it are taken away.
+//! Deltas: differences of latents from a prediction by earlier latents.
 //!
-//! The first latents of a page are its state, so what a batch gives out lags behind what it reads.
+//! The first latents of a page are its state, so the output of a batch lags its input.
 
 use super::stream::Stream;
 use super::{BATCH, LOOKBACKS, SECONDARY, mask, middle};
 use crate::bytes::{Scratch, checked_product, saturated};
 use crate::error::{Error, Kind, Result, What};
 
-/// Most weights of a convolution.
+/// Maximum number of weights of a convolution.
 pub(super) const MAX_ORDER: usize = 32;
 
-/// Most orders of consecutive deltas.
+/// Maximum order of consecutive deltas.
 const MAX_MOMENTS: usize = 7;
 
-/// How latents become deltas.
+/// How latents are stored as deltas.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Delta {
     None,
@@ -22,17 +22,17 @@ pub(super) enum Delta {
         order: usize,
         secondary: bool,
     },
-    /// The difference to a latent some places before, at most 2 to the power of `window`.
+    /// The difference from an earlier latent, at most 2 to the power of `window` places before.
     Lookback {
         window: u32,
         state: u32,
         secondary: bool,
     },
-    /// The difference to a weighted sum of those before.
+    /// The difference from a weighted sum of the latents before.
     Conv(Conv),
 }
 
-/// A prediction from the last latents.
+/// Parameters of a prediction from the last latents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conv {
     pub(super) quantization: u32,
@@ -42,7 +42,7 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    /// Whether no sum leaves twice the bits of a latent, in which it is built.
+    /// Returns whether every sum fits the type in which it is computed, which has twice the bits of a latent.
     pub(super) fn fits(&self, bits: u32) -> bool {
         let wide = bits.saturating_mul(2);
         if wide > 64 || self.quantization >= wide {
@@ -55,7 +55,7 @@ impl Conv {
 }
 
 impl Delta {
-    /// That of variable `k`.
+    /// Returns the delta of variable `k`.
     pub(super) const fn of(&self, k: usize) -> &Delta {
         match self {
             _ if k == LOOKBACKS => &Delta::None,
@@ -68,7 +68,7 @@ impl Delta {
         }
     }
 
-    /// How many latents the state of a page holds.
+    /// Returns the number of latents in the state of a page.
     pub(super) const fn state_len(&self) -> usize {
         match self {
             Delta::None => 0,
@@ -78,11 +78,11 @@ impl Delta {
         }
     }
 
-    /// Latents that are kept in lent memory while a page of so many numbers is read.
+    /// Returns the number of latents kept in the scratch buffer while a page of `numbers` numbers is read.
     pub(super) fn kept(&self, numbers: u64) -> u64 {
         match self {
             Delta::Lookback { window, state, .. } => {
-                // A power of two, so that places wrap by a mask.
+                // A power of two, so that an index wraps by a mask.
                 let most = (1u64 << window).saturating_add(BATCH as u64);
                 most.min(numbers).max(1 << state).next_power_of_two()
             }
@@ -92,7 +92,7 @@ impl Delta {
     }
 }
 
-/// What deltas are added to.
+/// The latents from which deltas are undone.
 #[derive(Debug, Default)]
 pub(super) enum Undo<'s> {
     #[default]
@@ -102,7 +102,7 @@ pub(super) enum Undo<'s> {
         order: usize,
     },
     Lookback {
-        /// The last latents; that of place `i` is at `i` modulo the length.
+        /// The last latents; latent `i` is at `i` modulo the length.
         ring: &'s mut [u64],
         known: u64,
         given: u64,
@@ -115,7 +115,7 @@ pub(super) enum Undo<'s> {
 }
 
 impl<'s> Undo<'s> {
-    /// Takes the state of a page of so many numbers.
+    /// Reads the state of a page of `numbers` numbers.
     pub(super) fn start(
         &mut self,
         delta: &Delta,
@@ -152,7 +152,8 @@ impl<'s> Undo<'s> {
         Ok(())
     }
 
-    /// Makes latents of deltas as `delta` says, which it was started with; only the first `read` are there.
+    /// Converts deltas to latents. `delta` must be the argument of [`start`](Self::start). Only the first
+    /// `read` deltas were read from the page.
     pub(super) fn apply(
         &mut self,
         delta: &Delta,
@@ -165,7 +166,7 @@ impl<'s> Undo<'s> {
         if let Undo::None = self {
             return Ok(());
         }
-        // Deltas have signs.
+        // Deltas are signed: `middle` represents zero.
         for latent in latents.iter_mut() {
             *latent = latent.wrapping_add(middle) & mask;
         }
@@ -186,7 +187,7 @@ impl<'s> Undo<'s> {
                     if !(1..=*most).contains(back) {
                         return Err(Error::needing(Kind::Invalid, What::PCO_PAGE, 0, *back));
                     }
-                    // Before the first there are zeros.
+                    // Zeros precede the first latent.
                     let before = known.checked_sub(*back).and_then(|at| ring.get(place(at))).copied().unwrap_or(0);
                     if let Some(latent) = ring.get_mut(place(*known)) {
                         *latent = before.wrapping_add(*delta) & mask;
@@ -201,7 +202,7 @@ impl<'s> Undo<'s> {
             Undo::Conv { state } => {
                 let Delta::Conv(conv) = delta else { return Ok(()) };
                 for latent in latents.iter_mut() {
-                    // No sum overflows, as the chunk was checked for that.
+                    // No sum overflows: the chunk was checked by `Conv::fits`.
                     let terms = conv.weights.iter().zip(state.iter());
                     let sum = terms.fold(conv.bias, |sum, (weight, latent)| {
                         sum.wrapping_add(i64::from(*weight).wrapping_mul(latent.cast_signed()))
@@ -210,7 +211,7 @@ impl<'s> Undo<'s> {
                     let next = predicted.wrapping_add(*latent) & mask;
                     let [first, later @ ..] = &mut **state else { return Ok(()) };
                     *latent = *first;
-                    // The window moves on by one: each takes what is behind it.
+                    // The window moves by one: each latent takes the value of the next.
                     let mut before = first;
                     for behind in later {
                         *before = *behind;

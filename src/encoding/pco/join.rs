@@ -4,23 +4,24 @@ use super::{Class, Number, mask, middle};
 use crate::bytes::{half_to_f32, little};
 use crate::error::{Error, Kind, Result, What};
 
-/// How numbers become latents.
+/// How numbers are split into latents.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mode<'a> {
     /// One latent, the number itself.
     Classic,
-    /// A multiple of the base, and what is added.
+    /// A multiple of the base, plus the secondary latent.
     IntMult(u64),
-    /// A multiple of the base, which is a number in its order, and how many floats further.
+    /// A multiple of the base, and the number of floats from there to the number. The base is stored as its
+    /// rank.
     FloatMult(u64),
-    /// The upper bits, and so many lower ones.
+    /// The upper bits, and the given number of lower bits.
     FloatQuant(u32),
-    /// Places in a dictionary: bytes of numbers in their order.
+    /// Indices into a dictionary: the bytes of the ranks of numbers.
     Dict(&'a [u8]),
 }
 
 impl Mode<'_> {
-    /// Makes numbers of the primary latents, as their bits.
+    /// Replaces the primary latents by the bits of the numbers.
     pub(super) fn join(&self, number: Number, primary: &mut [u64], secondary: &[u64]) -> Result<()> {
         let (bits, mask) = (number.bits, mask(number.bits));
         match *self {
@@ -40,7 +41,7 @@ impl Mode<'_> {
             Mode::FloatQuant(k) => {
                 let (upper, sign) = (mask & !super::mask(k), middle(bits));
                 for (latent, more) in primary.iter_mut().zip(secondary) {
-                    // Of negative numbers all bits are turned, the lower ones twice.
+                    // The rank inverts all bits of negative numbers. The lower bits are inverted twice.
                     let turn = if *latent < sign >> k { upper } else { sign };
                     *latent = (*latent << k ^ *more ^ turn) & mask;
                 }
@@ -59,7 +60,7 @@ impl Mode<'_> {
     }
 }
 
-/// Whether a number in its order may be the base of multiples: finite, and not zero.
+/// Returns whether a number, given by its rank, may be the base of multiples: finite and not zero.
 pub(super) fn is_base(number: Number, ordered: u64) -> bool {
     let magnitude = number.of_order(ordered) & !middle(number.bits);
     magnitude != 0 && magnitude < exponents(number)
@@ -71,7 +72,7 @@ const fn exponents(number: Number) -> u64 {
 }
 
 impl Number {
-    /// The bits of a number from its place in the order of numbers.
+    /// Returns the bits of a number from its rank in the order of numbers.
     fn of_order(self, ordered: u64) -> u64 {
         let sign = middle(self.bits);
         match self.class {
@@ -82,18 +83,18 @@ impl Number {
         }
     }
 
-    /// The place of a float in the order of floats.
+    /// Returns the rank of a float in the order of floats.
     fn order(self, float: u64) -> u64 {
         let sign = middle(self.bits);
         if float & sign == 0 { float ^ sign } else { !float & mask(self.bits) }
     }
 
-    /// The float with the place `ordered` among those without a fraction.
+    /// Returns the float with the rank `ordered` among the floats without a fraction.
     fn whole(self, ordered: u64) -> u64 {
         let sign = middle(self.bits);
         let (turn, sign_bit) = if ordered & sign == 0 { (mask(self.bits), sign) } else { (0, 0) };
         let magnitude = (ordered ^ turn) & !sign;
-        // From here on every float is whole.
+        // Every float of this magnitude or more is a whole number.
         let all = 2u64 << self.precision();
         let float = if magnitude < all {
             float_of(self.bits, magnitude)
@@ -104,7 +105,7 @@ impl Number {
     }
 }
 
-/// The float of an integer that it holds without rounding.
+/// Converts an integer to a float that holds it without rounding.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "integers below two to the precision")]
 fn float_of(bits: u32, integer: u64) -> u64 {
     match bits {
@@ -114,17 +115,17 @@ fn float_of(bits: u32, integer: u64) -> u64 {
     }
 }
 
-/// The product of two floats of `bits` bits, the second of which is finite.
+/// Returns the product of two floats of `bits` bits, the second of which is finite.
 #[allow(clippy::cast_possible_truncation, reason = "the bits of a float of that width")]
 fn product(bits: u32, a: u64, b: u64) -> u64 {
     match bits {
         16 => {
             let (a, b) = (a as u16, b as u16);
-            // A NaN stays the one that it is, whatever the machine makes of it.
+            // A NaN keeps its payload, whatever the target's arithmetic does.
             if a & 0x7fff > 0x7c00 {
                 return u64::from(a | 0x0200);
             }
-            // Of half floats the product is exact, and rounded once.
+            // The product of half floats is exact as a single, and is rounded once.
             narrow(half_to_f32(a) * half_to_f32(b)).into()
         }
         32 => {
@@ -138,7 +139,7 @@ fn product(bits: u32, a: u64, b: u64) -> u64 {
     }
 }
 
-/// The half float that is nearest, of two the even one.
+/// Rounds to the nearest half float, ties to even.
 fn narrow(float: f32) -> u16 {
     let bits = float.to_bits();
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
@@ -146,7 +147,7 @@ fn narrow(float: f32) -> u16 {
         // Too large, or infinite.
         0x7c00
     } else if magnitude < 113 << 23 {
-        // Added to a float whose last bit is one step of two to the power of -24, it is rounded to such steps.
+        // The last bit of 0.5 is 2^-24, the step of subnormal half floats: the sum is rounded to such steps.
         let half = f32::from_bits(magnitude) + 0.5;
         half.to_bits().wrapping_sub(0.5f32.to_bits())
     } else {

@@ -8,13 +8,13 @@ use super::{BATCH, Class, MAX_NUMBERS, Number, VARIABLES, Version, middle};
 use crate::bytes::{Scratch, product, saturated};
 use crate::error::{Error, Kind, Result, What};
 
-/// Bits of a lookback, and of an index into a dictionary.
+/// Number of bits of a lookback, and of an index into a dictionary.
 const INDEX: u32 = 32;
 
-/// Widest window of lookbacks, as a power of two.
+/// Maximum window of lookbacks, as a power of two.
 const MAX_WINDOW: u32 = 24;
 
-/// A chunk: how the numbers of its pages are made.
+/// The metadata of a chunk, from which its pages are decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk<'a> {
     pub(super) number: Number,
@@ -24,18 +24,18 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads metadata: all of `bytes`.
+    /// Parses metadata that takes all of `bytes`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`], [`Kind::Invalid`] with the offset, [`Kind::Unsupported`] for integer multiples of
-    /// version 0, which were others.
+    /// [`Kind::Truncated`] if `bytes` ends early, [`Kind::Invalid`] with the offset, [`Kind::Unsupported`]
+    /// for integer multiples of version 0, which are encoded differently.
     pub fn new(version: Version, bytes: &'a [u8], number: Number) -> Result<Self> {
         let mut stream = Stream::new(bytes);
         let (mode, delta, bins) = (Mode::Classic, Delta::None, [Bins::default(); VARIABLES]);
         let mut chunk = Chunk { number, mode, delta, bins };
         let parsed = chunk.parse(version, bytes, &mut stream);
         if !stream.is_inside() {
-            // Zeros were read instead of what is missing, whatever they led to.
+            // Zeros were read instead of the missing bits, so other errors do not count.
             return Err(Error::needing(Kind::Truncated, What::PCO, bytes.len() as u64, stream.bytes_begun()));
         }
         parsed?;
@@ -98,7 +98,7 @@ impl<'a> Chunk<'a> {
     }
 
     fn parse_delta(&mut self, version: Version, stream: &mut Stream<'_>) -> Result<()> {
-        // Of old versions the order says what it is.
+        // Versions before 3 store the order only; 0 means no delta.
         let variant = if version.major < 3 { 1 } else { stream.take(4) };
         match variant {
             0 => {}
@@ -120,7 +120,7 @@ impl<'a> Chunk<'a> {
             }
             3 => {
                 let quantization = stream.small(5);
-                // Numbers with a sign are stored in their order.
+                // Signed numbers are stored as their ranks.
                 let bias = (stream.take(64) ^ middle(64)).cast_signed();
                 let order = (stream.small(5) as usize).saturating_add(1);
                 let mut weights = [0; MAX_ORDER];
@@ -134,7 +134,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Scratch that tables and one page of `numbers` take together.
+    /// Returns the size in bytes of the scratch buffer for the tables and one page of `numbers` numbers.
     #[must_use]
     pub fn need(&self, numbers: u64) -> u64 {
         let mut need = 0u64;
@@ -149,10 +149,10 @@ impl<'a> Chunk<'a> {
         need
     }
 
-    /// Makes the tables, which all pages use.
+    /// Builds the tables, which all pages use.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`].
+    /// [`Kind::NoRoom`] if the scratch buffer is too small.
     pub fn tables<'s>(&self, s: &mut Scratch<'s>) -> Result<Tables<'s>> {
         Tables::new(&self.bins, s)
     }

@@ -1,18 +1,18 @@
-//! Pco: numbers in bins, each with an offset into its bin; which bin, by a table of states (tANS).
+//! Pco: a number is a bin and an offset into it; a table of states (tANS) encodes which bin.
 //!
 //! ```text
 //! header: version
 //! chunk:  mode | delta | bins of each variable                 one to three variables: lookbacks, primary, secondary
 //! page:   delta state, four table states of each variable | batches of 256
-//! batch:  of each variable the bits that choose bins, then the offsets
-//! number: secondary and primary, deltas summed up, joined as the mode says
+//! batch:  for each variable the bits that choose bins, then the offsets
+//! number: secondary and primary, deltas summed up, joined by the mode
 //! ```
 //!
-//! The format is that of pco 0.1 to 1.1 (format versions 0 to 4.1) in its wrapped form, where somebody else
-//! stores how many numbers a page has. Every mode and every delta is read, of all types of number.
+//! Supports pco 0.1 to 1.1 (format versions 0 to 4.1) in the wrapped form, where the container stores the
+//! number of values of a page. All modes, deltas and types of number are supported.
 //!
-//! Numbers are latents on the way: unsigned, in the order of the numbers, as words of 64 bits. One body serves
-//! all widths. Tables and windows lie in lent memory: [`Chunk::need`] says how much.
+//! Latents are intermediate values: unsigned words of 64 bits, in the order of the numbers. One body serves
+//! all widths. Tables and windows are in a scratch buffer with a size of [`Chunk::need`] bytes.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -51,38 +51,38 @@ pub use table::Tables;
 
 use crate::error::{Error, Kind, Result, What};
 
-/// Numbers of a batch.
+/// Number of values per batch.
 pub const BATCH: usize = 256;
 
-/// Most numbers of a page.
+/// Maximum number of values per page.
 pub const MAX_NUMBERS: u64 = 1 << 24;
 
-/// The newest major version of the format that is read.
+/// The newest supported major version of the format.
 const MAJOR: u8 = 4;
 
-/// Lookbacks, primary and secondary: the variables that a number may be made of.
+/// Number of variables that a number may consist of: lookbacks, primary and secondary.
 const VARIABLES: usize = 3;
 const LOOKBACKS: usize = 0;
 const PRIMARY: usize = 1;
 const SECONDARY: usize = 2;
 
-/// The version of the format, which the header has.
+/// The version of the format, from the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     major: u8,
 }
 
 impl Version {
-    /// Reads a header: all of `bytes`.
+    /// Parses a header that takes all of `bytes`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if it is shorter, [`Kind::Invalid`] if it is longer than a header,
-    /// [`Kind::Unsupported`] for versions that are newer.
+    /// [`Kind::Truncated`] if `bytes` is shorter than a header, [`Kind::Invalid`] if it is longer,
+    /// [`Kind::Unsupported`] for newer major versions.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         match bytes {
             [] | [MAJOR] => Err(Error::needing(Kind::Truncated, What::PCO, 0, 2)),
             [major, ..] if *major > MAJOR => Err(Error::needing(Kind::Unsupported, What::PCO, 0, *major as u64)),
-            // From version 4 on there is a minor one, of which nothing depends yet.
+            // Version 4 added a minor version, on which nothing depends yet.
             [MAJOR, _] => Ok(Version { major: MAJOR }),
             [major] => Ok(Version { major: *major }),
             _ => Err(Error::needing(Kind::Invalid, What::PCO, 0, bytes.len() as u64)),
@@ -90,10 +90,10 @@ impl Version {
     }
 }
 
-/// What the numbers are: it is not part of the bytes.
+/// The type of the numbers, which is not part of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// Bits of a number: 8, 16, 32 or 64.
+    /// Number of bits: 8, 16, 32 or 64.
     bits: u32,
     class: Class,
 }
@@ -117,18 +117,18 @@ impl Number {
         Ok(Number { bits, class })
     }
 
-    /// Unsigned integers of `size` bytes.
+    /// Unsigned integers of `size` bytes: 1, 2, 4 or 8.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there are none.
+    /// [`Kind::OutOfRange`] for other sizes.
     pub fn unsigned(size: usize) -> Result<Self> {
         Number::of(size, Class::Unsigned)
     }
 
-    /// Signed integers of `size` bytes.
+    /// Signed integers of `size` bytes: 1, 2, 4 or 8.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there are none.
+    /// [`Kind::OutOfRange`] for other sizes.
     pub fn signed(size: usize) -> Result<Self> {
         Number::of(size, Class::Signed)
     }
@@ -136,7 +136,7 @@ impl Number {
     /// Floats of `size` bytes: 2, 4 or 8.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there are none.
+    /// [`Kind::OutOfRange`] for other sizes.
     pub fn float(size: usize) -> Result<Self> {
         match size {
             1 => Err(Error::needing(Kind::OutOfRange, What::PCO, 0, 1)),
@@ -144,7 +144,7 @@ impl Number {
         }
     }
 
-    /// Bits of the fraction of a float.
+    /// Returns the number of fraction bits of a float.
     const fn precision(self) -> u32 {
         match self.bits {
             16 => 10,
@@ -154,12 +154,12 @@ impl Number {
     }
 }
 
-/// The lowest `bits` bits.
+/// Returns a mask of the lowest `bits` bits.
 const fn mask(bits: u32) -> u64 {
     !u64::MAX.unbounded_shl(bits)
 }
 
-/// The highest of `bits` bits, of which there is at least one: what zero is among signed numbers.
+/// Returns the highest of `bits` bits, at least 1: the rank of zero among signed numbers.
 const fn middle(bits: u32) -> u64 {
     1u64.wrapping_shl(bits.wrapping_sub(1))
 }

@@ -1,4 +1,4 @@
-//! The numbers of a page, batch by batch.
+//! Decodes the numbers of a page, batch by batch.
 
 use super::delta::Undo;
 use super::stream::Stream;
@@ -7,40 +7,40 @@ use super::{BATCH, Chunk, LOOKBACKS, MAX_NUMBERS, PRIMARY, VARIABLES};
 use crate::bytes::{Scratch, saturated};
 use crate::error::{Error, Kind, Result, What};
 
-/// States that take turns.
+/// Number of states that alternate.
 const TURNS: usize = 4;
 
-/// A page while it is read. An error ends it.
+/// A page that is being read. After an error, it is of no further use.
 #[derive(Debug)]
 pub struct Page<'c, 's> {
     chunk: &'c Chunk<'c>,
     stream: Stream<'c>,
     len: u64,
-    /// Numbers that are left.
+    /// Numbers left to read.
     left: usize,
     variables: [Variable<'s>; VARIABLES],
 }
 
-/// One of the latents that a number is made of.
+/// One of the latents that a number consists of.
 #[derive(Debug, Default)]
 struct Variable<'s> {
-    /// Empty if there is no such variable.
+    /// Empty if the chunk does not have this variable.
     table: &'s [State],
     bits: u32,
     state: [u32; TURNS],
     undo: Undo<'s>,
-    /// How far it is ahead of what it gives.
+    /// Number of latents by which reading is ahead of the output.
     ahead: usize,
     latents: &'s mut [u64],
 }
 
 impl Variable<'_> {
-    /// Latents that are read for a batch when so many numbers are left.
+    /// Returns the number of latents to read for a batch when `left` numbers are left.
     fn count(&self, left: usize) -> usize {
         left.saturating_sub(self.ahead).min(BATCH)
     }
 
-    /// Reads the next latents, as deltas: which bins, and then the offsets into them.
+    /// Reads the next latents, as deltas: first their bins, then the offsets into the bins.
     fn read(&mut self, count: usize, stream: &mut Stream<'_>) {
         let mut offsets = [0u16; BATCH];
         let mask = super::mask(self.bits);
@@ -50,7 +50,7 @@ impl Variable<'_> {
         } else {
             let latents = self.latents.get_mut(..count).unwrap_or_default();
             for (latents, offsets) in latents.chunks_mut(TURNS).zip(offsets.chunks_mut(TURNS)) {
-                // Four times 14 bits.
+                // Four states take at most 14 bits each.
                 let (mut word, mut taken) = (stream.peek(), 0u32);
                 for ((latent, offset), at) in latents.iter_mut().zip(offsets).zip(&mut self.state) {
                     // No state leads out of its table.
@@ -72,11 +72,11 @@ impl Variable<'_> {
 }
 
 impl<'c, 's> Page<'c, 's> {
-    /// Opens a page of `numbers` numbers: all of `bytes`.
+    /// Opens a page of `numbers` numbers that takes all of `bytes`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`], [`Kind::Invalid`] with the offset in `bytes`, [`Kind::Limit`] for more than
-    /// [`MAX_NUMBERS`], [`Kind::NoRoom`].
+    /// [`Kind::Truncated`] if `bytes` ends early, [`Kind::Invalid`] with the offset in `bytes`,
+    /// [`Kind::Limit`] for more than [`MAX_NUMBERS`], [`Kind::NoRoom`] if the scratch buffer is too small.
     pub fn new(
         chunk: &'c Chunk<'c>,
         tables: &Tables<'s>,
@@ -87,7 +87,7 @@ impl<'c, 's> Page<'c, 's> {
         if numbers > MAX_NUMBERS {
             return Err(Error::needing(Kind::Limit, What::PCO_PAGE, 0, MAX_NUMBERS));
         }
-        // A lookback for each latent that is read.
+        // The state of the primary latents needs no lookbacks.
         let lead = chunk.delta.of(PRIMARY).state_len();
         let body = numbers.saturating_sub(lead as u64);
         let (stream, len) = (Stream::new(bytes), bytes.len() as u64);
@@ -117,10 +117,11 @@ impl<'c, 's> Page<'c, 's> {
         Ok(page)
     }
 
-    /// The bits of the next numbers: [`BATCH`] of them, but for the last batch; none behind that.
+    /// Decodes the next batch and returns the bits of its numbers: [`BATCH`] of them, fewer in the last
+    /// batch, none after it.
     ///
     /// # Errors
-    /// [`Kind::Truncated`], [`Kind::Invalid`].
+    /// [`Kind::Truncated`] if the page ends early, [`Kind::Invalid`] with the offset in the page.
     #[allow(clippy::should_implement_trait, reason = "it lends what it gives")]
     pub fn next(&mut self) -> Result<&[u64]> {
         let len = self.left.min(BATCH);
@@ -161,7 +162,7 @@ impl<'c, 's> Page<'c, 's> {
         Error::needing(Kind::Truncated, What::PCO_PAGE, self.len, self.stream.bytes_begun())
     }
 
-    /// Goes to a whole byte.
+    /// Skips to a whole byte.
     fn aligned(&mut self) -> Result<()> {
         if !self.stream.is_inside() {
             return Err(self.short());
@@ -169,7 +170,7 @@ impl<'c, 's> Page<'c, 's> {
         if self.stream.align() { Ok(()) } else { Err(self.wrong()) }
     }
 
-    /// Nothing may follow the last number.
+    /// Checks that nothing follows the last number.
     fn end(&mut self) -> Result<()> {
         self.aligned()?;
         if self.stream.bytes_begun() == self.len { Ok(()) } else { Err(self.wrong()) }

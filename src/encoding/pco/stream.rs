@@ -1,12 +1,13 @@
-//! Bits of a page, least significant first. What lies behind the end reads as zero, and is found afterwards.
+//! Bits of a page, least significant first. Bits past the end read as zero; [`Stream::is_inside`] then
+//! returns false.
 
 use crate::bytes::{little, saturated};
 
-/// A place in a bit stream.
+/// A position in a bit stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stream<'a> {
     bytes: &'a [u8],
-    /// In bits.
+    /// The position in bits.
     at: u64,
 }
 
@@ -15,55 +16,55 @@ impl<'a> Stream<'a> {
         Stream { bytes, at: 0 }
     }
 
-    /// Bytes begun.
+    /// Returns the position in bytes, rounded up.
     pub(super) const fn bytes_begun(&self) -> u64 {
         self.at.wrapping_add(7) >> 3
     }
 
-    /// Whether no bit behind the end was taken.
+    /// Returns whether no bit past the end was read.
     pub(super) const fn is_inside(&self) -> bool {
         self.bytes_begun() <= self.bytes.len() as u64
     }
 
-    /// At least 57 bits from here on.
+    /// Returns at least 57 bits, starting at the position.
     pub(super) fn peek(&self) -> u64 {
         self.eight(0) >> (self.at & 7)
     }
 
-    /// Passes over bits.
+    /// Skips bits.
     pub(super) const fn skip(&mut self, bits: u32) {
         self.at = self.at.wrapping_add(bits as u64);
     }
 
-    /// Passes over bytes.
+    /// Skips bytes.
     pub(super) const fn skip_bytes(&mut self, bytes: u64) {
         self.at = self.at.wrapping_add(bytes.wrapping_mul(8));
     }
 
-    /// Takes up to 64 bits.
+    /// Reads up to 64 bits.
     pub(super) fn take(&mut self, bits: u32) -> u64 {
         let mut word = self.peek();
         if bits > 57 {
-            // The upper byte in two steps, as a shift by 64 has no meaning.
+            // The upper byte, in two shifts because a shift by 64 overflows.
             word |= self.eight(8) << 1 << (63 ^ (self.at & 7));
         }
         self.skip(bits);
         word & super::mask(bits)
     }
 
-    /// Takes up to 32 bits.
+    /// Reads up to 32 bits.
     #[allow(clippy::cast_possible_truncation, reason = "there are no more bits")]
     pub(super) fn small(&mut self, bits: u32) -> u32 {
         self.take(bits) as u32
     }
 
-    /// Goes to the next whole byte; whether all bits before it are zero.
+    /// Skips to the next whole byte. Returns whether all skipped bits are zero.
     pub(super) fn align(&mut self) -> bool {
         let rest = u32::try_from(self.at.wrapping_neg() & 7).unwrap_or(0);
         self.take(rest) == 0
     }
 
-    /// Eight bytes, the first `ahead` bytes behind the place.
+    /// Returns eight bytes, starting `ahead` bytes after the position.
     fn eight(&self, ahead: u64) -> u64 {
         let at = saturated((self.at >> 3).wrapping_add(ahead));
         let rest = self.bytes.get(at..).unwrap_or_default();

@@ -8,18 +8,18 @@ use super::stream::Stream;
 use crate::bytes::Scratch;
 use crate::error::Result;
 
-/// Most states of a table, as a power of two.
+/// Maximum number of states of a table, as a power of two.
 const MAX_LOG: u32 = 14;
 
-/// The bins of a variable, as the chunk has them: counted and checked.
+/// The bins of a variable, as they are in the chunk: counted and checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bins<'a> {
-    /// At the first bin.
+    /// Positioned at the first bin.
     stream: Stream<'a>,
     pub(super) count: u32,
-    /// States of the table, as a power of two.
+    /// Number of states of the table, as a power of two.
     pub(super) log: u32,
-    /// Bits of a latent; 0 if there is no such variable.
+    /// Number of bits of a latent; 0 if the chunk does not have this variable.
     pub(super) bits: u32,
 }
 
@@ -27,18 +27,20 @@ pub(super) struct Bins<'a> {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct State {
-    /// Where the bin begins.
+    /// The lower bound of the bin.
     pub(super) lower: u64,
-    /// The next state, before the bits that are read are added; of a bin, how often it may come still.
+    /// The next state, before the bits that are read are added. For a bin: its weight, counted up while the
+    /// table is built.
     pub(super) next: u32,
-    /// Which bin, while the table is made; bits to read, afterwards.
+    /// The index of the bin while the table is built; afterwards, the number of bits to read.
     pub(super) bits: u16,
-    /// Bits of the offset.
+    /// Number of bits of the offset.
     pub(super) offset: u16,
 }
 
 impl<'a> Bins<'a> {
-    /// Passes over the bins of a variable of `bits` bits; each must begin between `least` and `most`.
+    /// Skips the bins of a variable of `bits` bits and checks them. The lower bound of each must be in
+    /// `least..=most`.
     pub(super) fn parse(&mut self, stream: &mut Stream<'a>, bits: u32, least: u64, most: u64) -> Result<()> {
         let log = stream.small(4);
         let count = stream.small(15);
@@ -54,35 +56,35 @@ impl<'a> Bins<'a> {
                 return Err(wrong(stream, bin.lower));
             }
         }
-        // Without bins there is one state, of nothing.
+        // Without bins there is one state, which is not used, and no weight.
         if sum != if count == 0 && log == 0 { 0 } else { 1 << log } {
             return Err(wrong(stream, sum));
         }
         Ok(())
     }
 
-    /// Takes a bin: its weight, where it begins, and the bits of its offsets.
+    /// Reads a bin: its weight, its lower bound, and the number of bits of its offsets.
     fn bin(&self, stream: &mut Stream<'a>) -> State {
         let next = stream.small(self.log).wrapping_add(1);
         let lower = stream.take(self.bits);
-        // As many bits as it takes to write how many bits a latent has.
+        // The field is as wide as the number `bits` in binary.
         let offset = stream.take(u32::BITS.wrapping_sub(self.bits.leading_zeros()));
         State { lower, next, bits: 0, offset: u16::try_from(offset).unwrap_or(u16::MAX) }
     }
 
-    /// Bytes that the table takes, and what making it takes.
+    /// Returns the size in bytes of the table and of the memory to build it.
     pub(super) fn need(&self) -> u64 {
         Scratch::cost::<State>(1 << self.log).saturating_add(Scratch::cost::<State>(self.count.into()))
     }
 
-    /// The table of states.
+    /// Builds the table of states.
     fn table<'s>(&self, s: &mut Scratch<'s>) -> Result<&'s [State]> {
         let table = s.take::<State>(1usize << self.log)?;
         table.fill(State::zeroed());
         let mut t = s.scope();
         let bins = t.take::<State>(self.count as usize)?;
         let (size, mut stream) = (1u32 << self.log, self.stream);
-        // Bins are dealt to states in steps that no power of two divides, so that each state gets one.
+        // Bins are assigned to states in steps of an odd number, so that each state gets one.
         let stride = (size.saturating_mul(3) / 5) | 1;
         let mut state = 0u32;
         for (k, to) in bins.iter_mut().enumerate() {

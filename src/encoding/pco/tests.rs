@@ -1,4 +1,4 @@
-//! Held against the crate that defines the format, and against damage.
+//! Compares with the crate that defines the format, and reads damaged input.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::borrow::ToOwned;
@@ -15,7 +15,7 @@ use super::{Chunk, Number, Page, Version};
 use crate::bytes::Scratch;
 use crate::error::{Kind, Result};
 
-/// What the original writes: header, metadata, pages and their numbers.
+/// Output of the original encoder: header, metadata, pages and their numbers.
 struct Written {
     header: Vec<u8>,
     meta: Vec<u8>,
@@ -43,7 +43,7 @@ fn write<T: Original>(numbers: &[T], mode: ModeSpec, delta: DeltaSpec, pages: us
     Some(Written { header, meta, pages })
 }
 
-/// Reads all pages, in no more memory than the chunk says.
+/// Reads all pages, in no more memory than [`Chunk::need`].
 fn read(written: &Written, number: Number) -> Result<Vec<u64>> {
     let chunk = Chunk::new(Version::new(&written.header)?, &written.meta, number)?;
     let most = written.pages.iter().map(|(_, n)| *n).max().unwrap_or(0);
@@ -64,7 +64,7 @@ fn read(written: &Written, number: Number) -> Result<Vec<u64>> {
     Ok(out)
 }
 
-/// Mode and delta of a chunk by their names.
+/// Returns mode and delta of a chunk by their names.
 fn name_of(written: &Written, number: Number) -> String {
     let chunk = Chunk::new(Version::new(&written.header).unwrap(), &written.meta, number).unwrap();
     let first = |text: String| text.split([' ', '(']).next().unwrap_or_default().to_owned();
@@ -78,16 +78,16 @@ fn deltas() -> Vec<DeltaSpec> {
     deltas
 }
 
-/// Emulated machines see a sample.
+/// Emulated targets test a sample.
 const ALL: bool = cfg!(all(target_pointer_width = "64", target_endian = "little"));
 
-/// One time in eleven.
+/// Returns true one time in eleven.
 fn turn() -> bool {
     static TURN: AtomicUsize = AtomicUsize::new(0);
     TURN.fetch_add(1, Ordering::Relaxed).is_multiple_of(11)
 }
 
-/// Every mode with every delta, as far as the original takes them; which of them the chunks have.
+/// Compares every mode with every delta that the original accepts. Returns those that the chunks have.
 fn agree<T: Original>(numbers: &[T], modes: &[ModeSpec], number: Number, bits: impl Fn(&T) -> u64) -> BTreeSet<String> {
     let expected: Vec<u64> = numbers.iter().map(bits).collect();
     let mut seen = BTreeSet::new();
@@ -97,7 +97,7 @@ fn agree<T: Original>(numbers: &[T], modes: &[ModeSpec], number: Number, bits: i
                 if !ALL && !turn() {
                     continue;
                 }
-                // The original panics where fewer numbers than weights are left of its steps of 512.
+                // The original panics if fewer numbers than weights are left of its steps of 512.
                 let page = numbers.len() / pages;
                 if matches!(delta, DeltaSpec::TryConv1(order) if page % 512 <= order) {
                     continue;
@@ -117,7 +117,7 @@ fn noise(i: u64) -> u64 {
     (x ^ x >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 7
 }
 
-/// Shapes of numbers: none, one, equal, noise, steps, a few values, extremes, patterns that come again.
+/// Shapes of numbers: none, one, equal, noise, steps, a few values, extremes, repeated patterns.
 fn shapes() -> Vec<Vec<u64>> {
     let mut shapes: Vec<Vec<u64>> = vec![vec![], vec![7], vec![5; 700]];
     shapes.push((0..600).map(noise).collect());
@@ -169,7 +169,7 @@ fn floats_read_as_the_original_wrote_them() {
     assert!(!ALL || seen.len() == 16, "{seen:?}");
 }
 
-/// Whatever the bytes are: numbers or an error, and never more memory than was said.
+/// Reads any bytes: the result is numbers or an error, without more memory than [`Chunk::need`].
 fn survives(written: &Written, number: Number) -> bool {
     match read(written, number) {
         Ok(_) => true,
@@ -201,7 +201,7 @@ fn damage_is_an_error_or_other_numbers() {
                 written.pages[0].0[at] ^= 0x10;
             }
             let whole = written.pages[0].0.clone();
-            // A page of other length is refused, whatever it holds.
+            // A page of another length is always refused.
             for cut in (0..whole.len()).step_by(whole.len() / 20 + 1) {
                 written.pages[0].0 = whole[..cut].to_vec();
                 assert!(!survives(&written, number));
@@ -221,7 +221,7 @@ fn damage_is_an_error_or_other_numbers() {
 
 #[test]
 fn claims_cost_nothing() {
-    // 2^24 numbers of one bin without offsets are no byte: only asking for them takes time.
+    // 2^24 numbers of one bin without offsets take no bytes: only reading them takes time.
     let mut meta = [0; 6];
     meta[1] = 0x10;
     let chunk = Chunk::new(Version::new(&[4, 1]).unwrap(), &meta, Number::unsigned(2).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Opening BinaryVectors (sections 9 and 10, old releases: section 15).
+//! Opens BinaryVectors (sections 9 and 10; old releases: section 15).
 
 use super::mask::Mask;
 use super::numbers::Form;
@@ -62,8 +62,8 @@ impl<'a> Vector<'a> {
         let packed = &mut self.numbers.packed;
         packed.open(r)?;
         let rows = packed.rows()?;
-        // Only the headers of 64-bit numbers may have such; under them narrow ones are the ints of
-        // releases up to 0.3.2.
+        // Only the headers of 64-bit numbers may have 64-bit numbers. Narrower numbers under these headers are the ints
+        // of releases up to 0.3.2.
         if packed.packing == Packing::W64 {
             match self.header {
                 Header::Primitive | Header::MaskedPrimitive if self.element == Element::Int => {
@@ -76,7 +76,7 @@ impl<'a> Vector<'a> {
             self.numbers.form = Form::Double;
         }
         self.rows = rows;
-        // Whole words, and as many as the rows need.
+        // The mask must have 64-bit words for all rows.
         let need = rows.div_ceil(64).saturating_mul(8);
         match self.mask {
             Mask::Words(words) if words.len() < need as usize => {
@@ -101,7 +101,7 @@ impl<'a> Vector<'a> {
                 self.strings.kind = Kinds::One(Span { at, len: rows_of(len)? });
                 return Ok(());
             }
-            // The original would read the width of the type that it was asked for, past the end.
+            // The original reads a value of the width of the element type, past the end of the chunk.
             (_, len) => return Err(Error::needing(Kind::WrongType, What::FILO_VALUE, at.into(), len as u64)),
         };
         (self.data, self.numbers.constant) = (Data::Numbers, true);
@@ -125,11 +125,11 @@ impl<'a> Vector<'a> {
 /// The only layout that a dictionary has: variable UTF8.
 const UTF8_LAYOUT: u32 = 2;
 
-/// Takes the offset of a sub-vector and what lies before that; leaves `r` at the sub-vector.
+/// Reads the offset of a sub-vector and returns the bytes before the sub-vector. Leaves `r` at the sub-vector.
 fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
     let at = r.at();
     let sub = r.u32(What::FILO_SUB_VECTOR)?;
-    // Both count bytes of the payload.
+    // Both numbers are offsets in the payload.
     let here = low32(r.at().wrapping_sub(PAYLOAD));
     match sub.checked_sub(here) {
         Some(len) => r.split(len as usize, What::FILO_SUB_VECTOR),
@@ -137,7 +137,8 @@ fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
     }
 }
 
-/// The word table of section 10.1, which fills `r`: where its offsets count from, and how many rows.
+/// Opens the word table of section 10.1, which extends to the end of `r`. Returns the position that its offsets count
+/// from, and sets `rows`.
 fn words(r: &mut Bytes<'_>, rows: &mut u32) -> Result<u32> {
     let base = position(r.at());
     *rows = r.u32(What::FILO_ROWS)?;

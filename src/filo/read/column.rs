@@ -1,4 +1,4 @@
-//! A vector as the common vocabulary sees it: a part with one or two columns.
+//! Implements the [`column`](mod@crate::column) traits: a vector is a part with one or two columns.
 
 use core::ops::Range;
 
@@ -22,7 +22,7 @@ impl<'a> column::Part for Vector<'a> {
         if self.element == Element::DateTime { 2 } else { 1 }
     }
 
-    /// The format stores no name; `v` stands for it.
+    /// Returns `v` for the values, because the format stores no name, or `v.utc_offset_ms`.
     fn name(&self, k: usize) -> Result<&str> {
         match k {
             0 => Ok("v"),
@@ -43,15 +43,15 @@ pub struct Column<'a> {
     role: Role,
 }
 
-/// What a column shows of its vector.
+/// The data of a vector that a column returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Values,
-    /// Zone offsets of date-times.
+    /// UTC offsets of date-times.
     Offsets,
     /// Codes of a dictionary.
     Codes,
-    /// Entries of a dictionary; entry 0 stands for missing rows.
+    /// Entries of a dictionary. Entry 0 is the one of missing rows.
     Entries,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Column<'a> {
         Ok(Column { vector, role })
     }
 
-    /// First row and row count as `usize`.
+    /// Returns first row and row count as `usize`.
     fn range(&self, rows: Range<u64>) -> Result<(usize, usize)> {
         let count = column::Column::rows(self);
         let inside = rows.start <= rows.end && rows.end <= count;
@@ -168,7 +168,7 @@ impl column::Column for Column<'_> {
         if let (Role::Offsets, Values::I32(offsets)) = (self.role, &values) {
             for ((i, row), offset) in (first..).enumerate().zip(*offsets) {
                 if *offset == NO_ZONE && validity.get(i) {
-                    // Says what is wrong with it.
+                    // Returns the error of the invalid offset.
                     vector.zones.offsets().get(row)?;
                 }
             }
@@ -186,8 +186,8 @@ impl column::Column for Column<'_> {
 }
 
 impl<'a> Column<'a> {
-    /// Numbers as words of the column's type: borrowed if the chunk has them so, else
-    /// decoded into `scratch`.
+    /// Returns numbers as words of the column's type: borrowed if the chunk stores them in this form, else decoded into
+    /// `scratch`.
     fn numbers<'s>(
         &self,
         numbers: &Numbers<'a>,
@@ -226,7 +226,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The stored words themselves, if they have the width `word` and lie aligned.
+/// Returns the stored words if they have the width `word` and are aligned.
 fn borrowed<'a, W: bytemuck::AnyBitPattern>(
     numbers: &Numbers<'a>,
     word: Packing,
@@ -239,14 +239,14 @@ fn borrowed<'a, W: bytemuck::AnyBitPattern>(
     bytemuck::try_cast_slice(numbers.stored(first, len)?).ok()
 }
 
-/// `len` bits of one value.
+/// Returns `len` equal bits.
 fn all_bits<'s>(bit: bool, len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
     let bytes = scratch.take::<u8>(len.div_ceil(8))?;
     bytes.fill(if bit { 0xff } else { 0 });
     Bits::new(bytes, 0, len)
 }
 
-/// Validity of codes, of which 0 is missing.
+/// Returns the validity of codes. Code 0 marks a missing row.
 fn nonzero<'s>(codes: &[u32], scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
     let valid = scratch.take::<u8>(codes.len().div_ceil(8))?;
     bitmap::pack(codes, valid, |code| code != 0);

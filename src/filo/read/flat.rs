@@ -1,4 +1,4 @@
-//! Opening the FlatBuffer kinds (sections 5 to 8), by the names that the schema gives.
+//! Opens the FlatBuffer kinds (sections 5 to 8).
 
 use super::mask::Mask;
 use super::packed::{Packed, position};
@@ -12,8 +12,8 @@ use crate::generated::filo as views;
 use crate::meta::flat::{Flat, Inline, Table};
 
 impl<'a> Vector<'a> {
-    /// Opens the payload of the chunk. The six tables are one as far as they have the same fields; what is
-    /// particular to a kind comes last.
+    /// Opens the payload of the chunk. Fields that several of the six tables share are read first, then the fields of
+    /// one kind.
     pub(super) fn open_flat(&mut self, shape: &Shape) -> Result<()> {
         let payload = self.strings.chunk.get(HEADER_LEN..).unwrap_or_default();
         let table = Fields(Flat::new_at(payload, PAYLOAD).root()?);
@@ -50,7 +50,7 @@ impl<'a> Vector<'a> {
         self.data = Data::Numbers;
         self.numbers.constant = self.header == Header::ConstPrimitive;
         let mut stored = if self.numbers.constant { 1 } else { self.rows };
-        // Booleans are words of 64 rows, not one of 64 bits for each.
+        // Booleans are stored as 64-bit words of 64 rows each.
         if self.element == Element::Boolean {
             self.data = Data::Bits;
             stored = stored.div_ceil(64);
@@ -66,7 +66,7 @@ impl<'a> Vector<'a> {
             Header::DiffDateTime => {
                 use views::DiffDateTimeVector as Of;
                 self.data = Data::DateTime;
-                // Absent or empty: all rows have the base offset.
+                // If the UTC offsets are absent or empty, all rows have the base offset.
                 self.zones.packed.at = packed.at;
                 if !table.bytes(Of::TZ)?.1.is_empty() {
                     table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut self.zones.packed)?;
@@ -87,11 +87,11 @@ impl<'a> Vector<'a> {
     }
 }
 
-/// Which fields a table has, by their numbers.
+/// The field ids of a table.
 pub(super) struct Shape {
     len: Option<u8>,
     mask: Option<u8>,
-    /// Info and bytes of a data vector.
+    /// Field ids of info and bytes of a data vector.
     packed: Option<[u8; 2]>,
     strings: Option<u8>,
     vars: Option<u8>,
@@ -135,12 +135,12 @@ pub(super) const DICT_STRING: Shape = {
     Shape { len: Some(Of::LEN), packed: Some([Of::INFO, Of::CODES]), strings: Some(Of::DICTIONARY), ..NOTHING }
 };
 
-/// A table, its fields by number.
+/// A table whose fields are read by id.
 #[derive(Clone, Copy)]
 struct Fields<'a>(Table<'a>);
 
 impl<'a> Fields<'a> {
-    /// A data vector (section 6) of `rows` numbers.
+    /// Reads a data vector (section 6) of `rows` numbers.
     fn packed(&self, info: u8, data: u8, rows: u32, out: &mut Packed<'a>) -> Result<()> {
         let Some(views::DataInfo { nbits, signed }) = self.0.inline(info)? else {
             return Err(self.missing(What::FILO_INFO));
@@ -153,13 +153,13 @@ impl<'a> Fields<'a> {
         out.check(rows)
     }
 
-    /// Place and bytes of a byte vector; none if it is absent.
+    /// Returns position and bytes of a byte vector, which is empty if it is absent.
     fn bytes(&self, field: u8) -> Result<(u32, &'a [u8])> {
         let vector: Option<Inline<'a, u8>> = self.0.vector(field)?;
         Ok((position(vector.map_or(self.0.at(), |v| v.at())), vector.map_or(&[], |v| v.bytes())))
     }
 
-    /// The NA mask (section 7), which must be there.
+    /// Returns the NA mask (section 7), which must be present.
     fn mask(&self, field: u8) -> Result<Mask<'a>> {
         let Some(mask) = self.0.table::<views::NaMask<'a>>(field)? else { return Err(self.missing(What::FILO_MASK)) };
         match mask.mask_type()? {
@@ -173,8 +173,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Where the offsets of a list of strings are, and how many. The frame of the list is checked here,
-    /// each string when it is read.
+    /// Returns the position of the offsets of a list of strings, and sets `count`. Checks the frame of the list; each
+    /// string is checked when it is read.
     fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
         let list: Option<Inline<'a, u32>> = self.0.vector(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());

@@ -1,15 +1,15 @@
-//! Missing rows: NA masks, 1 = NA (sections 7 and 9.2).
+//! NA masks: 1 = the row is missing (sections 7 and 9.2).
 
 use crate::bytes::{Bits, Scratch};
 use crate::column::Validity;
 use crate::error::Result;
 
-/// Which rows are NA.
+/// The missing rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mask<'a> {
-    /// None.
+    /// No row is missing.
     None,
-    /// All.
+    /// All rows are missing.
     All,
     /// A bitmap of missing rows, 1 = missing; rows after the last bit have a value. The format's 64-bit little-endian
     /// words are read as bytes: row `i` is bit `i & 7` of byte `i >> 3`.
@@ -26,7 +26,7 @@ impl<'a> Mask<'a> {
         }
     }
 
-    /// An upper bound of the scratch that [`validity`](Self::validity) takes.
+    /// Returns an upper bound of the scratch size in bytes that [`validity`](Self::validity) takes.
     pub(super) fn need(self, rows: u64) -> u64 {
         match self {
             Mask::Words(_) => validity_need(rows),
@@ -34,7 +34,7 @@ impl<'a> Mask<'a> {
         }
     }
 
-    /// Validity of `len` rows from `first` on. A part without NA is `All`.
+    /// Returns the validity of `len` rows starting at `first`: `All` if none of them is missing.
     pub(super) fn validity<'s>(self, first: usize, len: usize, scratch: &mut Scratch<'s>) -> Result<Validity<'s>>
     where
         'a: 's,
@@ -50,7 +50,8 @@ impl<'a> Mask<'a> {
         let valid = scratch.take::<u8>(size)?;
         let mut any = 0;
         let mut rest = valid.iter_mut();
-        // In this order: the side that may be longer comes second, or it would lose a byte.
+        // `rest` must be the second iterator, because `zip` takes an item from the first before it finds that the
+        // second has ended.
         for (na, valid) in bytes.iter().zip(rest.by_ref()) {
             *valid = !na;
             any |= na;
@@ -63,7 +64,7 @@ impl<'a> Mask<'a> {
     }
 }
 
-/// An upper bound of the bytes of a bitmap for `rows` rows that starts inside a byte.
+/// Returns an upper bound of the size in bytes of a bitmap of `rows` rows that starts inside a byte.
 pub(super) const fn validity_need(rows: u64) -> u64 {
     (rows >> 3).saturating_add(2)
 }

@@ -1,4 +1,4 @@
-//! Filo vectors in: the checked view of a chunk.
+//! Reads Filo vectors: the checked view of a chunk.
 
 mod binary;
 mod column;
@@ -23,10 +23,28 @@ use crate::bytes::{LittleEndian, Reader, low32, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
-/// A checked view of one vector: a chunk of bytes, read as one element type.
+/// A checked view of one vector: the bytes of a chunk, with an element type.
 ///
-/// Opening checks the structure and costs the same for any number of rows. Rows are found in
-/// constant time ([`get`](Self::get)); bulk reading goes through [`column`](Self::column).
+/// Opening checks the structure, in time independent of the number of rows. [`get`](Self::get) reads one row in
+/// constant time; [`column`](Self::column) reads batches.
+///
+/// ```
+/// use pilaster::error::Kind;
+/// use pilaster::filo::{Element, Encoding, Header, Packing, Vector};
+///
+/// // Strings of any length: three words, then "tuff" and "gneiss". Row 1 is missing.
+/// let mut chunk = *b"\x06\x02\0\0\x03\0\0\0\x04\x80\0\x80\0\0\0\x80\x06\xa0\0\x80tuffgneiss";
+/// let vector = Vector::open(&chunk, Element::Utf8)?;
+/// assert_eq!((vector.element(), vector.rows(), vector.nullable()), (Element::Utf8, 3, true));
+/// assert_eq!((vector.header(), vector.encoding()), (Header::Utf8, Encoding::Utf8));
+/// assert_eq!(vector.verify(), Ok(()));
+///
+/// // Opening does not check the strings.
+/// chunk[20] = 0xff;
+/// let vector = Vector::open(&chunk, Element::Utf8)?;
+/// assert_eq!(vector.verify().unwrap_err().kind(), Kind::Utf8);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Vector<'a> {
     element: Element,
@@ -34,21 +52,21 @@ pub struct Vector<'a> {
     rows: u32,
     mask: Mask<'a>,
     data: Data,
-    /// The numbers, the bits, the milliseconds of date-times, the codes of a dictionary.
+    /// Numbers, bits, milliseconds of date-times, or codes of a dictionary.
     numbers: Numbers<'a>,
     zones: Zones<'a>,
-    /// The strings, or the entries of a dictionary.
+    /// Strings, or the entries of a dictionary.
     strings: Strings<'a>,
-    /// How many entries.
+    /// The number of dictionary entries.
     entries: u32,
 }
 
-/// What the values of the rows are.
+/// The kind of values that the rows have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Data {
     /// All rows are missing.
     Nothing,
-    /// One bit per row, in 64-bit words; or bit 0 for all rows.
+    /// One bit per row in 64-bit words, or bit 0 for all rows.
     Bits,
     /// Numbers of any width.
     Numbers,
@@ -56,17 +74,17 @@ enum Data {
     DateTime,
     /// One string per row.
     Strings,
-    /// A code per row; code 0 is a missing row.
+    /// A code per row. Code 0 marks a missing row.
     Coded,
 }
 
 impl<'a> Vector<'a> {
-    /// Opens the chunk `bytes` as a vector of `element`. `bytes` must be the chunk to the byte: the row
-    /// count of most BinaryVectors follows from the length.
+    /// Opens the chunk `bytes` as a vector of `element`. `bytes` must have the exact length of the chunk, because the
+    /// row count of most BinaryVectors is computed from it.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if section 3 does not allow the header for the element type,
-    /// [`Kind::Unsupported`] for an unknown header, and what is wrong with the structure.
+    /// [`Kind::WrongType`] if the format does not allow the header for the element type (section 3),
+    /// [`Kind::Unsupported`] for an unknown header, and errors of an invalid structure.
     pub fn open(bytes: &'a [u8], element: Element) -> Result<Vector<'a>> {
         let mut r = Reader::<LittleEndian>::new(bytes);
         let word = r.u32(What::FILO_HEADER)?;
@@ -75,7 +93,7 @@ impl<'a> Vector<'a> {
             return Err(Error::needing(Kind::Overflow, What::INPUT, 0, bytes.len() as u64));
         }
         let header = Header::of_word(word)?;
-        // Filled in place, as it is large for a small machine.
+        // Filled in place, because copying it is expensive on small targets.
         let mut vector = Vector {
             element,
             header,
@@ -100,26 +118,26 @@ impl<'a> Vector<'a> {
         Ok(vector)
     }
 
-    /// Creates the error for a header that section 3 does not allow for the element type.
+    /// Creates the error for a header that the format does not allow for the element type (section 3).
     #[cold]
     fn wrong_type(&self) -> Error {
         Error::needing(Kind::WrongType, What::FILO_HEADER, 0, self.header.word().into())
     }
 
-    /// The element type that the vector was opened as.
+    /// Returns the element type with which the vector was opened.
     #[must_use]
     pub const fn element(&self) -> Element {
         self.element
     }
 
-    /// What the header word says. Ints of releases before 0.3.3 have other headers than
-    /// [`encoding`](Self::encoding) would be written with (section 15).
+    /// Returns the kind in the header word. Ints of releases before 0.3.3 have a header that this crate does not write
+    /// for their [`encoding`](Self::encoding) (section 15).
     #[must_use]
     pub const fn header(&self) -> Header {
         self.header
     }
 
-    /// How the rows are stored.
+    /// Returns the encoding of the rows.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         let packing = match self.data {
@@ -149,13 +167,13 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// How many rows. In empty, constant and repeated vectors a few bytes can claim any number.
+    /// Returns the number of rows. In empty, constant and repeated vectors, a few bytes can state any number.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows as u64
     }
 
-    /// Whether a row may be missing.
+    /// Returns whether a row may be missing.
     #[must_use]
     pub const fn nullable(&self) -> bool {
         match self.data {
@@ -165,10 +183,10 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// Row `row`; `None` if it is missing. In constant time.
+    /// Returns the value of row `row`, or `None` if it is missing. Takes constant time.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such row, or what is wrong with its bytes.
+    /// [`Kind::OutOfRange`] if `row` is not below the number of rows; errors of an invalid string, code or UTC offset.
     pub fn get(&self, row: u64) -> Result<Option<Value<'a>>> {
         let i = match usize::try_from(row) {
             Ok(i) if row < self.rows() => i,
@@ -198,7 +216,7 @@ impl<'a> Vector<'a> {
         })
     }
 
-    /// A 64-bit word as a value of the element type.
+    /// Converts a 64-bit word to a value of the element type.
     fn number(&self, word: u64) -> Value<'a> {
         match self.element {
             Element::Int => Value::Int(low32(word).cast_signed()),
@@ -209,25 +227,25 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// All rows, one by one.
+    /// Returns an iterator over all rows.
     #[must_use]
     pub const fn iter(&self) -> Iter<'a> {
         Iter { vector: *self, row: 0 }
     }
 
-    /// Column 0: the values. Column 1, of date-times only: the offset from UTC in milliseconds.
+    /// Returns column `k`: column 0 has the values, column 1 (of date-times only) the offsets from UTC in milliseconds.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such column.
+    /// [`Kind::OutOfRange`] if `k` is not below the number of columns.
     pub fn column(&self, k: usize) -> Result<Column<'a>> {
         Column::of(*self, k)
     }
 
-    /// Touches everything that opening does not: every string, code and zone offset, and that text is
-    /// text. The work is bounded by the length of the chunk, not by the rows that it claims.
+    /// Checks everything that opening does not: every string, code and UTC offset, and that text is valid UTF-8. The
+    /// work is bounded by the length of the chunk, not by the row count that it states.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem found.
     pub fn verify(&self) -> Result<()> {
         let text = matches!(self.element, Element::String | Element::Utf8);
         let rows = match self.data {
@@ -263,7 +281,27 @@ fn check_text(strings: &Strings<'_>, i: usize) -> Result<()> {
     }
 }
 
-/// The rows of a vector, one by one. Ends after the first error.
+/// An iterator over the rows of a vector. Ends after the first error.
+///
+/// ```
+/// use pilaster::error::Result;
+/// use pilaster::filo::{Element, Iter, Value, Vector};
+///
+/// /// Adds the ints that are not missing.
+/// fn sum(rows: Iter<'_>) -> Result<i64> {
+///     let mut sum = 0;
+///     for row in rows {
+///         if let Some(Value::Int(value)) = row? {
+///             sum += i64::from(value);
+///         }
+///     }
+///     Ok(sum)
+/// }
+///
+/// let vector = Vector::open(&[6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101], Element::Int)?;
+/// assert_eq!(sum(vector.iter())?, 99);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Iter<'a> {
     vector: Vector<'a>,
@@ -288,12 +326,12 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Which element types a header may have (section 3), and how its payload is laid out.
+/// The element types that a header may have (section 3), and the layout of its payload.
 struct Rule {
     header: Header,
-    /// A bit for each.
+    /// One bit per element type.
     elements: u16,
-    /// The field ids of a FlatBuffer kind.
+    /// The field ids of a FlatBuffer kind; `None` for a BinaryVector.
     shape: Option<Shape>,
 }
 
@@ -341,10 +379,10 @@ const RULES: [Rule; 16] = [
     Rule::binary(Header::DeltaDelta, &[Element::Long]),
 ];
 
-/// The payload's start, from which its offsets count (section 1).
+/// Start of the payload in the chunk. Offsets in the payload count from it (section 1).
 const PAYLOAD: u64 = HEADER_LEN as u64;
 
-/// Checks a row count, which the format has as a signed number.
+/// Checks a row count, which is a signed number in the format.
 fn check_rows(rows: u32, at: u64) -> Result<()> {
     if rows.cast_signed() < 0 {
         return Err(Error::needing(Kind::Invalid, What::FILO_ROWS, at, rows.into()));
@@ -352,7 +390,7 @@ fn check_rows(rows: u32, at: u64) -> Result<()> {
     Ok(())
 }
 
-/// A count that came from a length, as a row count.
+/// Converts a count to a row count.
 fn rows_of(count: usize) -> Result<u32> {
     u32::try_from(count).map_err(|_| Error::needing(Kind::Overflow, What::FILO_ROWS, 0, count as u64))
 }

@@ -1,4 +1,4 @@
-//! Numeric rows: every numeric encoding is a line and packed differences to it.
+//! Numbers. Every numeric encoding is a line and packed differences to it.
 
 use super::packed::Packed;
 use crate::bytes::low32;
@@ -7,41 +7,42 @@ use crate::encoding::linear::Line;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Packing, QUARTER_MS};
 
-/// Rows `line + difference`: simple vectors have no line, constant ones a single difference.
+/// Rows of the form `line + difference`. Simple vectors have a line of zeros, constant vectors a single difference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers<'a> {
     pub(super) line: Line,
     pub(super) packed: Packed<'a>,
-    /// All rows have the value of difference 0.
+    /// Whether all rows have the value of row 0.
     pub(super) constant: bool,
     pub(super) form: Form,
 }
 
-/// What becomes of a finished integer.
+/// The conversion of a decoded integer to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// It is the value, or the bits of the value.
+    /// The integer is the value, or the bits of the value.
     Word,
-    /// The value is the double of that size.
+    /// The integer is converted to a double.
     Double,
-    /// It counts quarters of an hour; the value counts milliseconds.
+    /// The integer counts quarters of an hour; the value counts milliseconds.
     Quarters,
 }
 
-/// What [`Numbers::read`] gives for a zone offset that is too large: no whole number of quarters.
+/// The result of [`Numbers::read`] for a UTC offset that is too large. It is not a multiple of a quarter of an hour, so
+/// no valid offset equals it.
 pub(super) const NO_ZONE: i32 = i32::MIN;
 
 /// UTC offsets of date-times (section 8.4).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zones<'a> {
-    /// Quarters of an hour, east positive.
+    /// Offset in quarters of an hour, east positive.
     pub(super) base: i8,
-    /// Differences to it; without data all rows have the base.
+    /// Differences to the base. If empty, all rows have the base.
     pub(super) packed: Packed<'a>,
 }
 
 impl<'a> Zones<'a> {
-    /// The offsets in milliseconds.
+    /// Returns the offsets in milliseconds.
     pub(super) const fn offsets(&self) -> Numbers<'a> {
         let line = Line { base: self.base as i64, slope: 0 };
         let packed = match self.packed.data {
@@ -57,14 +58,15 @@ impl<'a> Zones<'a> {
 const BLOCK: usize = 1024;
 
 impl<'a> Numbers<'a> {
-    /// Zeros, any number of them.
+    /// Any number of zeros.
     pub(super) const ZERO: Self = Numbers { constant: true, ..Numbers::plain(Packed { data: &[0], ..Packed::NONE }) };
 
     pub(super) const fn plain(packed: Packed<'a>) -> Self {
         Numbers { line: Line::ZERO, packed, constant: false, form: Form::Word }
     }
 
-    /// The stored bytes of rows from `first` on, where they are the very words of the values.
+    /// Returns the stored bytes of `len` rows starting at `first`, or `None` if they are not the native words of the
+    /// values.
     pub(super) fn stored(&self, first: usize, len: usize) -> Option<&'a [u8]> {
         let plain = !self.constant && self.line == Line::ZERO && self.form == Form::Word;
         if !plain || cfg!(target_endian = "big") {
@@ -74,7 +76,7 @@ impl<'a> Numbers<'a> {
         self.packed.data.get(start..start.checked_add(self.packed.packing.bytes(len))?)
     }
 
-    /// Row `i` as a 64-bit word.
+    /// Returns row `i` as a 64-bit word.
     pub(super) fn get(&self, i: usize) -> Result<u64> {
         let i = if self.constant { 0 } else { i };
         let word = self.packed.get(i)?.wrapping_add(self.line.at(i));
@@ -89,7 +91,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Rows from `first` on, until `out` is full.
+    /// Decodes rows starting at `first` until `out` is full.
     pub(super) fn read<W: Word>(&self, first: usize, out: &mut [W]) -> Result<()> {
         if self.constant {
             if !out.is_empty() {
@@ -107,10 +109,10 @@ impl<'a> Numbers<'a> {
         Ok(())
     }
 
-    /// Gives the words the meaning of the form: doubles have words of 8 bytes, zone offsets of 4.
+    /// Converts integers to values of the form. Doubles have words of 8 bytes, UTC offsets words of 4.
     ///
-    /// A zone offset that is too large becomes [`NO_ZONE`]: only the caller knows whether its row is
-    /// missing, and what a missing row holds means nothing (section 8.3).
+    /// A UTC offset that is too large becomes [`NO_ZONE`]. It is an error only if its row is not missing, which the
+    /// caller knows; a missing row may contain any value (section 8.3).
     fn finish<W: Word>(&self, words: &mut [W]) {
         let millis = |quarters: u64| millis(low32(quarters)).unwrap_or(NO_ZONE.cast_unsigned());
         match self.form {
@@ -120,7 +122,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Whether the stored words have the width and meaning of `word` bytes.
+    /// Returns whether the stored numbers have the width of `word`.
     pub(super) fn is_wide(&self, word: Packing) -> bool {
         self.packed.packing.bits() == word.bits()
     }

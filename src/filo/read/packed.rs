@@ -9,18 +9,18 @@ use crate::filo::raw::{Packing, packing_of_packed};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed<'a> {
     pub(super) packing: Packing,
-    /// Where the data lie in the chunk.
+    /// Position of the data in the chunk.
     pub(super) at: u32,
     pub(super) data: &'a [u8],
-    /// Bits of the last byte that carry no values. Only packed vectors have such.
+    /// Number of unused bits in the last byte, at most 7. Only packed vectors can have unused bits.
     pub(super) unused: u8,
 }
 
 impl<'a> Packed<'a> {
-    /// No numbers.
+    /// An empty array.
     pub(super) const NONE: Self = Packed { packing: Packing::U8, at: 0, data: &[], unused: 0 };
 
-    /// Opens a packed vector, which reaches to the end of `r`.
+    /// Opens a packed vector that extends to the end of `r`.
     pub(super) fn open(&mut self, r: &mut Reader<'a, LittleEndian>) -> Result<()> {
         let start = r.at();
         let [low, high, signed, last] = *r.array(What::FILO_PACKED)?;
@@ -29,8 +29,8 @@ impl<'a> Packed<'a> {
             return Err(Error::needing(Kind::Invalid, What::FILO_PACKED, start, nbits.into()));
         };
         let data = r.rest();
-        // Bits of the last byte that carry values; 0 stands for all 8. The original takes no notice of
-        // it in vectors of 64 bits.
+        // `last` is the number of used bits in the last byte; 0 stands for 8. The original ignores it in vectors of 64
+        // bits.
         let unused = match last & 7 {
             0 => 0,
             _ if packing == Packing::W64 => 0,
@@ -43,7 +43,7 @@ impl<'a> Packed<'a> {
         Ok(())
     }
 
-    /// How many numbers the bytes hold.
+    /// Returns the number of numbers in the data.
     pub(super) fn rows(&self) -> Result<u32> {
         // Opening has checked that there are fewer than 8 unused bits. Widths are powers of two.
         let bits = ((self.data.len() as u64) << 3).wrapping_sub(self.unused.into());
@@ -57,7 +57,7 @@ impl<'a> Packed<'a> {
         Error::needing(Kind::Invalid, What::FILO_PACKED, self.at.into(), 64)
     }
 
-    /// Refuses data that hold fewer than `rows` numbers.
+    /// Checks that the data have at least `rows` numbers.
     pub(super) fn check(&self, rows: u32) -> Result<()> {
         let need = self.packing.bytes(rows as usize);
         if need <= self.data.len() {
@@ -66,23 +66,23 @@ impl<'a> Packed<'a> {
         Err(Error::needing(Kind::Truncated, What::FILO_DATA, self.at.into(), need as u64))
     }
 
-    /// Number `i`, extended to 64 bits.
+    /// Returns number `i`, extended to 64 bits.
     pub(super) fn get(&self, i: usize) -> Result<u64> {
         match bitpack::get(self.packing, self.data, i) {
             Some(word) => Ok(word),
-            // Opening has counted, so this happens to no row.
+            // Opening has checked the number of rows, so this cannot happen.
             None => Err(Error::new(Kind::Truncated, What::FILO_DATA, self.at.into())),
         }
     }
 
-    /// Numbers from `first` on, until `out` is full.
+    /// Decodes numbers starting at `first` until `out` is full.
     pub(super) fn read<W: Word>(&self, first: usize, out: &mut [W]) -> Result<()> {
         bitpack::unpack(self.packing, self.data, first, out)
     }
 }
 
-/// A position in a chunk as it is kept in handles. Chunks are shorter than 2 GiB, which opening has
-/// checked.
+/// Converts a position in a chunk to the 32 bits in which it is stored. Opening has checked that the chunk is shorter
+/// than 2 GiB.
 pub(super) const fn position(at: u64) -> u32 {
     low32(at)
 }

@@ -1,6 +1,6 @@
-//! Strings: the four places where they lie, and codes into them (sections 8.5 to 8.7, 9.3 and 10).
+//! Strings: their four storage forms, and dictionary codes (sections 8.5 to 8.7, 9.3 and 10).
 
-// Simple strings are decoded at 0.46 of the speed without the inline attributes of this file (bench `filo`).
+// Without the inline attributes of this file, simple strings are decoded at 0.46 of the speed (bench `filo`).
 
 use super::packed::Packed;
 use crate::bytes::{Bits, FAST, Scratch};
@@ -17,7 +17,7 @@ pub(super) struct Strings<'a> {
     pub(super) kind: Kinds,
 }
 
-/// How the strings of a list are found.
+/// The storage form of a list of strings.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kinds {
     /// FlatBuffers: at `slots`, one offset per string, counted from the offset itself.
@@ -30,25 +30,25 @@ pub(super) enum Kinds {
     One(Span),
 }
 
-/// The span of a missing string. No other starts at 0, where the header word lies.
+/// The span of a missing string. No other span starts at 0, the offset of the header word.
 const NA: Span = Span { at: 0, len: 0 };
 
-/// Rows per turn of the batch loops.
+/// Number of rows per iteration of the batch loops.
 const BLOCK: usize = 64;
 
 impl<'a> Strings<'a> {
-    /// String `i`; `None` if it is missing.
+    /// Returns string `i`, or `None` if it is missing.
     #[inline(never)]
     pub(super) fn get(&self, i: usize) -> Result<Option<&'a [u8]>> {
         Ok(self.bytes(self.span(i)?))
     }
 
-    /// Where string `i` lies; [`NA`] if it is missing.
+    /// Returns the span of string `i`, [`NA`] if it is missing.
     pub(super) fn span(&self, i: usize) -> Result<Span> {
         self.find(i).ok_or_else(|| self.explain(i))
     }
 
-    /// The bytes of a span that [`span`](Self::span) gave; `None` if it is [`NA`].
+    /// Returns the bytes of a result of [`span`](Self::span), or `None` if it is [`NA`].
     #[inline]
     pub(super) fn bytes(&self, span: Span) -> Option<&'a [u8]> {
         if span.at == NA.at {
@@ -78,7 +78,7 @@ impl<'a> Strings<'a> {
             return self.slots(at, size, first, len, validity, scratch);
         }
         let spans = scratch.take::<Span>(len)?;
-        // In one go: its misses of the cache overlap from block to block.
+        // One loop over all rows, so that cache misses of different blocks overlap.
         if let Kinds::Words { base } = self.kind
             && FAST
             && let Some(words) = self.words(base).and_then(|words| words.get(first..))
@@ -104,7 +104,7 @@ impl<'a> Strings<'a> {
         self.finish(spans, all, validity, scratch)
     }
 
-    /// Batch of the strings that `codes` name from row `first` on; code 0 is NA.
+    /// Returns a batch of the strings of `len` codes starting at row `first`. Code 0 marks a missing row.
     pub(super) fn gather<'s>(
         &self,
         count: u32,
@@ -136,8 +136,8 @@ impl<'a> Strings<'a> {
         self.finish(spans, all, validity, scratch)
     }
 
-    /// Spans of a block of codes, and whether none is missing; `None` if one is wrong, or of a form that is
-    /// found one by one.
+    /// Computes the spans of a block of codes. Returns whether none is missing, or `None` if a code or string is
+    /// invalid or its form has no fast path.
     fn coded_block(&self, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
         match self.kind {
             Kinds::Flat { slots } => self.coded_flat(slots, codes, count, out),
@@ -146,7 +146,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Codes into FlatBuffers strings.
+    /// [`coded_block`](Self::coded_block) for FlatBuffers strings.
     fn coded_flat(&self, slots: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
         let text = self.chunk.get(slots as usize..)?;
         let entries = text.as_chunks::<4>().0.get(..count as usize)?;
@@ -157,7 +157,7 @@ impl<'a> Strings<'a> {
             let entry = u32::from_le_bytes(*entries.get(*code as usize)?);
             let at = code.wrapping_mul(4).wrapping_add(entry);
             let len = u32::from_le_bytes(*text.get(at as usize..)?.first_chunk()?);
-            // Where `at` has wrapped, this falls below zero.
+            // If `at` has wrapped, this is negative.
             left |= limit.wrapping_sub(i64::from(entry)).wrapping_sub(i64::from(*code) << 2).wrapping_sub(len.into());
             // Code 0 means a missing string. The mask is computed without a branch, which would often be mispredicted.
             let there = u32::from(*code == 0).wrapping_sub(1);
@@ -167,10 +167,11 @@ impl<'a> Strings<'a> {
         (left >= 0).then_some(least > 0)
     }
 
-    /// Codes into UTF8 words.
+    /// [`coded_block`](Self::coded_block) for UTF8 words.
     fn coded_words(&self, base: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
         let entries = self.words(base)?.get(..count as usize)?;
-        // Entry 0 is missing, whatever its word says; that it says so spares a question for each code.
+        // Entry 0 always means missing. This fast path requires its word to be `UTF8_NA`, so that the loop need not
+        // compare each code with 0.
         if u32::from_le_bytes(*entries.first()?) != UTF8_NA {
             return None;
         }
@@ -181,7 +182,7 @@ impl<'a> Strings<'a> {
         packed_spans(base, self.chunk.len(), &words, out)
     }
 
-    /// The string of a code.
+    /// Returns the span of the string of a code.
     #[cfg_attr(not(pilaster_small), inline(always))]
     fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
         if code == 0 {
@@ -197,17 +198,17 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Whether the strings themselves can say that they are missing.
+    /// Returns whether this form can mark a string as missing.
     pub(super) const fn may_miss(&self) -> bool {
         matches!(self.kind, Kinds::Words { .. } | Kinds::Slots { .. })
     }
 
-    /// Whether one string stands for all rows.
+    /// Returns whether all rows have one string.
     pub(super) const fn is_one(&self) -> bool {
         matches!(self.kind, Kinds::One(_))
     }
 
-    /// An upper bound of the scratch that a batch takes.
+    /// Returns an upper bound of the scratch size in bytes that a batch of `rows` rows takes.
     pub(super) fn need(&self, rows: u64) -> u64 {
         match self.kind {
             Kinds::One(_) => 0,
@@ -216,7 +217,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// The batch of `spans`, of which `all` or not all are strings.
+    /// Returns the batch of `spans`. `all` is true if no string is missing.
     fn finish<'s>(
         &self,
         spans: &'s [Span],
@@ -246,11 +247,11 @@ impl<'a> Strings<'a> {
         Ok(all)
     }
 
-    /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is wrong.
+    /// Computes the spans of a block of UTF8 words. Returns whether none is missing, or `None` if a word is invalid.
     #[inline(never)]
     fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
         let stored = self.words(base)?.get(first..)?.get(..out.len())?;
-        // Behind 1 MiB of text all are of the long form.
+        // After 1 MiB of text all words have the long form.
         let long = u32::from_le_bytes(*stored.first()?) & UTF8_NA == 0;
         if long && self.long_words(base, stored, out) {
             return Some(true);
@@ -258,7 +259,7 @@ impl<'a> Strings<'a> {
         let words = match stored.first_chunk::<BLOCK>() {
             Some(full) => full.map(u32::from_le_bytes),
             None => {
-                // Behind the end of a short block stands the first word.
+                // Fills the end of a short block with the first word.
                 let mut words = [u32::from_le_bytes(*stored.first()?); BLOCK];
                 for (word, stored) in words.iter_mut().zip(stored) {
                     *word = u32::from_le_bytes(*stored);
@@ -287,13 +288,14 @@ impl<'a> Strings<'a> {
             };
             let len = u32::from_le_bytes(*len);
             *span = Span { at: start.wrapping_add(word), len };
-            // One sign for all words: no branch for each, and no number here is near its limits.
+            // Collects the signs of all words, which needs no branch per word. No number here is near its limits.
             left |= limit.wrapping_sub(word.into()).wrapping_sub(len.into());
         }
         left >= 0
     }
 
-    /// Spans of words of either form, one by one, and whether none is missing; `None` if one is wrong.
+    /// Computes the spans of words of either form one by one. Returns whether none is missing, or `None` if a word is
+    /// invalid.
     fn long_spans(&self, base: u32, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
         let mut all = true;
         for (span, word) in out.iter_mut().zip(words) {
@@ -303,7 +305,7 @@ impl<'a> Strings<'a> {
         Some(all)
     }
 
-    /// The span of a word of either form; `None` if it leaves the chunk.
+    /// Returns the span of a word of either form, or `None` if it exceeds the chunk.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn word_span(&self, base: u32, word: u32) -> Option<Span> {
         if word & UTF8_NA == 0 {
@@ -319,13 +321,13 @@ impl<'a> Strings<'a> {
         (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
     }
 
-    /// The table of UTF8 words (and what follows it).
+    /// Returns the table of UTF8 words, up to the end of the chunk.
     fn words(&self, base: u32) -> Option<&'a [[u8; 4]]> {
         Some(self.chunk.get((base as usize).checked_add(4)?..)?.as_chunks::<4>().0)
     }
 
-    /// Batch of fixed-max slots: of each its length byte.
-    // Inlined, its loop runs out of registers: 0.66 of the speed (bench `filo`).
+    /// Returns a batch of fixed-max slots: the length byte of each.
+    // If inlined, its loop runs out of registers and reaches 0.66 of the speed (bench `filo`).
     #[inline(never)]
     fn slots<'s>(
         &self,
@@ -349,7 +351,7 @@ impl<'a> Strings<'a> {
             for (len, slot) in lens.iter_mut().zip(slots) {
                 *len = slot.first().copied().unwrap_or_default();
             }
-            // One comparison finds 0, which may be a missing string, and what is too large.
+            // One comparison detects both 0, which may be a missing string, and a length that is too large.
             let odd = lens.iter().fold(false, |odd, len| odd | (len.wrapping_sub(1) >= size.wrapping_sub(1)));
             if !odd {
                 return Ok(strings(lens));
@@ -374,7 +376,7 @@ impl<'a> Strings<'a> {
         Ok(strings(lens))
     }
 
-    /// Where string `i` lies; `None` if something is wrong with it.
+    /// Returns the span of string `i`, or `None` if it is invalid.
     #[cfg_attr(not(pilaster_small), inline(always))]
     fn find(&self, i: usize) -> Option<Span> {
         match self.kind {
@@ -437,11 +439,11 @@ pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
     Error::needing(Kind::Invalid, What::FILO_CODES, codes.at.into(), code.into())
 }
 
-/// Spans of words of the packed form in a chunk of `len` bytes, and whether none is missing; `None` if
-/// one is of the long form or wrong.
+/// Computes the spans of words of the packed form in a chunk of `len` bytes. Returns whether none is missing, or `None`
+/// if a word has the long form or is invalid.
 ///
-/// Checked without a branch for each, and in 32-bit lanes up to the last loop, so that the compiler
-/// makes full vectors of it. Chunks are shorter than 2 GiB, so bit 31 of a difference tells.
+/// The checks have no branch per word and use 32-bit lanes up to the last loop, so that the compiler vectorises them.
+/// Chunks are shorter than 2 GiB, so bit 31 of a difference is set if a span exceeds the chunk.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
     let limit = i32::try_from(len).ok()?.cast_unsigned();
@@ -466,15 +468,16 @@ fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -
     ((wrong | !packed) >> 31 == 0).then_some(all)
 }
 
-/// A word of the packed form: 20 bits of offset and 11 of length (section 10.1).
+/// Returns the span of a word of the packed form: 20 bits of offset and 11 of length (section 10.1). It may exceed the
+/// chunk.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn packed_word(base: u32, word: u32) -> Span {
     let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET);
     Span { at: at & !na_lanes(word), len: word & UTF8_MAX_LEN }
 }
 
-/// All ones for the word of a missing string (of the packed form). Arithmetic, and not a choice: the
-/// compiler makes a branch of a choice, and then vectorises nothing.
+/// Returns all ones for the word of a missing string, else zero. `word` has the packed form. Computed arithmetically,
+/// because the compiler turns a conditional into a branch and then does not vectorise the loop.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 const fn na_lanes(word: u32) -> u32 {
     let rest = word & !UTF8_NA;

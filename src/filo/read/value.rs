@@ -1,9 +1,9 @@
-//! One row.
+//! The value of one row.
 
 /// The value of one row.
 ///
-/// It says more than [`column::Value`](crate::column::Value), which has one value of one column: a date-time has two
-/// columns. And it is smaller, without integers of 128 and 256 bits, which 32-bit firmware would carry around.
+/// In contrast to [`column::Value`](crate::column::Value), which is a value of one column, it has both columns of a
+/// date-time. It is also smaller on 32-bit targets, because it has no integers of 128 and 256 bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// A value of a boolean vector.
@@ -16,7 +16,7 @@ pub enum Value<'a> {
     Float(f32),
     /// A value of a double vector.
     Double(f64),
-    /// A value of a string, UTF8 or blob vector; it is not checked for UTF-8 here.
+    /// A value of a string, UTF8 or blob vector. Whether it is valid UTF-8 is not checked.
     Bytes(&'a [u8]),
     /// A value of a timestamp vector: milliseconds since 1970-01-01.
     Timestamp(i64),

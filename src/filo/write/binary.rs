@@ -21,7 +21,7 @@ pub(super) fn packed(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Res
     out.finish()
 }
 
-/// Section 9.2: offset of the packed vector, NA words, packed vector.
+/// Writes a masked vector (section 9.2): offset of the packed vector, NA words, packed vector.
 pub(super) fn masked(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let header = Encoding::Masked(packing).header();
     let sub_vector = mask_bytes(cells.mask.rows()).saturating_add(4);
@@ -33,7 +33,7 @@ pub(super) fn masked(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Res
     out.finish()
 }
 
-/// Section 9.3, of numbers of 32 (`I32`) or 64 bits (`W64`). Without rows the value is zero.
+/// Writes a repeated number of 32 (`I32`) or 64 bits (`W64`) (section 9.3). Without rows the value is zero.
 pub(super) fn repeated(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     cells.mask.no_nulls()?;
     let value = cells.one(cells.constant()?);
@@ -54,12 +54,12 @@ pub(super) fn delta_delta(cells: &Cells<'_>, line: Line, packing: Packing, dst: 
     out.finish()
 }
 
-/// The line from the first value to the last, its slope cut to a whole number: the one that
-/// [`Encoding::DeltaDelta`] is written with. Where the width is unsigned and a value lies below the
-/// line, the chunk's base is as much lower.
+/// Returns the line from the first value to the last, its slope truncated to a whole number, as used for
+/// [`Encoding::DeltaDelta`]. If the width is unsigned and values are below the line, the base of the chunk is lowered
+/// so that no residual is negative.
 ///
 /// # Errors
-/// [`Kind::Lossy`](crate::error::Kind::Lossy) with the last row if the slope has no 32 bits.
+/// [`Kind::Lossy`](crate::error::Kind::Lossy) with the last row if the slope does not fit 32 bits.
 ///
 /// ```
 /// use pilaster::filo::write::line;
@@ -82,21 +82,21 @@ pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
     Ok(line.distances(values).map_or(line, |range| line.lowered(range.min)))
 }
 
-/// The smallest width for the residuals to the line, and the line for it.
+/// Returns the smallest width for the residuals to a line, and the line for this width.
 pub(super) fn delta_packing(Slant { line, distances: MinMax { min, max } }: Slant) -> (Packing, Line) {
-    // The first residual is 0, so a signed width that holds the distance holds both ends as well.
+    // The first residual is 0, so a signed width that fits the distance fits both ends, too.
     let distance = i64::from(max).saturating_sub(min.into());
     let packing = narrowest(MinMax { min: 0, max: distance }).unwrap_or(Packing::I32);
     (packing, if packing.signed() { line } else { line.lowered(min) })
 }
 
-/// A [`DeltaDelta`](Encoding::DeltaDelta) chunk of values that are all there, to a line of their own.
+/// Writes a [`DeltaDelta`](Encoding::DeltaDelta) chunk of `values`, none of which is missing, with the given line.
 pub(super) fn along(values: &[i64], line: Line, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let source = Source::WideDiff(bytemuck::must_cast_slice(values), line);
     delta_delta(&Cells { source, mask: Mask::all_of(values.len())? }, line, packing, dst)
 }
 
-/// The packed vector that ends a chunk: its header and data.
+/// Writes the packed vector that ends a chunk: header and data.
 pub(super) fn put_packed(cells: &Cells<'_>, packing: Packing, out: &mut Out<'_>) -> Result<()> {
     debug_assert!(!matches!(cells.source, Source::Bits(_)), "booleans are in no BinaryVector");
     out.packed_header(packing, cells.mask.rows())?;

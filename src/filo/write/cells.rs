@@ -1,4 +1,4 @@
-//! Rows as words, 64 at a time, on their way into packed values.
+//! Converts rows to words, 64 at a time, and packs them.
 
 use super::len::mask_bytes;
 use super::mask::Mask;
@@ -11,28 +11,28 @@ use crate::encoding::min_max::{low_int, whole as to_int};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::QUARTER_MS;
 
-/// Where the words come from.
+/// The source of the words.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source<'a> {
-    /// Booleans, packed to words of 64 already.
+    /// Booleans, already packed to words of 64.
     Bits(Bits<'a>),
-    /// Numbers of 32 bits as they are.
+    /// Numbers of 32 bits, without conversion.
     Narrow(&'a [u32]),
-    /// Numbers of 64 bits as they are.
+    /// Numbers of 64 bits, without conversion.
     Wide(&'a [u64]),
-    /// Doubles as the ints that they are equal to, bit for bit: no -0.0, no NaN.
+    /// Doubles, converted to the ints that they are equal to. Other doubles are errors, also -0.0.
     Whole(&'a [f64]),
-    /// Doubles that are known to be whole.
+    /// Doubles, known to be equal to ints.
     Ints(&'a [f64]),
     /// Differences of 32-bit numbers to a base.
     NarrowDiff(&'a [u32], u32),
     /// Differences of 64-bit numbers to a line.
     WideDiff(&'a [u64], Line),
-    /// Zone offsets in milliseconds as quarter hours, less a base.
+    /// UTC offsets in milliseconds, converted to quarter hours minus a base.
     Quarters(&'a [i32], i32),
 }
 
-/// Words and which of them have a value.
+/// Words, and the rows that have a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cells<'a> {
     pub source: Source<'a>,
@@ -40,7 +40,7 @@ pub(super) struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// Bytes that [`pack`](Self::pack) fills.
+    /// Returns the number of bytes that [`pack`](Self::pack) fills.
     pub const fn bytes(&self, packing: Packing) -> usize {
         match self.source {
             Source::Bits(_) => mask_bytes(self.mask.rows()),
@@ -48,7 +48,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Packs all rows into `to`; missing rows become `missing`, cut to the width.
+    /// Packs all rows into `to`. Missing rows become `missing`, truncated to the width.
     pub fn pack(&self, packing: Packing, missing: u64, to: &mut [u8]) -> Result<()> {
         let mask = &self.mask;
         match self.source {
@@ -100,7 +100,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The first row with a value, if all rows with a value have the same bits.
+    /// Returns the first row with a value, or `None` if all are missing. Fails if two values have different bits.
     pub fn constant(&self) -> Result<Option<usize>> {
         let other = match self.source {
             Source::Narrow(words) => another(words, &self.mask),
@@ -109,7 +109,7 @@ impl<'a> Cells<'a> {
                 let first = self.mask.first().and_then(|row| bits.get(row)) == Some(true);
                 (0..self.mask.rows()).find(|row| self.mask.get(*row) && bits.get(*row) != Some(first))
             }
-            // Only plain values are ever constant.
+            // Constant and repeated encodings use only the sources above.
             _ => None,
         };
         match other {
@@ -118,7 +118,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Row `row` alone; without one, a single zero.
+    /// Returns the cells of row `row` alone, or of a single zero if `row` is `None`.
     pub fn one(&self, row: Option<usize>) -> Cells<'a> {
         fn cell<T>(values: &[T], row: usize) -> &[T] {
             values.get(row..).and_then(|values| values.get(..1)).unwrap_or_default()
@@ -133,11 +133,11 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Fills a block with the words from row `at` on; with the bits of validity, and the answer where a
-/// row that has a value has none in the encoding.
+/// Fills a block with the words starting at row `at`. The second argument has one bit per row of the block, 1 = has a
+/// value. Returns the index of the first value in the block that the source cannot convert.
 type Load<'l, W> = &'l dyn Fn(usize, u64, &mut [W; BLOCK]) -> Option<usize>;
 
-/// The one loop of all packed data: block by block load, check, pack.
+/// Packs all blocks: loads, checks and packs one block after another.
 fn drive<W: Word>(packing: Packing, mask: &Mask<'_>, missing: W, to: &mut [u8], fill: Load<'_, W>) -> Result<()> {
     let per_block = packing.bytes(BLOCK);
     let mut rest = to;
@@ -203,7 +203,7 @@ fn ints(values: &[f64; BLOCK], block: &mut [u32; BLOCK]) -> Option<usize> {
     let mut wrong = 0;
     for (word, value) in block.iter_mut().zip(values) {
         *word = low_int(*value).cast_unsigned();
-        // What became of other doubles, the way back finds by their bits.
+        // Converting back detects all other doubles by their bits.
         wrong |= f64::from(word.cast_signed()).to_bits() ^ value.to_bits();
     }
     if wrong == 0 {
@@ -212,7 +212,8 @@ fn ints(values: &[f64; BLOCK], block: &mut [u32; BLOCK]) -> Option<usize> {
     values.iter().position(|value| to_int(*value).is_none())
 }
 
-/// Milliseconds to quarter hours above `base`; the place of an offset between two quarters.
+/// Converts milliseconds to quarter hours minus `base`. Returns the index of the first offset that is not a multiple of
+/// a quarter of an hour.
 fn quarters(offsets: &[i32; BLOCK], base: i32, keep: u64, block: &mut [u32; BLOCK]) -> Option<usize> {
     let mut wrong = 0;
     for (i, (word, offset)) in block.iter_mut().zip(offsets).enumerate() {
@@ -223,7 +224,7 @@ fn quarters(offsets: &[i32; BLOCK], base: i32, keep: u64, block: &mut [u32; BLOC
     (wrong != 0).then_some(wrong.trailing_zeros() as usize)
 }
 
-/// A row whose value differs from the first row's that has one.
+/// Returns the first row whose value differs from the first value.
 fn another<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>) -> Option<usize> {
     let first = values.get(mask.first()?).copied()?;
     if equal(values, mask, first) {
@@ -232,7 +233,7 @@ fn another<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>) -> Option<usize> 
     values.iter().enumerate().position(|(row, value)| *value != first && mask.get(row))
 }
 
-/// The smallest value. In eight lanes, as there is no vector instruction for 64-bit minima.
+/// Returns the minimum. Computed in eight lanes, because there is no vector instruction for 64-bit minima.
 pub(super) fn least<T: Copy + Ord>(values: &[T], mask: &Mask<'_>) -> Option<T> {
     let first = values.get(mask.first()?).copied()?;
     let mut least = [first; 8];

@@ -1,4 +1,4 @@
-//! The smallest encoding that loses nothing.
+//! Chooses the smallest lossless encoding.
 
 use super::binary::{along, delta_packing};
 use super::cells::{Cells, Source};
@@ -18,20 +18,19 @@ use crate::error::{Kind, Result};
 use crate::filo::raw::MAX_EMPTY_ROWS;
 use crate::filo::{Element, Encoding};
 
-/// Writes `rows` in the smallest lossless encoding: one that section 3 allows for the element type and that
-/// reproduces every row bit by bit, including the payload of a NaN, the sign of a zero, an empty string beside a
-/// missing one and instants 2^64 milliseconds apart.
+/// Writes `rows` in the smallest encoding that the format allows for the element type (section 3) and that reproduces
+/// every row bit by bit. This includes the payload of a NaN, the sign of a zero, the difference between an empty and a
+/// missing string, and instants 2^64 milliseconds apart. Returns the length of the chunk.
 ///
 /// [`encode`] with the result of [`choose`] writes the same chunk. [`max_len`](super::max_len) of any encoding that can
 /// hold the rows is an upper bound of its length.
 ///
-/// Dictionaries need [`scratch_len`](super::scratch_len) bytes of `scratch`, or less if few strings are
-/// different. Where it is too small for the dictionary of a column, none is considered; numbers
-/// need none.
+/// Dictionaries need [`scratch_len`](super::scratch_len) bytes of `scratch`, or less if few strings are different. If
+/// it is too small for the dictionary of a column, no dictionary is considered. Numbers need no scratch.
 ///
-/// A reader of the original program, but not this crate's, takes the rows of a
-/// [`DeltaDelta`](Encoding::DeltaDelta) whose slope times row passes 2^31 for others (section 13, item
-/// 1). Writers for the original program should check [`choose`] first.
+/// The original program, unlike this crate, reads wrong values from a [`DeltaDelta`](Encoding::DeltaDelta) if slope
+/// times row exceeds 2^31 (section 13, item 1). Writers for the original program should check the result of [`choose`]
+/// first.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -50,7 +49,7 @@ pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -
     plan(rows, &mut scratch.scope())?.write(rows, dst)
 }
 
-/// The encoding that [`encode_auto`] writes, found from exact lengths and not by trial.
+/// Returns the encoding that [`encode_auto`] writes. It compares computed lengths and writes nothing.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -111,7 +110,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The smallest of the encodings that were offered; of equally small ones the first.
+/// The smallest of the encodings offered so far; the first of several equally small ones.
 struct Smallest<'s, 'a> {
     stats: &'s Stats<'a>,
     encoding: Encoding,
@@ -137,11 +136,11 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
     let stats = Stats::of(rows)?;
     let mut best = Smallest { stats: &stats, encoding: Encoding::Empty, len: usize::MAX };
     if stats.first.is_none() && stats.mask.rows() <= MAX_EMPTY_ROWS as usize {
-        // Nothing is shorter than a header word.
+        // No chunk is shorter than a header word.
         return Ok(Plan::of(Encoding::Empty));
     }
     let full = !stats.mask.nulls();
-    // The mask is for missing rows only, and one value may be repeated only without them.
+    // A mask is written only if a row is missing. A repeated value requires that none is.
     let dense = |packing| if full { Encoding::Packed(packing) } else { Encoding::Masked(packing) };
     match stats.present {
         Present::Opaque { equal } => {
@@ -190,20 +189,20 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
     Ok(Plan::for_rows(best.encoding, &stats))
 }
 
-/// A plan with the dictionary, if that is found in the scratch and makes a chunk shorter than `best`.
+/// Returns a plan with a dictionary if the scratch suffices and the chunk is shorter than `best`.
 fn dictionary<'a>(
     strings: Strings<'a>,
     stats: &Stats<'_>,
     best: usize,
     scratch: &mut Scratch<'a>,
 ) -> Result<Option<Plan<'a>>> {
-    // Codes alone may be too long; entries make no chunk shorter.
+    // If the codes alone are too long, no dictionary can pay.
     let Some(bytes) = best.checked_sub(packed_len(Packing::U2, stats.mask.rows())) else { return Ok(None) };
     let bounds = Bounds { bytes, ..Bounds::NONE };
     let dictionary = match Dictionary::find(strings, &stats.mask, stats.element, bounds, scratch) {
         Ok(Some(dictionary)) => dictionary,
         Ok(None) => return Ok(None),
-        // Too little scratch, or strings made to collide.
+        // The scratch is too small, or the strings were crafted to collide.
         Err(e) if matches!(e.kind(), Kind::NoRoom | Kind::Limit) => return Ok(None),
         Err(e) => return Err(e),
     };

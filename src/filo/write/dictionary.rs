@@ -1,4 +1,4 @@
-//! The distinct strings of a column, in order of first appearance, and the code of each row.
+//! Finds the distinct strings of a column, in order of first appearance, and the code of each row.
 
 use super::cells::{Cells, Source};
 use super::encode::{holds, wrong_type};
@@ -20,30 +20,30 @@ use crate::filo::{Element, Encoding};
 /// stays below 400 for any number of rows, unless the strings were crafted to collide.
 const MAX_PROBES: usize = 1024;
 
-/// The dictionary of a column of strings, found in scratch memory.
+/// The dictionary of a column of strings. Its codes are in scratch memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Dictionary<'a> {
     strings: Strings<'a>,
     element: Element,
-    /// The row where each entry appears first.
+    /// The first row of each entry.
     first: &'a [u32],
     codes: &'a [u32],
 }
 
-/// Beyond what a dictionary is of no use.
+/// Limits above which a dictionary does not pay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Maximum number of distinct entries in the first `sample` rows.
     pub entries: usize,
     pub sample: usize,
-    /// Maximum size in bytes of the entries: text, and a word for each.
+    /// Maximum size in bytes of the entries: text, and a 32-bit word for each.
     pub bytes: usize,
 }
 
 impl Bounds {
     pub const NONE: Bounds = Bounds { entries: usize::MAX, sample: 0, bytes: usize::MAX };
 
-    /// Counts one more entry, first seen in `row`; false if that is beyond.
+    /// Counts one more entry, first found in `row`. Returns false if that exceeds a limit.
     fn take(&mut self, row: u32, text: &[u8]) -> bool {
         let size = text.len().saturating_add(size_of::<u32>());
         let counts = (row as usize) < self.sample;
@@ -57,7 +57,7 @@ impl Bounds {
     }
 }
 
-/// A slot of the hash table; code 0 is a free one.
+/// A slot of the hash table. Code 0 marks a free slot.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Slot {
@@ -65,7 +65,7 @@ struct Slot {
     code: u32,
 }
 
-/// A hash table that grows in the memory it has, so that few different strings are found in few cache lines.
+/// A hash table that grows within its memory, so that few distinct strings take few cache lines.
 struct Table<'t> {
     slots: &'t mut [Slot],
     /// Number of slots in use minus 1; the mask for a slot index.
@@ -73,7 +73,7 @@ struct Table<'t> {
 }
 
 impl<'t> Table<'t> {
-    /// In a power of two of slots; `None` of none.
+    /// Creates a table in `slots`, whose number is a power of two. Returns `None` if it is empty.
     fn new(slots: &'t mut [Slot]) -> Option<Self> {
         let places = slots.len().min(SMALL).checked_sub(1)?;
         let mut table = Table { slots, places };
@@ -90,7 +90,7 @@ impl<'t> Table<'t> {
         self.places >> 3 < entries as usize && self.places.saturating_add(1) < self.slots.len()
     }
 
-    /// Uses more slots; meanwhile the hashes of all entries are in `hashes`.
+    /// Uses more slots. `hashes` temporarily holds the hashes of all entries.
     fn grow(&mut self, hashes: &mut [u32]) {
         for slot in self.slots.iter().take(self.places.saturating_add(1)) {
             if let Some(hash) = hashes.get_mut(slot.code.wrapping_sub(1) as usize) {
@@ -102,7 +102,7 @@ impl<'t> Table<'t> {
         self.clear();
         for (code, hash) in (1u32..).zip(hashes) {
             let mut place = *hash as usize & self.places;
-            // Few of them are taken.
+            // Few slots are occupied, so the loop is short.
             while let Some(slot) = self.slots.get_mut(place) {
                 if slot.code == 0 {
                     *slot = Slot { hash: *hash, code };
@@ -114,21 +114,34 @@ impl<'t> Table<'t> {
     }
 }
 
-/// Slots that a table begins with: as many as the fastest cache holds.
+/// Initial number of slots of a table: as many as fit the first-level cache.
 const SMALL: usize = 1 << 12;
 
-/// How many times as many slots a table grows to.
+/// Factor by which the number of slots grows.
 const GROWTH: usize = 8;
 
-/// Bytes of scratch with which the dictionary of any `rows` strings is found. If few of them are
-/// different, less may do: what there is is used.
+/// Returns the scratch size in bytes that suffices for the dictionary of any `rows` strings. If few of them are
+/// different, less may suffice.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::filo::write::{Plain, Rows, Strings, choose, scratch_len};
+/// use pilaster::filo::{Encoding, Packing};
+///
+/// let rocks: [&[u8]; 6] = [b"granite", b"basalt", b"granite", b"basalt", b"granite", b"granite"];
+/// let rows = Rows::all(Plain::Utf8(Strings::Slices(&rocks)));
+/// let mut memory = [0; scratch_len(6)];
+/// assert_eq!(choose(&rows, &mut Scratch::new(&mut memory))?, Encoding::DictUtf8(Packing::U2));
+/// assert_eq!(choose(&rows, &mut Scratch::new(&mut []))?, Encoding::FixedMaxUtf8, "no scratch");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[must_use]
 pub const fn scratch_len(rows: usize) -> usize {
     let table = slots_for(rows).saturating_mul(SLOT_COST).saturating_add(6);
     rows.saturating_mul(size_of::<u32>()).saturating_add(3).saturating_add(table)
 }
 
-/// Bytes for a slot, and for its share of the entries: three for four slots.
+/// Size in bytes of a slot and its share of the entries: three entries for four slots.
 const SLOT_COST: usize = size_of::<Slot>() + size_of::<u32>() * 3 / 4;
 
 /// Returns the number of slots for `entries` distinct strings: at least a quarter stays free.
@@ -156,7 +169,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// The dictionary, unless it is beyond `bounds`: then `None`, as soon as that is known.
+    /// Finds the dictionary of `strings`. Returns `None` as soon as it exceeds `bounds`.
     pub(super) fn find(
         strings: Strings<'a>,
         mask: &Mask<'_>,
@@ -165,7 +178,7 @@ impl<'a> Dictionary<'a> {
         scratch: &mut Scratch<'a>,
     ) -> Result<Option<Self>> {
         let codes = scratch.take::<u32>(mask.rows())?;
-        // The largest power of two that fits.
+        // `slots`: the largest power of two that fits, at most `wanted`.
         let wanted = slots_for(mask.rows());
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
@@ -229,11 +242,11 @@ impl<'a> Dictionary<'a> {
         self.first.len()
     }
 
-    /// Writes the chunk: [`DictString`](Encoding::DictString) or [`DictUtf8`](Encoding::DictUtf8), as
-    /// the rows were. [`encode`](super::encode) is [`of`](Self::of) and this.
+    /// Writes the chunk: [`DictString`](Encoding::DictString) or [`DictUtf8`](Encoding::DictUtf8), depending on the
+    /// element type.
     ///
     /// # Errors
-    /// As [`encode`](super::encode).
+    /// Errors of [`encode`](super::encode).
     pub(crate) fn write(&self, packing: Packing, dst: &mut [u8]) -> Result<usize> {
         let codes = Cells { source: Source::Narrow(self.codes), mask: Mask::all(self.codes.len()) };
         let encoding = self.encoding(packing);
@@ -251,13 +264,13 @@ impl<'a> Dictionary<'a> {
         matches!(self.element, Element::String)
     }
 
-    /// The encoding that [`write`](Self::write) writes.
+    /// Returns the encoding that [`write`](Self::write) writes.
     #[must_use]
     pub(crate) const fn encoding(&self, packing: Packing) -> Encoding {
         if self.is_string() { Encoding::DictString(packing) } else { Encoding::DictUtf8(packing) }
     }
 
-    /// The smallest width that holds the codes.
+    /// Returns the smallest width for the codes.
     #[must_use]
     pub(crate) fn packing(&self) -> Packing {
         let codes = MinMax { min: 0, max: self.len() as i64 };
@@ -265,7 +278,7 @@ impl<'a> Dictionary<'a> {
         narrow.unwrap_or_else(|| flat(codes))
     }
 
-    /// The length of what [`write`](Self::write) writes.
+    /// Returns the length in bytes of the chunk that [`write`](Self::write) writes.
     ///
     /// # Errors
     /// Errors of [`Strings::get`].
@@ -303,13 +316,14 @@ fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &
     Ok(different.saturating_sub(1) > bounds.entries)
 }
 
-/// So few strings share a bit that nearly all different ones are counted.
+/// Number of bits per row of the sample. Few strings share a bit then, so nearly all distinct strings are counted.
 const BITS_PER_ROW: usize = 8;
 
-/// Rows after which the count is looked at.
+/// Number of rows after which the count is checked.
 const ROUND: usize = 1024;
 
-/// A caller's dictionary: the width must be one of the encoding, and each code have an entry.
+/// Checks the codes of a caller's dictionary: the width must be valid for the encoding, and each code must have an
+/// entry.
 pub(super) fn check_codes(
     encoding: Encoding,
     element: Element,
@@ -327,7 +341,8 @@ pub(super) fn check_codes(
     Err(Error::needing(Kind::OutOfRange, What::FILO_CODES, row as u64, entries as u64))
 }
 
-/// 16 bytes a step, multiplied and folded. Not keyed: [`MAX_PROBES`] bounds what collisions cost.
+/// Hashes 16 bytes per step by multiplying and folding. The hash has no key, because [`MAX_PROBES`] bounds the cost of
+/// collisions.
 #[inline]
 fn hash(text: &[u8]) -> u32 {
     // Digits of pi, so that zeros in a string do not make a product of zero.
@@ -343,12 +358,13 @@ fn hash(text: &[u8]) -> u32 {
         hash = step(hash, head);
         rest = tail;
     }
-    // The last 16 bytes, some of them for the second time.
+    // The last 16 bytes, some of which may be hashed a second time.
     hash = step(hash, text.last_chunk::<16>().map_or(rest, |last| last));
     low32(hash ^ hash >> 32)
 }
 
-/// Both halves of a product, each bit of which has seen all lower bits of the factors or all upper.
+/// Returns the two halves of a product, combined by XOR. Each bit of a half depends on all lower or on all higher bits
+/// of the factors.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "the two halves")]
 const fn fold(a: u64, b: u64) -> u64 {
@@ -447,7 +463,7 @@ mod tests {
         let mut low: Vec<u32> = words.iter().map(|word| hash(word.as_bytes()) & 0xfff).collect();
         low.sort_unstable();
         low.dedup();
-        // A random function hits 63 % of as many places.
+        // A random function hits 63 % of the values.
         assert!((2400..2800).contains(&low.len()), "{}", low.len());
         assert_ne!(hash(b""), hash(b"\0"));
         assert_ne!(hash(b"abcdefgh"), hash(b"abcdefghabcdefgh"));

@@ -1,4 +1,4 @@
-//! Rows in, one chunk out: the encodings by name.
+//! Writes rows in a given encoding.
 
 use bytemuck::must_cast_slice;
 
@@ -13,16 +13,15 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Header, MAX_EMPTY_ROWS, Packing};
 use crate::filo::{Element, Encoding};
 
-/// Writes `rows` as one chunk at the start of `dst` and returns its length, which the caller must
-/// keep: the bytes do not hold it.
+/// Writes `rows` as one chunk at the start of `dst`. Returns its length, which the caller must store, because the chunk
+/// does not contain it.
 ///
-/// `scratch` serves the two dictionary encodings, [`scratch_len`](super::scratch_len) bytes of it; all
-/// others leave it alone.
+/// The two dictionary encodings take [`scratch_len`](super::scratch_len) bytes of `scratch`; all others take none.
 ///
 /// # Errors
-/// [`Kind::WrongType`] if the format has no such encoding of this element type, [`Kind::Lossy`] with
-/// the row if the encoding cannot hold a value, [`Kind::NoRoom`] with the length of the chunk if
-/// `dst` is shorter, or with the need if `scratch` is, [`Kind::Overflow`] beyond 2 GiB or 2^31 rows.
+/// [`Kind::WrongType`] if the format does not have the encoding for this element type, [`Kind::Lossy`] with the row if
+/// the encoding cannot store a value, [`Kind::NoRoom`] with the length of the chunk if `dst` is shorter, or with the
+/// required size if `scratch` is too small, [`Kind::Overflow`] beyond 2 GiB or 2^31 rows.
 pub fn encode(encoding: Encoding, rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let element = rows.values.element();
     if !holds(encoding, element) {
@@ -54,7 +53,7 @@ pub fn encode(encoding: Encoding, rows: &Rows<'_>, dst: &mut [u8], scratch: &mut
             Dictionary::of(rows, &mut scratch.scope())?.write(packing, dst)
         }
 
-        // The other encodings are the same for all types of numbers.
+        // The other encodings do not depend on the type of numbers.
         (encoding, Plain::Boolean(bits)) => numbers(encoding, &cells(Source::Bits(bits)), Packing::W64, dst),
         (encoding, Plain::Int(values)) => {
             numbers(encoding, &cells(Source::Narrow(must_cast_slice(values))), Packing::I32, dst)
@@ -75,7 +74,7 @@ pub fn encode(encoding: Encoding, rows: &Rows<'_>, dst: &mut [u8], scratch: &mut
     }
 }
 
-/// The encodings of plain numbers, whose own width is `own`.
+/// Writes an encoding of plain numbers. `own` is the width of the element type.
 pub(super) fn numbers(encoding: Encoding, cells: &Cells<'_>, own: Packing, dst: &mut [u8]) -> Result<usize> {
     match encoding {
         Encoding::Simple(packing) => flat::simple(cells, packing, dst),
@@ -103,8 +102,8 @@ pub(super) fn wrong_type(encoding: Encoding) -> Error {
     Error::needing(Kind::WrongType, What::FILO_ELEMENT, 0, encoding.header().word() as u64)
 }
 
-/// Whether the format has this encoding for this element type (section 3), in this width (section 6
-/// for the FlatBuffer kinds, 9.1 for the others).
+/// Returns whether the format has this encoding for this element type (section 3), in this width (section 6 for the
+/// FlatBuffer kinds, 9.1 for the others).
 ///
 /// ```
 /// use pilaster::filo::Packing;
@@ -152,7 +151,7 @@ pub const fn holds(encoding: Encoding, element: Element) -> bool {
     }
 }
 
-/// Widths of section 6: whole bytes.
+/// Returns whether FlatBuffers have this width (section 6): whole bytes.
 const fn is_flat(packing: Packing) -> bool {
     !matches!(packing, Packing::U2 | Packing::U4)
 }
@@ -162,7 +161,7 @@ const fn is_flat_int(packing: Packing) -> bool {
     is_flat(packing) && is_int(packing)
 }
 
-/// Widths of section 9.1 but 64 bits.
+/// Returns whether this is a width of packed vectors (section 9.1) other than 64 bits.
 const fn is_int(packing: Packing) -> bool {
     !matches!(packing, Packing::U32 | Packing::W64)
 }

@@ -1,8 +1,7 @@
-//! FlatBuffer kinds of numbers (sections 8.1 to 8.4), front to back from the templates of section 17.
+//! FlatBuffer kinds of numbers (sections 8.1 to 8.4), written from front to back by the templates of section 17.
 //!
-//! Every table has the same shape in every chunk, so its vtable is a constant and no FlatBuffers
-//! library is needed: the fields are put in the order of their place, offsets as soon as the lengths
-//! in between are known.
+//! Every table has the same layout in every chunk. Its vtable is therefore a constant, and no FlatBuffers library is
+//! needed. The fields are written in the order of their positions; offsets are computed from the lengths in between.
 
 use super::cells::{Cells, Source, least, lossy};
 use super::len::pad4;
@@ -27,18 +26,18 @@ impl Out<'_> {
         self.u32(len)
     }
 
-    /// An offset, counted from where it stands.
+    /// Writes an offset to `target`, relative to its own position.
     pub fn offset_to(&mut self, target: usize) -> Result<()> {
         self.u32(target.saturating_sub(self.at()))
     }
 
-    /// The `DataInfo` struct. 64 bits are written as unsigned (section 6).
+    /// Writes the `DataInfo` struct. 64 bits are written as unsigned (section 6).
     #[allow(clippy::cast_possible_truncation, reason = "widths are at most 64")]
     pub fn info(&mut self, packing: Packing) -> Result<()> {
         self.put([packing.bits() as u8, 0, packing.signed() as u8, 0])
     }
 
-    /// A `[ubyte]` vector of packed data.
+    /// Writes a `[ubyte]` vector of packed data.
     pub fn data(&mut self, cells: &Cells<'_>, packing: Packing, missing: u64) -> Result<()> {
         let len = cells.bytes(packing);
         self.u32(len)?;
@@ -52,7 +51,7 @@ pub(super) fn simple(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Res
     primitive(Header::SimplePrimitive, cells, cells, packing, dst)
 }
 
-/// Section 8.2: the one value that all rows have that have one.
+/// Writes a `ConstPrimitiveVector` (section 8.2): one value for all rows that are not missing.
 pub(super) fn constant(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let row = cells.constant()?;
     let moved = |e: Error| match e.kind() {
@@ -62,7 +61,7 @@ pub(super) fn constant(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> R
     primitive(Header::ConstPrimitive, cells, &cells.one(row), packing, dst).map_err(moved)
 }
 
-/// The table of both: rows and mask of `rows`, data of `data`.
+/// Writes the table of a simple or constant vector: number of rows and mask of `rows`, data of `data`.
 fn primitive(header: Header, rows: &Cells<'_>, data: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let mask = &rows.mask;
     let data_end = data.bytes(packing).saturating_add(40);
@@ -77,20 +76,20 @@ fn primitive(header: Header, rows: &Cells<'_>, data: &Cells<'_>, packing: Packin
     out.finish()
 }
 
-/// Section 8.3, of 32-bit numbers.
+/// Writes a `DiffPrimitiveVector` of 32-bit numbers (section 8.3).
 pub(super) fn diff_narrow(values: &[i32], mask: Mask<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let base = least(values, &mask).unwrap_or(0);
     let source = Source::NarrowDiff(bytemuck::must_cast_slice(values), base.cast_unsigned());
     diff(&Cells { source, mask }, base.into(), packing, dst)
 }
 
-/// Section 8.3, of 64-bit numbers.
+/// Writes a `DiffPrimitiveVector` of 64-bit numbers (section 8.3).
 pub(super) fn diff_wide(values: &[i64], mask: Mask<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let (cells, base) = above_least(values, mask);
     diff(&cells, base, packing, dst)
 }
 
-/// Differences to the smallest value, and this.
+/// Returns the differences to the minimum, and the minimum.
 fn above_least<'a>(values: &'a [i64], mask: Mask<'a>) -> (Cells<'a>, i64) {
     let base = least(values, &mask).unwrap_or(0);
     let source = Source::WideDiff(bytemuck::must_cast_slice(values), Line { base, slope: 0 });
@@ -112,7 +111,8 @@ fn diff(cells: &Cells<'_>, base: i64, packing: Packing, dst: &mut [u8]) -> Resul
     out.finish()
 }
 
-/// Section 8.4. Without a packing for zones, all rows with a value must have the same offset.
+/// Writes a `DiffDateTimeVector` (section 8.4). Without a packing for UTC offsets, all rows that are not missing must
+/// have the same offset.
 pub(super) fn date_time(
     millis: &[i64],
     offsets: &[i32],
@@ -160,7 +160,7 @@ pub(super) fn date_time(
     out.finish()
 }
 
-/// The smallest zone in quarter hours: a signed byte.
+/// Returns the minimum of the UTC offsets in quarter hours. It must fit a signed byte.
 fn base_zone(offsets: &[i32], mask: &Mask<'_>) -> Result<i8> {
     let Some(least) = least(offsets, mask) else { return Ok(0) };
     quarters(least).and_then(|quarters| i8::try_from(quarters).ok()).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! FlatBuffer kinds of strings (sections 8.5 to 8.7), from the templates of section 17.
+//! FlatBuffer kinds of strings (sections 8.5 to 8.7), written by the templates of section 17.
 
 use super::cells::{Cells, Source, lossy};
 use super::dictionary::check_codes;
@@ -13,7 +13,7 @@ use crate::error::{Result, What};
 use crate::filo::raw::Header;
 use crate::filo::{Element, Encoding};
 
-/// Length word, bytes, NUL, padding.
+/// Returns the size in bytes of a stored string: length word, bytes, NUL, padding.
 const fn string_len(text: &[u8]) -> usize {
     pad4(text.len().saturating_add(5))
 }
@@ -43,7 +43,8 @@ impl Out<'_> {
         if let Some((len, slot)) = slot.split_first_chunk_mut() {
             // The chunk is below 2 GiB.
             *len = u32::try_from(text.len()).unwrap_or(0).to_le_bytes();
-            // NUL and padding end in the last four bytes; the text may begin in them.
+            // NUL and padding are within the last four bytes, which may also contain text. They are cleared before the
+            // text is copied.
             if let Some(end) = slot.last_chunk_mut() {
                 *end = [0; 4];
             }
@@ -94,12 +95,13 @@ pub(super) fn const_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8])
     out.finish()
 }
 
-/// Writes a [`DictString`](super::super::Encoding::DictString) chunk from a dictionary that the caller
-/// has: code `k` is `dictionary[k - 1]`, code 0 a missing row. The entries must all differ.
+/// Writes a [`DictString`](super::super::Encoding::DictString) chunk with a dictionary of the caller. Code `k` is
+/// `dictionary[k - 1]`, code 0 a missing row. All entries must differ. Returns the length of the chunk.
 ///
 /// # Errors
-/// [`Kind::OutOfRange`](crate::error::Kind::OutOfRange) with the row whose code has no entry, and as
-/// [`encode`](super::encode): a code that is too wide for `packing` is lossy.
+/// [`Kind::OutOfRange`](crate::error::Kind::OutOfRange) with the row whose code has no entry;
+/// [`Kind::Lossy`](crate::error::Kind::Lossy) for a code that does not fit `packing`; other errors of
+/// [`encode`](super::encode).
 ///
 /// ```
 /// use pilaster::filo::Packing;
@@ -121,7 +123,7 @@ fn codes_at(entries: &Texts<'_>) -> Result<usize> {
     Ok(block_len(entries)?.saturating_add(36))
 }
 
-/// Length of the payload of section 8.7, of which `codes` are packed codes.
+/// Returns the size in bytes of the payload of a `DictStringVector` (section 8.7) with `codes` bytes of packed codes.
 pub(super) fn dict_string_payload(entries: &Texts<'_>, codes: usize) -> Result<usize> {
     Ok(pad4(codes_at(entries)?.saturating_add(codes).saturating_add(4)))
 }

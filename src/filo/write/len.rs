@@ -1,12 +1,12 @@
-//! Upper bounds of a chunk's length, known before a row is.
+//! Upper bounds of the length of a chunk, independent of the values.
 
 use super::super::encoding::Encoding;
 use super::super::raw::{HEADER_LEN, Packing};
 
-/// The most bytes that a chunk of `rows` rows takes, whatever the values. `text_bytes` is the length
-/// of all strings together; numbers ignore it.
+/// Returns the maximum size in bytes of a chunk of `rows` rows, for any values. `text_bytes` is the total length of the
+/// strings; it is ignored for numbers.
 ///
-/// Booleans are counted as numbers of 64 bits here.
+/// Booleans are counted as numbers of 64 bits.
 ///
 /// ```
 /// use pilaster::filo::Packing;
@@ -53,31 +53,32 @@ pub const fn max_len(encoding: Encoding, rows: usize, text_bytes: usize) -> usiz
     }
 }
 
-/// Most bytes of a [`Packed`](Encoding::Packed) chunk; they are the exact number.
+/// Returns the exact size in bytes of a [`Packed`](Encoding::Packed) chunk.
 #[must_use]
 pub(super) const fn packed_len(packing: Packing, rows: usize) -> usize {
     packing.bytes(rows).saturating_add(HEADER_LEN + 4)
 }
 
-/// Most bytes of a [`Masked`](Encoding::Masked) chunk; they are the exact number.
+/// Returns the exact size in bytes of a [`Masked`](Encoding::Masked) chunk.
 #[must_use]
 pub(super) const fn masked_len(packing: Packing, rows: usize) -> usize {
     packed_len(packing, rows).saturating_add(mask_bytes(rows)).saturating_add(4)
 }
 
-/// Most bytes of a [`DeltaDelta`](Encoding::DeltaDelta) chunk; they are the exact number.
+/// Returns the exact size in bytes of a [`DeltaDelta`](Encoding::DeltaDelta) chunk.
 #[must_use]
 pub(super) const fn delta_delta_len(packing: Packing, rows: usize) -> usize {
     packed_len(packing, rows).saturating_add(12)
 }
 
-/// Most bytes of a [`Utf8`](Encoding::Utf8) chunk, were all strings long.
+/// Returns the maximum size in bytes of a [`Utf8`](Encoding::Utf8) chunk: the size if all strings have the long form.
 #[must_use]
 const fn utf8_len(rows: usize, text_bytes: usize) -> usize {
     rows.saturating_mul(8).saturating_add(text_bytes).saturating_add(HEADER_LEN + 4)
 }
 
-/// Most bytes of a [`FixedMaxUtf8`](Encoding::FixedMaxUtf8) chunk, were one string all of the text.
+/// Returns the maximum size in bytes of a [`FixedMaxUtf8`](Encoding::FixedMaxUtf8) chunk: the size if one string has
+/// all of the text.
 #[must_use]
 pub(super) const fn fixed_max_len(rows: usize, text_bytes: usize) -> usize {
     let slot = match text_bytes {
@@ -88,25 +89,27 @@ pub(super) const fn fixed_max_len(rows: usize, text_bytes: usize) -> usize {
     rows.saturating_mul(slot).saturating_add(HEADER_LEN + 1)
 }
 
-/// Bytes of the NA words, or of booleans, of `rows` rows.
+/// Returns the size in bytes of the NA words, or of booleans, of `rows` rows.
 #[must_use]
 pub(super) const fn mask_bytes(rows: usize) -> usize {
     rows.div_ceil(64).saturating_mul(8)
 }
 
-/// `n` rounded up to a multiple of 4.
+/// Rounds `n` up to a multiple of 4.
 #[must_use]
 pub(super) const fn pad4(n: usize) -> usize {
     n.saturating_add(3) & !3
 }
 
-/// Header word, `fixed` bytes of the template, data, mask block with words.
+/// Returns the maximum size in bytes of a FlatBuffer kind: header word, `fixed` bytes of the template, data, mask block
+/// with words.
 const fn flat_len(fixed: usize, data: usize, rows: usize) -> usize {
     let mask = mask_bytes(rows).saturating_add(4 + 24);
     pad4(fixed.saturating_add(data)).saturating_add(HEADER_LEN).saturating_add(mask)
 }
 
-/// Count, offsets, lengths, text, each with NUL and padding.
+/// Returns the maximum size in bytes of a string block: count, then offset, length and text of each string, with NUL
+/// and padding.
 const fn strings_len(count: usize, text_bytes: usize) -> usize {
     count.saturating_mul(12).saturating_add(text_bytes).saturating_add(4)
 }

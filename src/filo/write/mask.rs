@@ -1,4 +1,4 @@
-//! Which rows have a value, as words of 64.
+//! The rows that have a value, as words of 64 rows.
 
 use super::len::{mask_bytes, pad4};
 use super::out::{MAX_LEN, Out};
@@ -7,7 +7,7 @@ use crate::column::Validity;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{MASK_ALL_ZEROES, MASK_SIMPLE};
 
-/// The validity of rows whose number the format can hold.
+/// The validity of rows. Their number is within the limit of the format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mask<'a> {
     validity: Validity<'a>,
@@ -44,12 +44,12 @@ impl<'a> Mask<'a> {
         self.rows
     }
 
-    /// Whether a row is missing.
+    /// Returns whether a row is missing.
     pub const fn nulls(&self) -> bool {
         self.nulls
     }
 
-    /// The first rows alone.
+    /// Returns the mask of the first `rows` rows.
     pub fn prefix(&self, rows: usize) -> Self {
         Mask { rows: rows.min(self.rows), ..*self }
     }
@@ -58,19 +58,19 @@ impl<'a> Mask<'a> {
         self.validity.get(row)
     }
 
-    /// Bit `i` is 1 where row `64 * block + i` has a value.
+    /// Returns a word whose bit `i` is 1 if row `64 * block + i` has a value.
     #[inline]
     pub fn present(&self, block: usize) -> u64 {
         self.validity.word(block.saturating_mul(64)) & self.existing(block)
     }
 
-    /// Bit `i` is 1 where row `64 * block + i` is missing.
+    /// Returns a word whose bit `i` is 1 if row `64 * block + i` is missing.
     #[inline]
     pub fn missing(&self, block: usize) -> u64 {
         !self.present(block) & self.existing(block)
     }
 
-    /// Bit `i` is 1 where there is a row `64 * block + i`.
+    /// Returns a word whose bit `i` is 1 if row `64 * block + i` exists.
     #[inline]
     const fn existing(&self, block: usize) -> u64 {
         match self.rows.saturating_sub(block.saturating_mul(64)) {
@@ -79,17 +79,17 @@ impl<'a> Mask<'a> {
         }
     }
 
-    /// Blocks of 64 rows.
+    /// Returns the numbers of the blocks of 64 rows.
     pub const fn blocks(&self) -> core::ops::Range<usize> {
         0..self.rows.div_ceil(64)
     }
 
-    /// The first row that has a value.
+    /// Returns the first row that has a value.
     pub fn first(&self) -> Option<usize> {
         self.blocks().find_map(|block| lowest(self.present(block), block))
     }
 
-    /// Refuses a missing row, for encodings that cannot hold one.
+    /// Returns an error if a row is missing, for encodings without a mask.
     pub fn no_nulls(&self) -> Result<()> {
         if !self.nulls {
             return Ok(());
@@ -109,20 +109,19 @@ impl<'a> Mask<'a> {
         Ok(())
     }
 
-    /// The FlatBuffer mask block of these rows.
+    /// Returns the layout of the FlatBuffer mask block of these rows.
     pub const fn flat(&self) -> FlatMask {
         FlatMask { rows: self.rows, nulls: self.nulls }
     }
 
-    /// Puts the mask block, its words included. Pads before it.
+    /// Writes padding, then the mask block with its words.
     pub fn put_flat(&self, out: &mut Out<'_>) -> Result<()> {
         self.flat().put_tables(out)?;
         if self.nulls { self.put_words(out) } else { Ok(()) }
     }
 }
 
-/// The shape of a FlatBuffer mask block (section 17): vtable, table, and the words if a row is
-/// missing.
+/// The layout of a FlatBuffer mask block (section 17): vtable, table, and the words if a row is missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlatMask {
     pub rows: usize,
@@ -130,9 +129,9 @@ pub(super) struct FlatMask {
 }
 
 impl FlatMask {
-    /// Where its table lies, if the block follows offset `at`.
+    /// Returns the position of the table if the block follows offset `at`.
     pub const fn table(self, at: usize) -> usize {
-        // With words, the block starts at a multiple of 8: they then lie on one, too.
+        // With words, the block starts at a multiple of 8, so that the words are aligned to 8 bytes, too.
         let start = if self.nulls { at.saturating_add(7) & !7 } else { pad4(at) };
         start.saturating_add(8)
     }
@@ -142,12 +141,12 @@ impl FlatMask {
         self.table(at).saturating_add(if self.nulls { 16 } else { 8 })
     }
 
-    /// Where it ends.
+    /// Returns the end of the block.
     pub const fn end(self, at: usize) -> usize {
         self.words(at).saturating_add(self.words_len())
     }
 
-    /// Bytes of the words.
+    /// Returns the size in bytes of the words.
     pub const fn words_len(self) -> usize {
         if self.nulls { mask_bytes(self.rows) } else { 0 }
     }
@@ -165,7 +164,7 @@ impl FlatMask {
     }
 }
 
-/// The row of the lowest bit of a block's word.
+/// Returns the row of the lowest set bit of a block's word.
 const fn lowest(word: u64, block: usize) -> Option<usize> {
     match word {
         0 => None,

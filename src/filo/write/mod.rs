@@ -1,4 +1,4 @@
-//! Filo vectors out: rows in, one chunk in the caller's buffer, no heap.
+//! Writes Filo vectors: encodes rows as one chunk in a caller-provided buffer, without a heap.
 //!
 //! * [`encode`] writes the given encoding, and returns an error for values that it cannot store;
 //! * [`encode_auto`] writes the smallest lossless encoding;
@@ -9,8 +9,8 @@
 //! buffer of fixed size, and an error contains the exact length. Every byte of the chunk is written, so the initial
 //! contents of a buffer do not matter.
 //!
-//! A value that an encoding cannot store is an error with its row, never another value: numbers out of range, a NaN or
-//! -0.0 as an int, a missing row in a vector without a mask, bytes that are not valid UTF-8.
+//! A value that an encoding cannot store is an error with its row: numbers out of range, a NaN or -0.0 as an int, a
+//! missing row in a vector without a mask, bytes that are not valid UTF-8.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;

@@ -1,4 +1,4 @@
-//! The encoding that the original program would have chosen (Filo section 11).
+//! Chooses the encoding that the original program would choose (section 11).
 
 use super::cells::lossy;
 use super::choose::Plan;
@@ -16,13 +16,13 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{MAX_EMPTY_ROWS, UTF8_MAX_LEN};
 use crate::filo::{Element, Encoding};
 
-/// How the original program was asked to write a column.
+/// The options with which the original program would write a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Original {
-    /// By which of its builders.
+    /// The family of builders.
     pub builder: BuilderFamily,
-    /// With which hint.
+    /// The hint of the caller.
     pub hint: Hint,
 }
 
@@ -30,7 +30,7 @@ pub struct Original {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum BuilderFamily {
-    /// The one that the element type gets by itself: new for ints and UTF8, old for all others.
+    /// The default of the element type: new for ints and UTF8, old for all others.
     #[default]
     Default,
     /// FlatBuffer kinds; not for UTF8.
@@ -39,30 +39,29 @@ pub enum BuilderFamily {
     New,
 }
 
-/// What the caller of the original could say of the data.
+/// A hint of the caller of the original about the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Hint {
-    /// Nothing.
+    /// No hint.
     #[default]
     Auto,
     /// Neither dictionary nor differences.
     Simple,
     /// A dictionary, if at all possible.
     Dictionary,
-    /// Differences; the same as [`Auto`](Hint::Auto) for numbers.
+    /// Differences. Equal to [`Auto`](Hint::Auto) for numbers.
     Diff,
 }
 
-/// Writes `rows` in the encoding that the original program chooses, for consumers that want what they
-/// always got: the same header and width, and for BinaryVectors the same bytes.
+/// Writes `rows` in the encoding that the original program chooses, for consumers that rely on it: with the same header
+/// and width and, for BinaryVectors, the same bytes. Returns the length of the chunk.
 ///
-/// The original loses values in a few places (section 13, items 2 to 5, 9): a NaN or the sign of a
-/// zero where it takes a column for constant or for whole numbers, empty strings in a UTF8
-/// dictionary, instants more than 2^63 - 1 milliseconds apart. This writer does not: it answers with
-/// the row. [`encode_auto`](super::encode_auto) writes such columns, too.
+/// The original loses some values (section 13, items 2 to 5, 9): a NaN or the sign of a zero in a column that it treats
+/// as constant or as whole numbers, empty strings in a UTF8 dictionary, instants more than 2^63 - 1 milliseconds apart.
+/// This writer returns an error with the row instead. [`encode_auto`](super::encode_auto) writes such columns, too.
 ///
-/// `scratch` serves strings that may get a dictionary, [`scratch_len`](super::scratch_len) bytes of it.
+/// Strings that may get a dictionary take [`scratch_len`](super::scratch_len) bytes of `scratch`.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -83,8 +82,8 @@ pub enum Hint {
 /// ```
 ///
 /// # Errors
-/// [`Kind::WrongType`] if the element type has no such builder, [`Kind::Lossy`] as said,
-/// [`Kind::NoRoom`], [`Kind::Overflow`] and [`Kind::Misuse`] as [`encode`](super::encode).
+/// [`Kind::WrongType`] if the element type has no such builder, [`Kind::Lossy`] for values that the original loses,
+/// [`Kind::NoRoom`], [`Kind::Overflow`] and [`Kind::Misuse`] as in [`encode`](super::encode).
 pub fn encode_like_original(
     rows: &Rows<'_>,
     original: Original,
@@ -94,7 +93,7 @@ pub fn encode_like_original(
     plan(rows, original, &mut scratch.scope())?.write(rows, dst)
 }
 
-/// The encoding that [`encode_like_original`] writes.
+/// Returns the encoding that [`encode_like_original`] writes.
 ///
 /// # Errors
 /// Errors of [`encode_like_original`], except `NoRoom` for the destination.
@@ -117,7 +116,7 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
     }
     let stats = Stats::of(rows)?;
     if !new && stats.first.is_none() {
-        // Beyond, the original writes a mask that it cannot read (section 13, item 9).
+        // With more rows, the original writes a mask that it cannot read (section 13, item 9).
         return match stats.mask.rows() > MAX_EMPTY_ROWS as usize {
             true => Err(lossy(What::FILO_MASK_TYPE, MAX_EMPTY_ROWS as usize)),
             false => Ok(Plan::of(Encoding::Empty)),
@@ -172,10 +171,10 @@ fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encodin
     })
 }
 
-/// Whether differences save a class of widths (rule 2 of the old builders).
+/// Returns whether differences fit a smaller class of widths (rule 2 of the old builders).
 fn differences_pay(MinMax { min, max }: MinMax<i64>, long: bool) -> bool {
     let distance = MinMax { min, max }.distance();
-    // In the width of the element it wraps around; the original takes that for no gain.
+    // A larger distance wraps around in the width of the element. The original then uses no differences.
     let limit = if long { i64::MAX.cast_unsigned() } else { i32::MAX as u64 };
     let saves = |class: Packing| {
         let bits = class.bits();
@@ -209,7 +208,7 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
     })
 }
 
-/// The width of the residuals, where the values look like a line to the original.
+/// Returns the width of the residuals, or `None` if the original does not use a line for the values.
 fn delta_delta(values: &[i64], slant: Slant, MinMax { min, max }: MinMax<i64>) -> Option<Packing> {
     let step = values.len().checked_div(5).filter(|step| *step > 0)?;
     let mut sample = values.iter().step_by(step).take(5);
@@ -220,22 +219,22 @@ fn delta_delta(values: &[i64], slant: Slant, MinMax { min, max }: MinMax<i64>) -
     packed(slant.distances.into())
 }
 
-/// What a NaN is beside other doubles that are all the same.
+/// How the original treats a NaN among other doubles that are all equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nan {
-    /// Another value: the old builders take it for the largest.
+    /// As another value. The old builders treat NaN as the largest number.
     Differs,
-    /// None at all (section 13, item 3).
+    /// It ignores a NaN (section 13, item 3).
     Ignored,
 }
 
-/// Whether the original takes floats for constant: it compares numbers, and starts from the largest
-/// finite one, so that infinities never are. `Lossy` if they differ in their bits.
+/// Returns whether the original treats floats as constant. It compares numbers, starting with the largest finite one,
+/// so infinities are never constant. Returns [`Kind::Lossy`] if the values differ in their bits.
 fn constant(mask: &Mask<'_>, value: impl Fn(usize) -> f64, nan: Nan) -> Result<bool> {
     let present = || (0..mask.rows()).filter(|row| mask.get(*row));
     let numbers = || present().map(&value).filter(|value| nan == Nan::Differs || !value.is_nan());
     let Some(first) = numbers().next() else { return Ok(false) };
-    // A NaN is equal to nothing.
+    // A NaN does not equal itself.
     if !first.is_finite() || numbers().any(|value| value != first) {
         return Ok(false);
     }
@@ -246,8 +245,8 @@ fn constant(mask: &Mask<'_>, value: impl Fn(usize) -> f64, nan: Nan) -> Result<b
     }
 }
 
-/// The width as ints, if the original takes all doubles for whole: so it does with a negative zero,
-/// which is `Lossy`.
+/// Returns the width as ints if the original treats all doubles as whole numbers. This includes a negative zero, which
+/// is [`Kind::Lossy`].
 fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, found: Option<MinMax<i32>>) -> Result<Option<Packing>> {
     if let Some(range) = found {
         return Ok(packed(range.into()));
@@ -268,8 +267,8 @@ fn at(values: &[f64]) -> impl Fn(usize) -> f64 {
     |row| values.get(row).copied().unwrap_or_default()
 }
 
-/// Refuses values that are so far above the least that the original's difference wraps around
-/// (section 13, item 5).
+/// Returns an error if a value is so far above the minimum that the original's difference wraps around (section 13,
+/// item 5).
 fn in_reach(values: &[i64], mask: &Mask<'_>, range: MinMax<i64>) -> Result<()> {
     if i64::try_from(range.distance()).is_ok() {
         return Ok(());
@@ -300,12 +299,12 @@ fn old_strings<'a>(
     let Some(dictionary) = Dictionary::find(strings, &stats.mask, Element::String, bounds, scratch)? else {
         return Ok(Plan::of(Encoding::SimpleString));
     };
-    // The code of a string more than there are is counted, too (section 8.7).
+    // The original chooses a width that fits one more code than there are strings (section 8.7).
     let packing = flat(MinMax { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
     Ok(Plan::with(dictionary, packing))
 }
 
-/// Rule 4 of the new vectors.
+/// Chooses the encoding of UTF8 vectors (rule 4 of the new vectors).
 fn utf8<'a>(rows: &Rows<'a>, strings: Strings<'a>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
     let mask = Mask::new(rows)?;
     if hint == Hint::Simple {
@@ -317,7 +316,7 @@ fn utf8<'a>(rows: &Rows<'a>, strings: Strings<'a>, hint: Hint, scratch: &mut Scr
     let Some(dictionary) = found.flatten() else {
         return Ok(Plan::of(if slots_pay(strings, &mask)? { Encoding::FixedMaxUtf8 } else { Encoding::Utf8 }));
     };
-    // The original's dictionary takes them for missing (section 13, item 2).
+    // The original's dictionary treats empty strings as missing (section 13, item 2).
     if let Some(row) = first_empty(strings, &mask)? {
         return Err(lossy(What::FILO_STRING, row));
     }
@@ -327,7 +326,8 @@ fn utf8<'a>(rows: &Rows<'a>, strings: Strings<'a>, hint: Hint, scratch: &mut Scr
     }
 }
 
-/// How few different strings the first rows must have for the original to make a dictionary; `None` if it makes none.
+/// Returns the maximum number of different strings in the first rows with which the original builds a dictionary, or
+/// `None` if it never does.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -342,7 +342,7 @@ fn few_in_sample(strings: Strings<'_>, mask: &Mask<'_>, hint: Hint) -> Result<Op
         return Ok(Some(Bounds::NONE));
     }
     let rows = mask.prefix(sample.saturating_add(1));
-    // The entry of missing rows counts, empty strings have none.
+    // The entry of missing rows is counted. Empty strings have no entry.
     let most = limit.saturating_sub(1).saturating_add(first_empty(strings, &rows)?.map_or(0, |_| 1));
     Ok((limit > 0).then_some(Bounds { entries: most, sample: rows.rows(), ..Bounds::NONE }))
 }
@@ -356,10 +356,10 @@ fn first_empty(strings: Strings<'_>, mask: &Mask<'_>) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// Whether slots of the longest string's size are shorter than what the original takes for the length
-/// of the variable form.
+/// Returns whether slots of the size of the longest string are shorter than the original's estimate of the variable
+/// form.
 fn slots_pay(strings: Strings<'_>, mask: &Mask<'_>) -> Result<bool> {
-    /// From about this row on, the original counts the long form.
+    /// The original counts the long form starting at about this row.
     const FAR_ROW: usize = 16_383;
     let (mut longest, mut variable) = (0, mask.rows().saturating_mul(4));
     for row in (0..mask.rows()).filter(|row| mask.get(*row)) {

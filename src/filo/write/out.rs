@@ -1,11 +1,12 @@
-//! One chunk, put into the caller's buffer front to back.
+//! Writes one chunk to a caller-provided buffer from front to back.
 
 use crate::bytes::short_strings::copy;
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, Header};
 
-/// Longest chunk and most rows: offsets and counts of the format are signed 32-bit (section 12).
+/// Maximum length of a chunk in bytes and maximum number of rows: offsets and counts are signed 32-bit numbers in the
+/// format (section 12).
 pub(super) const MAX_LEN: usize = i32::MAX as usize;
 
 /// The remaining bytes of a chunk. Its length is known before the first byte is written, so a buffer that is too small
@@ -22,7 +23,7 @@ impl<'d> Out<'d> {
         Out::chunk_of_word(header.word(), payload, dst)
     }
 
-    /// Starts a chunk with this header word, whose high bits contain more than the header.
+    /// Starts a chunk with a header word that may also contain a row count.
     pub fn chunk_of_word(word: u32, payload: usize, dst: &'d mut [u8]) -> Result<Self> {
         let len = payload.saturating_add(HEADER_LEN);
         if len > MAX_LEN {
@@ -36,7 +37,7 @@ impl<'d> Out<'d> {
         Ok(out)
     }
 
-    /// Ends the chunk: its length.
+    /// Ends the chunk. Returns its length.
     pub fn finish(self) -> Result<usize> {
         debug_assert!(self.rest.is_empty(), "{} bytes of the chunk were not put", self.rest.len());
         Ok(self.payload.saturating_add(HEADER_LEN))
@@ -48,7 +49,7 @@ impl<'d> Out<'d> {
         self.payload.saturating_sub(self.rest.len())
     }
 
-    /// The next `n` bytes, to be filled by the caller.
+    /// Returns the next `n` bytes, to be filled by the caller.
     pub fn take(&mut self, n: usize) -> Result<&'d mut [u8]> {
         match core::mem::take(&mut self.rest).split_at_mut_checked(n) {
             Some((head, rest)) => {
@@ -75,29 +76,29 @@ impl<'d> Out<'d> {
         Ok(())
     }
 
-    /// Zeros, up to `end` counted from the start of the payload.
+    /// Writes zeros up to `end`, counted from the start of the payload.
     pub fn zeros_to(&mut self, end: usize) -> Result<()> {
         self.take(end.saturating_sub(self.at()))?.fill(0);
         Ok(())
     }
 
-    /// A count, length or offset.
+    /// Writes a count, length or offset.
     pub fn u32(&mut self, number: impl TryInto<u32>) -> Result<()> {
         let number = number.try_into().map_err(|_| Error::new(Kind::Overflow, What::DESTINATION, 0))?;
         self.put(number.to_le_bytes())
     }
 
-    /// The header of a packed vector of `n` values (section 9.1).
+    /// Writes the header of a packed vector of `n` values (section 9.1).
     pub fn packed_header(&mut self, packing: Packing, n: usize) -> Result<()> {
         self.put(packed_header(packing, n))
     }
 }
 
-/// The header of a packed vector of `n` values: width, sign, bits used in the last byte (0 = all).
+/// Returns the header of a packed vector of `n` values: width, sign, number of bits used in the last byte (0 = all).
 #[allow(clippy::cast_possible_truncation, reason = "widths are at most 64, used bits below 8")]
 pub(super) const fn packed_header(packing: Packing, n: usize) -> [u8; 4] {
     let bits = packing.bits();
-    // Vectors of 64 bits are marked as signed (`40 00 01 00`), although no reader uses the mark.
+    // Vectors of 64 bits are marked as signed (`40 00 01 00`), although no reader uses this flag.
     let signed = packing.signed() || matches!(packing, Packing::W64);
     let used = (n as u32 & 7).wrapping_mul(bits) & 7;
     [bits as u8, 0, signed as u8, used as u8]

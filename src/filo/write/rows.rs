@@ -1,16 +1,32 @@
-//! What the writers take: rows of one element type, and which of them have a value.
+//! The input of the writers: rows of one element type, and their validity.
 
 use crate::bytes::Bits;
 use crate::column::{Validity, VarBytes};
 use crate::error::Result;
 use crate::filo::Element;
 
-/// Rows to be written.
+/// Rows to write.
+///
+/// ```
+/// use pilaster::bytes::{Bits, Scratch};
+/// use pilaster::column::Validity;
+/// use pilaster::filo::write::{Plain, Rows, encode};
+/// use pilaster::filo::{Element, Encoding, Packing, Vector};
+///
+/// let validity = Validity::Bits(Bits::new(&[0b101], 0, 3)?);
+/// let rows = Rows { values: Plain::Long(&[10, 0, 30]), validity };
+/// assert_eq!((rows.len(), rows.is_empty(), rows.values.element()), (3, false, Element::Long));
+///
+/// let mut chunk = [0; 32];
+/// let len = encode(Encoding::Masked(Packing::U8), &rows, &mut chunk, &mut Scratch::new(&mut []))?;
+/// assert_eq!(Vector::open(&chunk[..len], Element::Long)?.get(1)?, None);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// One value per row, also where it is missing.
+    /// One value per row. The value of a missing row is ignored.
     pub values: Plain<'a>,
-    /// Which rows have a value.
+    /// The rows that have a value.
     pub validity: Validity<'a>,
 }
 
@@ -24,28 +40,28 @@ pub enum Plain<'a> {
     Float(&'a [f32]),
     Double(&'a [f64]),
     Timestamp(&'a [i64]),
-    /// Instants and their offsets from UTC, both in milliseconds; the offsets must be whole quarters
-    /// of an hour, and as many as instants.
+    /// Instants and their offsets from UTC, both in milliseconds, one of each per row. The offsets must be multiples of
+    /// a quarter of an hour.
     DateTime {
         millis: &'a [i64],
         offsets: &'a [i32],
     },
     String(Strings<'a>),
-    /// Also blobs.
+    /// UTF8 strings or blobs.
     Utf8(Strings<'a>),
 }
 
-/// Strings, in either of two forms.
+/// Strings in one of two forms.
 #[derive(Clone, Copy, Debug)]
 pub enum Strings<'a> {
-    /// As a batch has them.
+    /// The strings of a batch.
     Spans(VarBytes<'a>),
-    /// As slices.
+    /// One slice per string.
     Slices(&'a [&'a [u8]]),
 }
 
 impl Plain<'_> {
-    /// The element type. Blobs are UTF8: only a reader tells them apart.
+    /// Returns the element type. Blobs are UTF8 here; only a reader distinguishes them.
     #[must_use]
     pub const fn element(&self) -> Element {
         match self {
@@ -63,13 +79,13 @@ impl Plain<'_> {
 }
 
 impl<'a> Rows<'a> {
-    /// Rows that all have a value.
+    /// Creates rows that all have a value.
     #[must_use]
     pub const fn all(values: Plain<'a>) -> Self {
         Rows { values, validity: Validity::All }
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self.values {
@@ -90,7 +106,7 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// How many strings.
+    /// Returns the number of strings.
     #[must_use]
     pub(crate) const fn len(&self) -> usize {
         match self {
@@ -99,7 +115,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// String `i`.
+    /// Returns string `i`.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`](crate::error::Kind::OutOfRange) if `i` is not a row; errors of [`VarBytes::get`].

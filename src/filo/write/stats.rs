@@ -1,4 +1,4 @@
-//! What the choice of an encoding depends on, found in one walk over the rows.
+//! Statistics for the choice of an encoding, computed in one scan of the rows.
 
 use super::len::{delta_delta_len, fixed_max_len, mask_bytes, masked_len, packed_len, pad4};
 use super::mask::Mask;
@@ -13,22 +13,22 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, QUARTER_MS};
 use crate::filo::{Element, Encoding};
 
-/// Facts about rows: all that the length of any of their encodings depends on, dictionaries aside.
+/// Statistics of rows. They determine the length of every encoding except dictionaries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stats<'a> {
     /// The element type.
     pub element: Element,
     /// Which rows have a value.
     pub mask: Mask<'a>,
-    /// The first that has one.
+    /// The first row that has a value.
     pub first: Option<usize>,
-    /// Statistics of the values of valid rows; if there are none, of a zero.
+    /// Statistics of the values of valid rows, or of a zero if all rows are missing.
     pub present: Present,
-    /// For longs without missing rows: the line, if differences to it fit.
+    /// For longs without missing rows: the line, if the differences to it fit 32 bits.
     pub slant: Option<Slant>,
 }
 
-/// The line from the first value to the last, and how far the values are from it.
+/// The line from the first value to the last, and the range of the differences to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slant {
     pub line: Line,
@@ -38,36 +38,36 @@ pub(super) struct Slant {
 /// Statistics of the values of valid rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Present {
-    /// Booleans and floats: whether all are the same, bit by bit.
+    /// Booleans and floats: whether all have the same bits.
     Opaque { equal: bool },
-    /// Ints, longs and timestamps. Of ints, those up to where their range passes 16 bits, of longs that have no
-    /// slant, those up to where it passes 32: no width depends on the others.
+    /// The range of ints, longs and timestamps. For ints it stops growing when it exceeds 16 bits, for longs without a
+    /// line when it exceeds 32 bits, because no width depends on the further values.
     Integers(MinMax<i64>),
-    /// Doubles: whether all are the same, bit by bit, and their range if integers can hold them all.
+    /// Doubles: whether all have the same bits, and their range if all are equal to ints.
     Doubles { equal: bool, whole: Option<MinMax<i32>> },
-    /// Instants, and their offsets in quarters of an hour.
+    /// The ranges of instants and of their UTC offsets in quarters of an hour.
     DateTimes { millis: MinMax<i64>, zones: MinMax<i32> },
     /// Strings.
     Strings(Lengths),
 }
 
-/// Facts about strings.
+/// Statistics of the lengths of strings, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lengths {
-    /// Whether all are the same.
+    /// Whether all strings are equal.
     pub equal: bool,
-    /// The longest.
+    /// The maximum length.
     pub max: usize,
-    /// All together.
+    /// The sum of all lengths.
     pub sum: usize,
-    /// All together, each with a NUL and filled up to a multiple of 4; missing ones are empty.
+    /// The sum of all lengths, each with a NUL and rounded up to a multiple of 4. Missing strings count as empty.
     pub padded: usize,
-    /// How many need the long form in a variable vector.
+    /// The number of strings that need the long form in a UTF8 vector.
     pub long: usize,
 }
 
 impl<'a> Stats<'a> {
-    /// Walks over all rows.
+    /// Computes the statistics of all rows.
     ///
     /// # Errors
     /// [`Kind::Lossy`] with the row whose UTC offset is not a multiple of a quarter of an hour, [`Kind::Misuse`] if the
@@ -102,8 +102,8 @@ impl<'a> Stats<'a> {
         Ok(Stats { element: rows.values.element(), mask, first, present, slant })
     }
 
-    /// The exact length of the chunk in an encoding that can hold the rows. Dictionaries know their own
-    /// length; here they have none.
+    /// Returns the exact length in bytes of the chunk in an encoding that can store the rows; `usize::MAX` for
+    /// dictionaries, whose length [`Dictionary`](super::dictionary::Dictionary) computes.
     pub fn len(&self, encoding: Encoding) -> usize {
         let rows = self.mask.rows();
         let text = match self.present {
@@ -141,12 +141,12 @@ impl<'a> Stats<'a> {
         }
     }
 
-    /// A FlatBuffer kind: header word, `fixed` bytes of the template, data, mask block.
+    /// Returns the size in bytes of a FlatBuffer kind: header word, `fixed` bytes of the template, data, mask block.
     const fn flat(&self, fixed: usize, data: usize) -> usize {
         self.mask.flat().end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
     }
 
-    /// Bytes of the data of `rows` rows.
+    /// Returns the size in bytes of the data of `rows` rows.
     const fn data(&self, packing: Packing, rows: usize) -> usize {
         match self.element {
             Element::Boolean => mask_bytes(rows),
@@ -155,7 +155,7 @@ impl<'a> Stats<'a> {
     }
 }
 
-/// A string block (section 17): count, then per string offset, length and padded bytes.
+/// Returns the size in bytes of a string block (section 17): count, then per string offset, length and padded bytes.
 const fn block_len(strings: usize, padded: usize) -> usize {
     strings.saturating_mul(8).saturating_add(padded).saturating_add(4)
 }
@@ -165,7 +165,7 @@ impl Lengths {
     pub const NONE: Lengths = Lengths { equal: true, max: 0, sum: 0, padded: 0, long: 0 };
 }
 
-/// The quarters of an hour in an offset, if it is a whole number of them.
+/// Returns the number of quarters of an hour in an offset, or `None` if it is not a whole number.
 pub(super) const fn quarters(offset_ms: i32) -> Option<i32> {
     if offset_ms % QUARTER_MS == 0 { Some(offset_ms.wrapping_div(QUARTER_MS)) } else { None }
 }
@@ -178,7 +178,7 @@ fn at<T: Copy + Default>(values: &[T], row: Option<usize>) -> T {
 /// value of a valid row, ranges and comparisons can ignore the mask.
 pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
     if !mask.nulls() {
-        // Short enough to be in the first-level cache for a second look.
+        // Short enough to remain in the first-level cache for a second pass.
         let _ = values.chunks(16 * BLOCK).all(take);
         return;
     }
@@ -196,7 +196,7 @@ pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: 
     }
 }
 
-/// Values that are looked at together where some are missing.
+/// Number of values per run if some are missing.
 const STAGED: usize = if FAST { 4 * BLOCK } else { BLOCK };
 
 /// Returns the range of longs, and their line if no row is missing. One pass usually suffices for both: along a steep
@@ -207,7 +207,7 @@ fn longs(values: &[i64], mask: &Mask<'_>, first: i64) -> (MinMax<i64>, Option<Sl
     if line.slope == 0 {
         let range = wide_range(values, mask, first);
         let slant = Slant::of(line, range.min.checked_sub(first), range.max.checked_sub(first));
-        // Else distances may be short that lead around, from the greatest number to the least.
+        // Otherwise wrapping differences may be small although the values are at both ends of the range of longs.
         if slant.is_some() || u32::try_from(range.distance()).is_ok() {
             return (range, slant);
         }
@@ -226,7 +226,7 @@ impl Slant {
         Some(Slant { line, distances })
     }
 
-    /// Looks at all values, or until one is too far from the line.
+    /// Computes the differences of all values to a line. Returns `None` if one does not fit 32 bits.
     fn along(line: Line, values: &[i64]) -> Option<Self> {
         let mut extent = MinMax::of(0);
         for (i, run) in values.chunks(64 * BLOCK).enumerate() {
@@ -237,11 +237,11 @@ impl Slant {
         Some(Slant { line, distances: extent })
     }
 
-    /// The range of the values, if they need be looked at only near the ends: further inside, the
-    /// line has risen or fallen by more than all their distances.
+    /// Returns the range of the values if only those near the ends must be examined: further inside, the line has risen
+    /// or fallen by more than the range of all differences.
     fn range(self, values: &[i64]) -> Option<MinMax<i64>> {
         let (first, last) = (*values.first()?, *values.last()?);
-        // Not where a distance of 32 bits may lead around from the greatest number to the least.
+        // `None` if a difference of 32 bits may wrap around at the end of the range of longs.
         first.min(last).checked_add(i32::MIN.into())?;
         first.max(last).checked_add(i32::MAX.into())?;
         let spread = MinMax::<i64>::from(self.distances).distance();
@@ -254,7 +254,7 @@ impl Slant {
     }
 }
 
-/// The range of all values up to the run with which it passes 32 bits.
+/// Returns the range of all values up to the run in which it exceeds 32 bits.
 fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> MinMax<i64> {
     let mut extent = MinMax::of(first);
     runs(values, mask, first, |run| {
@@ -268,7 +268,7 @@ fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> MinMax<i64> {
     extent
 }
 
-/// The range of all values up to the run with which it passes 16 bits.
+/// Returns the range of all values up to the run in which it exceeds 16 bits.
 fn short_range(values: &[i32], mask: &Mask<'_>, first: i32) -> MinMax<i32> {
     let mut extent = MinMax::of(first);
     runs(values, mask, first, |run| {
@@ -278,7 +278,7 @@ fn short_range(values: &[i32], mask: &Mask<'_>, first: i32) -> MinMax<i32> {
     extent
 }
 
-/// The range of all values, of which `first` is one.
+/// Returns the range of all values. `first` must be one of them.
 pub(super) fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> MinMax<T> {
     let mut extent = MinMax::of(first);
     runs(values, mask, first, |run| {
@@ -288,7 +288,7 @@ pub(super) fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> M
     extent
 }
 
-/// Whether all values are `first`. Floats come as their bits.
+/// Returns whether all values equal `first`. Floats are passed as their bits.
 pub(super) fn equal<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>, first: T) -> bool {
     let mut equal = true;
     runs(values, mask, first, |run| {
@@ -335,14 +335,14 @@ fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Resul
     let sample = first.map_or(Ok(&[][..]), |first| strings.get(first))?;
     let mut found = Lengths::NONE;
     for row in 0..strings.len() {
-        // A missing row is an empty string where it has to be one.
+        // A missing row counts as an empty string.
         let string = if mask.get(row) { strings.get(row)? } else { &[] };
         found.max = found.max.max(string.len());
         found.sum = found.sum.saturating_add(string.len());
         found.padded = found.padded.saturating_add(pad4(string.len().saturating_add(1)));
         found.equal = found.equal && (string == sample || !mask.get(row));
     }
-    // Behind the count and the words.
+    // The text starts after the count and the words.
     let start = strings.len().saturating_mul(4).saturating_add(4);
     if word(start.saturating_add(found.sum), found.max).1 {
         found.long = long_forms(strings, mask, start)?;
@@ -350,7 +350,7 @@ fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Resul
     Ok(found)
 }
 
-/// How many strings of a variable vector need the long form, the first of which is at `offset`.
+/// Returns the number of strings of a UTF8 vector that need the long form. The first string is at `offset`.
 fn long_forms(strings: Strings<'_>, mask: &Mask<'_>, mut offset: usize) -> Result<usize> {
     let mut count = 0usize;
     for row in (0..strings.len()).filter(|row| mask.get(*row)) {

@@ -1,15 +1,15 @@
-//! Strings in the order in which a chunk holds them.
+//! Strings in the order in which a chunk stores them.
 
 use super::cells::lossy;
 use super::mask::Mask;
 use super::rows::Strings;
 use crate::error::{Error, Kind, Result, What};
 
-/// Rows, or the entries of a dictionary. `None` is a missing row, and entry 0 of every dictionary.
+/// Rows, or the entries of a dictionary. A missing row and entry 0 of every dictionary are `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Texts<'a> {
     Rows(Strings<'a>, Mask<'a>),
-    /// Entry `k + 1` is string `rows[k]`, or string `k` if there are no rows.
+    /// Entry `k + 1` is string `rows[k]`, or string `k` if `rows` is `None`.
     Entries(Strings<'a>, Option<&'a [u32]>),
 }
 
@@ -36,13 +36,13 @@ impl<'a> Texts<'a> {
         strings.get(row).map(Some)
     }
 
-    /// All of them.
+    /// Returns an iterator over all strings.
     pub fn iter(&self) -> impl Iterator<Item = Result<Option<&'a [u8]>>> + use<'a> {
         let texts = *self;
         (0..texts.len()).map(move |i| texts.get(i))
     }
 
-    /// The row, for messages, where string `i` appears first.
+    /// Returns the first row of string `i`, for errors.
     pub fn row(&self, i: usize) -> usize {
         match self {
             Texts::Rows(..) => i,
@@ -53,7 +53,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Returns the string that all valid rows have; empty if there are none.
+    /// Returns the string that all valid rows have, or an empty string if all rows are missing.
     pub fn constant(&self) -> Result<&'a [u8]> {
         let mut first = None;
         for (row, text) in self.iter().enumerate() {

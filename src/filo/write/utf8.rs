@@ -12,13 +12,14 @@ use crate::error::{Result, What};
 use crate::filo::raw::{FIXED_NA, Header, UTF8_LEN_BITS, UTF8_MAX_LEN, UTF8_MAX_OFFSET, UTF8_NA};
 use crate::filo::{Element, Encoding};
 
-/// Longest string of a fixed-max slot: the slot size is one byte, and holds a length byte.
+/// Maximum length in bytes of a string in a fixed-max slot. The slot size is stored in one byte, and includes a length
+/// byte.
 pub(super) const MAX_SLOT_TEXT: usize = 254;
 
 /// Returns the word of a string at `offset`, and whether its length is stored before its bytes.
 #[inline]
 pub(super) fn word(offset: usize, len: usize) -> (u32, bool) {
-    // Both are below 2^31, as the chunk is; a longer one is refused before its words are put.
+    // Both are below 2^31, because a longer chunk is an error before its words are written.
     let offset = u32::try_from(offset).unwrap_or(UTF8_NA - 1);
     match u32::try_from(len) {
         Ok(len) if len <= UTF8_MAX_LEN && offset <= UTF8_MAX_OFFSET => (UTF8_NA | offset << UTF8_LEN_BITS | len, false),
@@ -26,7 +27,7 @@ pub(super) fn word(offset: usize, len: usize) -> (u32, bool) {
     }
 }
 
-/// Length of the layout of section 10.1.
+/// Returns the size in bytes of strings of variable length (section 10.1).
 fn variable_len(texts: &Texts<'_>) -> Result<usize> {
     let mut at = texts.len().saturating_mul(4).saturating_add(4);
     for text in texts.iter() {
@@ -37,7 +38,7 @@ fn variable_len(texts: &Texts<'_>) -> Result<usize> {
     Ok(at)
 }
 
-/// The layout of section 10.1; offsets count from its start.
+/// Writes count, words and strings (section 10.1). Offsets count from the position of the count.
 fn put_variable(texts: &Texts<'_>, out: &mut Out<'_>) -> Result<()> {
     let start = out.at();
     out.u32(texts.len())?;
@@ -65,7 +66,7 @@ pub(super) fn variable(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> 
     out.finish()
 }
 
-/// Section 10.2. The slot has the size of the longest string.
+/// Writes strings in slots (section 10.2). A slot has the size of the longest string.
 pub(super) fn fixed_max(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     let texts = Texts::Rows(strings, mask);
     let mut longest = 1u8;
@@ -94,7 +95,7 @@ pub(super) fn fixed_max(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) ->
     out.finish()
 }
 
-/// Section 9.3, of strings.
+/// Writes a repeated string (section 9.3).
 pub(super) fn repeated(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     mask.no_nulls()?;
     let text = Texts::Rows(strings, mask).constant()?;
@@ -104,11 +105,23 @@ pub(super) fn repeated(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> 
     out.finish()
 }
 
-/// Writes a [`DictUtf8`](super::super::Encoding::DictUtf8) chunk from a dictionary that the caller
-/// has: code `k` is `dictionary[k - 1]`, code 0 a missing row.
+/// Writes a [`DictUtf8`](super::super::Encoding::DictUtf8) chunk with a dictionary of the caller. Code `k` is
+/// `dictionary[k - 1]`, code 0 a missing row. Returns the length of the chunk.
 ///
 /// # Errors
-/// As [`dict_string`](super::dict_string).
+/// Errors of [`dict_string`](super::dict_string).
+///
+/// ```
+/// use pilaster::filo::write::{Strings, dict_utf8};
+/// use pilaster::filo::{Element, Packing, Value, Vector};
+///
+/// let mut chunk = [0; 64];
+/// let dictionary = Strings::Slices(&[b"off", b"on"]);
+/// let len = dict_utf8(dictionary, &[2, 1, 0, 1], Packing::U2, &mut chunk)?;
+/// let vector = Vector::open(&chunk[..len], Element::Utf8)?;
+/// assert_eq!((vector.get(0)?, vector.get(2)?), (Some(Value::Bytes(b"on")), None));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 pub fn dict_utf8(dictionary: Strings<'_>, codes: &[u32], packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let mask = check_codes(Encoding::DictUtf8(packing), Element::Utf8, dictionary.len(), codes)?;
     put_dict_utf8(&Texts::Entries(dictionary, None), &Cells { source: Source::Narrow(codes), mask }, packing, dst)
@@ -119,12 +132,12 @@ fn codes_at(entries: &Texts<'_>) -> Result<usize> {
     Ok(variable_len(entries)?.saturating_add(8))
 }
 
-/// Length of the payload of section 10.3, of which `codes` are packed codes.
+/// Returns the size in bytes of the payload of a dictionary vector (section 10.3) with `codes` bytes of packed codes.
 pub(super) fn dict_utf8_payload(entries: &Texts<'_>, codes: usize) -> Result<usize> {
     Ok(codes_at(entries)?.saturating_add(codes).saturating_add(4))
 }
 
-/// Section 10.3: layout of the dictionary, offset of the codes, dictionary, codes.
+/// Writes a dictionary vector (section 10.3): layout of the dictionary, offset of the codes, dictionary, codes.
 pub(super) fn put_dict_utf8(entries: &Texts<'_>, codes: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let codes_at = codes_at(entries)?;
     let mut out = Out::chunk(Header::DictUtf8, dict_utf8_payload(entries, codes.bytes(packing))?, dst)?;

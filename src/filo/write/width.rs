@@ -1,4 +1,4 @@
-//! The width rules (section 11): the first of a list that holds every number.
+//! The width rules (section 11): the first width of a list that fits every number.
 
 use crate::encoding::bitpack::Packing;
 use crate::encoding::bitpack::pack::fits;
@@ -12,17 +12,17 @@ const FLAT: [Packing; 7] =
 const PACKED: [Packing; 7] =
     [Packing::U2, Packing::U4, Packing::I8, Packing::U8, Packing::I16, Packing::U16, Packing::I32];
 
-/// By rule "FB". Numbers of 32 bits never get to the widths of longs.
+/// Returns the width by rule "FB". The range of 32-bit numbers never requires a width for longs.
 pub(super) fn flat(range: MinMax<i64>) -> Packing {
     first(FLAT, range).unwrap_or(Packing::W64)
 }
 
-/// By rule "BV"; `None` beyond 32 bits.
+/// Returns the width by rule "BV", or `None` if the range exceeds 32 bits.
 pub(super) fn packed(range: MinMax<i64>) -> Option<Packing> {
     first(PACKED, range)
 }
 
-/// By rule "FB" for differences from 0 to `distance`, which may be beyond the signed numbers.
+/// Returns the width by rule "FB" for differences from 0 to `distance`, which may exceed `i64::MAX`.
 pub(super) fn differences(distance: u64) -> Packing {
     i64::try_from(distance).map_or(Packing::W64, |max| flat(MinMax { min: 0, max }))
 }

@@ -1,4 +1,4 @@
-//! Truth values: one byte each, or, in columns that came from Arrow, one bit (section 4.2).
+//! Booleans: one byte each or, in columns that came from Arrow, one bit (section 4.2).
 
 use super::Column;
 use super::field::Which;
@@ -44,7 +44,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Neither 0, 1 nor missing.
+/// Returns whether the byte is neither 0, 1 nor missing.
 pub(super) const fn is_odd(byte: u8) -> bool {
     byte > 1 && byte != NA_BOOL
 }

@@ -1,4 +1,4 @@
-//! A column as the common vocabulary sees it.
+//! Implements the [`column`](mod@crate::column) traits.
 
 use core::fmt;
 use core::ops::Range;
@@ -13,10 +13,10 @@ use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::SType;
 
-/// Maximum number of rows of a batch that was checked, so that the caller finds it in the cache.
+/// Maximum number of rows of a batch that is checked while it is read, so that the caller finds it in the cache.
 const ROWS: u64 = 1 << 14;
 
-/// Evaluates `$same` with the numbers of any type, `$other` for other values.
+/// Evaluates `$same` for numbers of any type, `$other` for other values.
 macro_rules! numbers {
     ($values:expr, $numbers:ident => $same:expr, $other:expr) => {
         match $values {
@@ -31,7 +31,7 @@ macro_rules! numbers {
     };
 }
 
-/// A column: a small handle on the metadata and on the bytes of the file.
+/// A column: a small handle that borrows the metadata and the bytes of the file.
 #[derive(Clone, Copy)]
 pub struct Column<'a> {
     field: Field<'a>,
@@ -47,18 +47,18 @@ impl fmt::Debug for Column<'_> {
 const _: () = assert!(size_of::<Column<'_>>() <= 192);
 
 impl<'a> Column<'a> {
-    /// The column that `field` describes, over bytes that hold its buffers: the file, or the range
-    /// that [`Field::span`] tells.
+    /// Creates the column that `field` describes. `window` must contain its buffers: the whole file, or the range that
+    /// [`Field::span`] returns.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if the window lacks a buffer of it.
+    /// [`Kind::Truncated`] if `window` does not contain a buffer of the column.
     pub fn new(field: Field<'a>, window: Window<'a>) -> Result<Self> {
         let column = Column { field, window };
         column.check()?;
         Ok(column)
     }
 
-    /// The window holds all buffers.
+    /// Checks that the window contains all buffers.
     fn check(&self) -> Result<()> {
         for span in self.field.buffers() {
             self.window.get(*span)?;
@@ -66,14 +66,14 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// What the metadata says of the column.
+    /// Returns the description of the column.
     #[must_use]
     pub const fn field(&self) -> &Field<'a> {
         &self.field
     }
 
     fn buffer(&self, which: Which) -> &'a [u8] {
-        // It was there when the column was made.
+        // `check` found it when the column was created.
         self.window.get(self.field.buffer(which)).unwrap_or_default()
     }
 
@@ -89,12 +89,12 @@ impl<'a> Column<'a> {
         self.buffer(Which::Validity)
     }
 
-    /// Whether the file is believed that nothing is missing.
+    /// Returns whether a null count of 0 is trusted.
     pub(super) fn is_trusted(&self) -> bool {
         self.field.rules.trust && self.field.null_count() == 0
     }
 
-    /// Whether a missing row is an error.
+    /// Returns whether a missing row is an error.
     pub(super) fn is_full(&self) -> bool {
         !self.field.rules.tolerant && self.field.null_count() == 0
     }
@@ -104,7 +104,7 @@ impl<'a> Column<'a> {
         Error::new(Kind::Invalid, What::JAY_NULLS, self.field.at())
     }
 
-    /// Validity by the bitmap alone.
+    /// Returns the validity according to the bitmap alone.
     fn by_bitmap<'s>(&self, first: usize, len: usize) -> Result<Validity<'s>>
     where
         'a: 's,
@@ -133,7 +133,7 @@ impl<'a> Column<'a> {
         both(valid, validity, rows)
     }
 
-    /// Allocates bits for rows, some of which may be missing.
+    /// Allocates a validity bitmap of `rows` bits. Fails if the column may not have missing rows.
     fn room<'s>(&self, rows: usize, scratch: &mut Scratch<'s>) -> Result<&'s mut [u8]> {
         if self.is_full() {
             return Err(self.unexpected_null());
@@ -141,7 +141,7 @@ impl<'a> Column<'a> {
         scratch.cut(rows.div_ceil(8), 1, 1)
     }
 
-    /// Takes those rows off `validity` whose numbers stand for missing ones.
+    /// Clears the bit in `validity` of each row whose number marks a missing value.
     fn mark_numbers<'s>(
         &self,
         values: &Values<'_>,
@@ -156,7 +156,7 @@ impl<'a> Column<'a> {
         self.mark(rows, pack, validity, scratch)
     }
 
-    /// First row and row count of what `rows` gives at most.
+    /// Returns the first row of `rows`, and the number of rows that one batch has at most.
     fn range(&self, rows: &Range<u64>) -> Result<(usize, usize)> {
         let all = self.field.rows();
         if rows.start > rows.end || rows.end > all {
@@ -170,13 +170,13 @@ impl<'a> Column<'a> {
         };
         match (usize::try_from(rows.start), usize::try_from(len)) {
             (Ok(first), Ok(len)) => Ok((first, len)),
-            // Nothing but void columns have more rows than memory has bytes.
+            // Only void columns can have more rows than fit in `usize`.
             (Err(_), Ok(len)) if self.field.stype() == SType::Void0 => Ok((0, len)),
             _ => Err(Error::needing(Kind::OutOfRange, What::ROW, rows.end, all)),
         }
     }
 
-    /// Elements of `size` bytes: the file's own where they can be taken as they are, else a copy in native order.
+    /// Returns elements of `size` bytes: the file's bytes if they are aligned and in native byte order, else a copy.
     fn elements<'s>(&self, first: usize, len: usize, size: usize, scratch: &mut Scratch<'s>) -> Result<&'s [u8]>
     where
         'a: 's,
@@ -189,7 +189,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Rows that have a value by these bits and by `validity`.
+/// Combines two bitmaps: a row has a value if it has one in `valid` and in `validity`.
 fn both<'s>(valid: &'s mut [u8], validity: &mut Validity<'s>, len: usize) -> Result<()> {
     if let Validity::Bits(bits) = validity {
         for (i, bytes) in valid.chunks_mut(8).enumerate() {
@@ -206,7 +206,7 @@ impl column::Column for Column<'_> {
         self.field.stype().ty().unwrap_or(Type::Opaque)
     }
 
-    /// Whether the file says that a row is missing; with tolerance, whether one could be.
+    /// Returns whether the null count is not 0. Always true for void columns and in tolerant mode.
     fn nullable(&self) -> bool {
         match self.field.stype() {
             SType::Void0 => true,
@@ -286,7 +286,7 @@ impl column::Column for Column<'_> {
         };
         Ok(Batch { first: rows.start, len, values, validity, of: *self })
     }
-    /// All rows: the statistics and the null count of the metadata.
+    /// Returns one zone of all rows, with the statistics and the null count of the metadata.
     fn zone_around<'s>(&self, row: u64, _: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
     where
         Self: 's,

@@ -1,4 +1,4 @@
-//! What the metadata says of one column: its type, rows and buffers, checked (sections 3 to 5).
+//! The checked description of one column: its type, rows and buffers (sections 3 to 5).
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use crate::generated::jay as views;
 use crate::jay::raw::{ALIGN, DATA, HEAD, SType, TEXT, VALIDITY};
 use crate::limits::Fuel;
 
-/// Which of the two forms a column is described in. One file can hold both.
+/// The layout of a column's description. One file can contain both layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
@@ -20,25 +20,51 @@ pub enum Layout {
     New,
 }
 
-/// Buffers that a column does not have.
+/// The ranges of absent buffers: empty.
 const NO_BUFFERS: [FileRange; 3] = [FileRange { at: HEAD.len() as u64, len: 0 }; 3];
 
 /// Rules for all columns of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// Behind the last byte that a buffer may have.
+    /// End offset that no buffer may exceed.
     pub(super) end: u64,
     pub(super) tolerant: bool,
     pub(super) trust: bool,
 }
 
-/// A column as the metadata describes it. Everything is checked that can be without the data.
+/// The description of a column in the metadata. Everything that can be checked without the data is checked.
+///
+/// ```
+/// use pilaster::bytes::{FileRange, Scratch};
+/// use pilaster::jay::{DATA, Field, File, Layout, ReadOptions, SType, Stats, TEXT, VALIDITY};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let bytes = std::fs::read("examples/data/stats_n7.jay")?;
+/// let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 512]))?;
+/// let field: Field<'_> = file.meta().field(24)?;
+/// assert_eq!((field.stype(), field.layout()), (SType::Str64, Layout::New));
+/// assert_eq!((field.rows(), field.null_count(), field.stats()?), (7, 3, None));
+/// assert!(field.child()?.is_none());
+///
+/// // Without a bitmap, flags in the offsets mark the missing rows.
+/// let buffers = field.buffers();
+/// assert_eq!(buffers[VALIDITY].len, 0);
+/// assert_eq!(buffers[DATA], FileRange { at: 824, len: 64 });
+/// assert_eq!(buffers[TEXT], FileRange { at: 888, len: 32 });
+/// assert_eq!(field.span()?, FileRange { at: 824, len: 96 });
+///
+/// let field = file.meta().field(6)?;
+/// assert_eq!(field.stats()?, Some(Stats::Int { min: -32767, max: 25366 }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Field<'a> {
     view: views::Column<'a>,
     stype: SType,
     layout: Layout,
-    /// Bytes of an offset of strings, which the tolerant infer; else of an element.
+    /// Size in bytes of an offset (strings and arrays) or of an element. In tolerant mode, the size of string offsets
+    /// is inferred from the length of their buffer.
     width: u8,
     pub(super) rules: Rules,
     rows: u64,
@@ -64,7 +90,7 @@ impl<'a> Field<'a> {
     }
 
     /// Reads the properties from the view of a column in a frame of `frame` rows (`None`: a child, which has its own
-    /// number).
+    /// number of rows).
     fn describe(&mut self, frame: Option<u64>) -> Result<()> {
         let (view, at) = (self.view, self.view.at());
         (self.stype, self.layout) = match view.type_()? {
@@ -93,7 +119,7 @@ impl<'a> Field<'a> {
         self.fit()
     }
 
-    /// Finds the buffers.
+    /// Reads the ranges of the buffers.
     fn place(&mut self) -> Result<()> {
         let count = self.stype.buffers();
         if count == 0 {
@@ -132,11 +158,11 @@ impl<'a> Field<'a> {
             return Err(short(What::JAY_VALIDITY, validity, bits));
         }
         let width = u64::from(self.width);
-        // Strings and arrays have an offset more than rows.
+        // Strings and arrays have one more offset than rows.
         let Some(offsets) = self.rows.checked_add(1) else { return Err(self.error(What::JAY_ROWS, self.rows)) };
         let is_text = self.stype.is_text();
         if is_text && self.rules.tolerant && validity.len == 0 {
-            // The original goes by the length alone.
+            // The original infers the width from the length of the buffer alone.
             self.width = if offsets.checked_mul(4) == Some(data.len) { 4 } else { 8 };
         }
         let width = if is_text { self.width.into() } else { width };
@@ -153,25 +179,25 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// The storage type.
+    /// Returns the storage type.
     #[must_use]
     pub const fn stype(&self) -> SType {
         self.stype
     }
 
-    /// In which form the column is described.
+    /// Returns the layout of the description.
     #[must_use]
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many rows are missing, as the file says.
+    /// Returns the number of missing rows as stored in the file.
     #[must_use]
     pub const fn null_count(&self) -> u64 {
         self.nulls
@@ -185,25 +211,25 @@ impl<'a> Field<'a> {
         Ok(self.view.stats()?.and_then(|stored| Stats::of(stored, self.stype)))
     }
 
-    /// The type that the statistics are stored as, by its tag, whether it fits or not.
+    /// Returns the stored statistics, whether or not they fit the type of the column.
     pub(super) fn stored_stats(&self) -> Result<Option<views::Stats>> {
         self.view.stats()
     }
 
-    /// Where the buffers lie in the file: validity, values or offsets, characters. Empty, where the
-    /// column has none.
+    /// Returns the ranges of the buffers in the file: validity, values or offsets, characters. The range of an absent
+    /// buffer is empty.
     #[must_use]
     pub const fn buffers(&self) -> &[FileRange; 3] {
         &self.buffers
     }
 
-    /// Offset of the description in the file.
+    /// Returns the offset of the description in the file.
     #[must_use]
     pub(crate) fn at(&self) -> u64 {
         self.view.at()
     }
 
-    /// The element column of an array.
+    /// Returns the element column of an array, or `None` for other types.
     ///
     /// # Errors
     /// Errors of an invalid child; [`Kind::Limit`] if arrays nest too deep.
@@ -255,7 +281,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The types of this column and its children agree with the type that each of them declares.
+    /// Checks that the type that the child declares equals the element type that this column declares, at every depth.
     pub(super) fn same_types(&self, fuel: &mut Fuel) -> Result<()> {
         let Some(child) = self.child()? else { return Ok(()) };
         let (mut outer, mut own) = (self.view.type_()?, child.view.type_()?);
@@ -281,12 +307,12 @@ impl<'a> Field<'a> {
         matches!(self.stype, SType::Bool8) && self.buffers[DATA].len < self.rows
     }
 
-    /// Bytes of an offset of strings, else of an element.
+    /// Returns the size in bytes of an offset (strings and arrays) or of an element.
     pub(super) const fn width(&self) -> u8 {
         self.width
     }
 
-    /// Whether offsets have 32 bits.
+    /// Returns whether offsets have 32 bits.
     pub(super) const fn is_narrow(&self) -> bool {
         self.width <= 4
     }
@@ -306,7 +332,7 @@ impl<'a> Field<'a> {
 }
 
 impl fmt::Debug for Field<'_> {
-    /// Without the bytes of the file.
+    /// Omits the bytes of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Field")
             .field("at", &self.at())
@@ -319,7 +345,7 @@ impl fmt::Debug for Field<'_> {
     }
 }
 
-/// A buffer by what it is for.
+/// The purpose of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Which {
     Validity,
@@ -328,7 +354,7 @@ pub(super) enum Which {
 }
 
 impl Rules {
-    /// Where a buffer lies in the file.
+    /// Returns the checked range of a buffer in the file.
     fn span(&self, stored: views::Buffer) -> Result<FileRange> {
         let views::Buffer { offset, length } = stored;
         let at = offset.saturating_add(HEAD.len() as u64);
@@ -346,7 +372,7 @@ impl Rules {
     }
 }
 
-/// The element type that an array type declares.
+/// Returns the element type that an array type declares.
 fn element<'a>(ty: Option<views::Type<'a>>) -> Result<Option<views::Type<'a>>> {
     match ty.map(|ty| ty.extra()).transpose()?.flatten() {
         Some(views::TypeExtra::Child(child)) => Ok(Some(child)),

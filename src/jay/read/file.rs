@@ -1,4 +1,4 @@
-//! A whole file, and parts of one.
+//! A file in memory, and byte windows of a file.
 
 use super::tail::check_head;
 use super::{Column, HEAD_SPAN, Meta, ReadOptions, Tail};
@@ -6,7 +6,7 @@ use crate::bytes::{FileRange, Scratch};
 use crate::column;
 use crate::error::{Error, Kind, Result, What};
 
-/// Bytes of a file, and where they lie in it: all of it, or what was fetched for a column.
+/// Bytes of a file and their offset in it: the whole file, or the range fetched for a column.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'a> {
     bytes: &'a [u8],
@@ -14,16 +14,16 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// `bytes`, which lie at offset `at` of the file.
+    /// Creates a window of `bytes`, which start at offset `at` of the file.
     #[must_use]
     pub const fn new(bytes: &'a [u8], at: u64) -> Self {
         Window { bytes, at }
     }
 
-    /// A range of the file.
+    /// Returns the bytes of a range of the file.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if it is not inside.
+    /// [`Kind::Truncated`] if the window does not contain the range.
     pub(crate) fn get(&self, span: FileRange) -> Result<&'a [u8]> {
         let missing = || Error::needing(Kind::Truncated, What::JAY_BUFFER, span.at, span.len);
         let at = span.at.checked_sub(self.at).filter(|_| span.len > 0);
@@ -35,7 +35,33 @@ impl<'a> Window<'a> {
     }
 }
 
-/// A file in memory: all its rows are one part ([`Once`](column::Once) makes a table of it).
+/// A file in memory. All its rows are one part; [`Once`](column::Once) makes a table of it.
+///
+/// ```
+/// use pilaster::bytes::{FileRange, Scratch};
+/// use pilaster::column::{Part, Value};
+/// use pilaster::error::What;
+/// use pilaster::jay::{File, ReadOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut bytes = std::fs::read("examples/data/keyed_1.jay")?;
+/// let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+/// assert_eq!((file.rows(), file.meta().keys()), (50, 1));
+/// assert_eq!(file.tail().meta, FileRange { at: 1072, len: 384 });
+/// let mut memory = vec![0; file.verify_need() as usize];
+/// file.verify(&mut Scratch::new(&mut memory))?;
+///
+/// // Damages the first character of column 1, a string column.
+/// bytes[416] = 0xff;
+/// let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
+/// let file = File::open(&bytes, &options, &mut Scratch::new(&mut []))?;
+/// let mut problems = Vec::new();
+/// file.problems(&mut Scratch::new(&mut memory), &mut |k, error| problems.push((k, error.what())));
+/// assert_eq!(problems, [(Some(1), What::JAY_TEXT)]);
+/// assert_eq!(file.column(1)?.get(1)?, Value::Text(b"ab"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
     bytes: &'a [u8],
@@ -58,13 +84,13 @@ impl<'a> File<'a> {
         Ok(File { bytes, tail, meta })
     }
 
-    /// The metadata.
+    /// Returns the metadata.
     #[must_use]
     pub const fn meta(&self) -> &Meta<'a> {
         &self.meta
     }
 
-    /// Where metadata and data lie.
+    /// Returns the positions of metadata and data.
     #[must_use]
     pub const fn tail(&self) -> &Tail {
         &self.tail

@@ -9,10 +9,11 @@ use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_BOOL, NA_OFFSET32, NA_OFFSET64, SType};
 
 impl<'a> Column<'a> {
-    /// The value of row `row`; a text is checked. The null count is not asked.
+    /// Returns the value of row `row`. Checks that a string is valid UTF-8. Ignores the null count.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such row; what is wrong with its bytes.
+    /// [`Kind::OutOfRange`] if `row` is not below the number of rows; [`Kind::Utf8`] for an invalid string;
+    /// [`Kind::Invalid`] for an invalid boolean or offset.
     pub fn get(&self, row: u64) -> Result<Value<'a>> {
         let none = || Error::needing(Kind::OutOfRange, What::ROW, row, self.rows());
         if row >= self.rows() {
@@ -34,7 +35,7 @@ impl<'a> Column<'a> {
             }
             SType::Bool8 => match self.data().get(i).copied().ok_or_else(none)? {
                 NA_BOOL => Ok(Value::Null),
-                // Finds the byte again, and says where it is.
+                // Creates the error with the offset of the byte.
                 byte if is_odd(byte) && !self.field().rules.tolerant => {
                     self.bools(i, 1, &mut Validity::All, &mut Scratch::new(&mut [0; 2])).map(|_| Value::Null)
                 }
@@ -83,7 +84,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Offset `i` as it is stored.
+    /// Returns offset `i` as it is stored, with its flag.
     fn offset(&self, i: usize) -> Result<u64> {
         if self.field().is_narrow() {
             return Ok(self.element::<u32>(i)?.into());

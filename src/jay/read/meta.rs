@@ -12,7 +12,7 @@ use crate::generated::jay as views;
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Linked, Str};
 
-/// The metadata of a file: a view that was checked.
+/// The checked metadata of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Meta<'a> {
     columns: Linked<'a, views::Column<'a>>,
@@ -26,9 +26,9 @@ pub struct Meta<'a> {
 }
 
 impl<'a> Meta<'a> {
-    /// The metadata `bytes`, which lie where `tail` says. Every description is looked at, in time
-    /// that is proportional to their number. Files of more than 32 columns, and those whose buffers
-    /// do not come in order, take some of `scratch` meanwhile.
+    /// Opens the metadata in `bytes`, the range [`tail.meta`](Tail::meta) of the file. Checks all column descriptions,
+    /// in time proportional to their number. Uses `scratch` temporarily if the file has more than 32 columns or its
+    /// buffers are not in ascending order.
     ///
     /// # Errors
     /// Errors of invalid metadata; [`Kind::NoRoom`] if `scratch` is too small.
@@ -55,7 +55,7 @@ impl<'a> Meta<'a> {
             odd = Some(Error::needing(Kind::Invalid, What::JAY_KEYS, at, keys.cast_unsigned().into()));
             0
         });
-        // The tolerant follow a buffer to wherever in the file it lies.
+        // In tolerant mode, a buffer may be anywhere in the file.
         let end = if options.tolerant { tail.file } else { tail.meta.at };
         let rules = Rules { end, tolerant: options.tolerant, trust: !options.check_null_counts && !options.tolerant };
         let meta = Meta { columns, rows, keys, at: tail.meta.at, rules, max_nodes: limits.max_nodes, odd };
@@ -101,19 +101,20 @@ impl<'a> Meta<'a> {
         Fuel::new(&crate::limits::Limits { max_nodes: self.max_nodes, ..crate::limits::Limits::DEFAULT })
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many columns.
+    /// Returns the number of columns.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// How many of the first columns are the key: by them the rows are sorted, and unique.
+    /// Returns the number of leading columns that are the key. Rows are sorted by the key, and no two rows have equal
+    /// keys.
     #[must_use]
     pub const fn keys(&self) -> usize {
         self.keys as usize
@@ -140,10 +141,10 @@ impl<'a> Meta<'a> {
         view.name()?.ok_or_else(|| Error::new(Kind::Invalid, What::JAY_NAME, view.at()))
     }
 
-    /// The description of column `k`.
+    /// Returns the description of column `k`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such column; what is wrong with the description.
+    /// [`Kind::OutOfRange`] if `k` is not below the number of columns; errors of an invalid description.
     pub fn field(&self, k: usize) -> Result<Field<'a>> {
         Field::of(self.view(k)?, self.rows, self.rules)
     }
@@ -155,7 +156,7 @@ impl<'a> Meta<'a> {
         self.columns.get(k)
     }
 
-    /// Offset of the metadata in the file.
+    /// Returns the offset of the metadata in the file.
     #[must_use]
     pub(crate) const fn at(&self) -> u64 {
         self.at
@@ -180,7 +181,7 @@ fn front(bytes: &[u8]) -> &str {
     }
 }
 
-/// A name as the original's reader would leave it: text, not empty, without control characters.
+/// Checks a name as the original's reader does: valid UTF-8, not empty, without control characters.
 pub(super) fn legal(name: Str<'_>) -> Result<()> {
     let text = name.text()?;
     let control = text.bytes().position(|byte| byte < 0x20);

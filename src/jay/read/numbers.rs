@@ -1,5 +1,5 @@
-//! Elements of one width: the file's own bytes where they are aligned and the machine is
-//! little-endian, else a copy in native order.
+//! Elements of fixed width: the file's bytes if they are aligned and the target is little-endian, else a copy in native
+//! byte order.
 
 use bytemuck::Pod;
 
@@ -7,13 +7,13 @@ use crate::bytes::Scratch;
 use crate::column::aligned;
 use crate::error::{Error, Kind, Result, What};
 
-/// An element as it is stored.
+/// A stored element.
 pub(super) trait Element: Pod {
-    /// The number that was loaded from little-endian bytes as if they were native.
+    /// Converts a number from little-endian to native byte order.
     fn native(self) -> Self;
 }
 
-/// An element that can stand for a missing one (section 4.2).
+/// A number type with a value that marks a missing row (section 4.2).
 pub(super) trait Number: Element {
     fn is_na(self) -> bool;
 }
@@ -56,12 +56,12 @@ integers! { u32 u64 }
 integers! { least: i8 i16 i32 i64 }
 floats! { f32 of u32; f64 of u64; }
 
-/// Whether elements of `size` bytes can be taken as they are.
+/// Returns whether elements of `size` bytes can be used in place.
 pub(super) fn is_native(bytes: &[u8], size: usize) -> bool {
     (cfg!(target_endian = "little") || size == 1) && aligned(bytes, size)
 }
 
-/// Elements of `size` bytes, all of `bytes`, in scratch memory.
+/// Copies all elements of `bytes`, `size` bytes each, to scratch memory, and converts them to native byte order.
 pub(super) fn copied<'s>(bytes: &[u8], size: usize, scratch: &mut Scratch<'s>) -> Result<&'s mut [u8]> {
     let copy = scratch.cut(bytes.len().checked_div(size).unwrap_or(0), size, size)?;
     for (to, from) in copy.iter_mut().zip(bytes) {
@@ -73,7 +73,7 @@ pub(super) fn copied<'s>(bytes: &[u8], size: usize, scratch: &mut Scratch<'s>) -
     Ok(copy)
 }
 
-/// Elements `first..first + len` of `size` bytes.
+/// Returns the bytes of the elements `first..first + len`, `size` bytes each.
 pub(super) fn part(bytes: &[u8], first: usize, len: usize, size: usize) -> Result<&[u8]> {
     let bounds = first.checked_mul(size).zip(len.checked_mul(size));
     let part = bounds.and_then(|(from, size)| bytes.get(from..)?.get(..size));

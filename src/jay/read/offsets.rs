@@ -1,5 +1,5 @@
-//! Offsets of strings and arrays: one more than rows, ascending; in strings without a bitmap the
-//! highest bit of the end says that the row is missing (section 4.2).
+//! Offsets of strings and arrays: one more than rows, ascending. If a string column has no bitmap, the highest bit of
+//! an end offset marks a missing row (section 4.2).
 
 use super::Column;
 use super::field::Which;
@@ -25,19 +25,19 @@ const fn is_flagged64(offset: u64) -> bool {
     offset & NA_OFFSET64 != 0
 }
 
-/// All but the first.
+/// Returns all offsets but the first.
 fn ends<O>(offsets: &[O]) -> &[O] {
     offsets.get(1..).unwrap_or_default()
 }
 
-/// Whether none is less than the one before or more than `most`.
+/// Returns whether offsets ascend and none exceeds `most`.
 fn ascend<O: Copy + Ord + Into<u64>>(offsets: &[O], most: u64) -> bool {
     let descends = offsets.iter().zip(ends(offsets)).fold(false, |any, (start, end)| any | (start > end));
     !descends && offsets.last().is_none_or(|end| (*end).into() <= most)
 }
 
 impl<'s> Offsets<'s> {
-    /// Offsets by their bytes, which are native and aligned.
+    /// Casts bytes, which are in native byte order and aligned.
     fn new(bytes: &'s [u8], narrow: bool) -> Self {
         match narrow {
             true => Offsets::Narrow(bytemuck::try_cast_slice(bytes).unwrap_or_default()),
@@ -52,7 +52,7 @@ impl<'s> Offsets<'s> {
         }
     }
 
-    /// Sets the bits of those without a flag.
+    /// Sets the bit of each offset without a flag.
     fn pack(self, bits: &mut [u8]) -> usize {
         match self {
             Offsets::Narrow(offsets) => bitmap::pack(offsets, bits, |offset| !is_flagged32(offset)),
@@ -74,13 +74,13 @@ impl<'s> Offsets<'s> {
         }
     }
 
-    /// Start and end of row `i`.
+    /// Returns start and end of row `i`.
     fn row(self, i: usize) -> Option<(u64, u64)> {
         Some((self.get(i)?, self.get(i.checked_add(1)?)?))
     }
 }
 
-/// Takes the flags off.
+/// Clears all flags.
 fn unflag(bytes: &mut [u8], narrow: bool) {
     match narrow {
         true => {
@@ -95,8 +95,9 @@ fn unflag(bytes: &mut [u8], narrow: bool) {
 }
 
 impl<'a> Column<'a> {
-    /// Offsets of `len` rows from `first` on, without flags; rows that are missing by them leave `validity`. `most`
-    /// is what they may reach; `text` are the characters, if these are the offsets of strings.
+    /// Returns the offsets of `len` rows starting at `first`, without flags, and clears the bit in `validity` of each
+    /// row with a flag. `most` is the maximum of an offset; `text` is the buffer of characters if these are offsets of
+    /// strings.
     pub(super) fn offsets<'s>(
         &self,
         first: usize,
@@ -138,7 +139,7 @@ impl<'a> Column<'a> {
         Ok(offsets)
     }
 
-    /// An upper bound of the scratch that [`offsets`](Self::offsets) takes.
+    /// Returns an upper bound of the scratch size in bytes that [`offsets`](Self::offsets) takes.
     pub(super) fn offsets_need(&self, rows: u64, text: bool) -> u64 {
         let rules = self.field().rules;
         let size = if self.field().is_narrow() { 4 } else { 8 };
@@ -159,8 +160,9 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Leaves only those rows in `validity` that can be read. Rows that share bytes would make a few of these much work, so
-/// all of them together have no more than twice what there is.
+/// Clears the bit in `validity` of each row that cannot be read. Rows may share bytes, so that few bytes would cause
+/// much work. Therefore all rows together may have at most `2 * most` bytes or child rows; further rows count as
+/// missing.
 fn sound<'s>(
     offsets: Offsets<'_>,
     len: usize,

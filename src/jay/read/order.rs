@@ -1,6 +1,6 @@
-//! Checks between columns: all names differ, no buffers overlap.
+//! Checks that involve several columns: all names differ, no buffers overlap.
 //!
-//! Up to [`FEW`] columns take stack memory only; more of them take eight bytes of scratch memory each.
+//! Up to [`FEW`] columns need only stack memory; with more columns, each takes eight bytes of scratch memory.
 
 use crate::bytes::{FileRange, Scratch, low32, sort_by};
 use crate::error::{Error, Kind, Result, What};
@@ -22,7 +22,7 @@ pub(super) fn unique_names(columns: &Columns<'_>, meta: u64, scratch: &mut Scrat
         Some(keys) => keys,
         None => inner.take::<u64>(count)?,
     };
-    // Names in a FlatBuffer may lie one upon the other; then a few bytes would be much work.
+    // Names in a FlatBuffer may overlap. Without this limit, a few bytes would cause much work.
     let mut left = meta;
     for (k, key) in keys.iter_mut().enumerate() {
         let name = name(columns, k);
@@ -47,7 +47,8 @@ fn name<'a>(columns: &Columns<'a>, k: usize) -> &'a [u8] {
     columns.get(k).and_then(|column| column.name()).ok().flatten().map_or(&[], |name| name.bytes())
 }
 
-/// Buffers as they come: those in ascending order, as every writer has them, need no memory.
+/// Counts the buffers of a file and detects whether they are in ascending order, as every writer stores them. Then they
+/// are disjoint, and no list of them is needed.
 pub(super) struct Disjoint {
     end: u64,
     pub(super) count: usize,
@@ -64,7 +65,7 @@ impl Disjoint {
     }
 }
 
-/// Checks that buffers in any order do not overlap: each is a start and an end.
+/// Checks that buffers do not overlap. `spans` holds start and end of each buffer in any order; it is sorted here.
 pub(super) fn disjoint(spans: &mut [[u64; 2]]) -> Result<()> {
     sort_by(spans, |a, b| a < b);
     for ([_, end], [next, _]) in spans.iter().zip(spans.iter().skip(1)) {

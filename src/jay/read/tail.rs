@@ -1,17 +1,26 @@
-//! The frame of a file: both signatures, and where the metadata lies (section 1).
+//! The frame of a file: both signatures, and the position of the metadata (section 1).
 
 use super::ReadOptions;
 use crate::bytes::{FileRange, LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{ALIGN, HEAD, MIN_LEN, MIN_META, OLD_TAIL, TAIL, TAIL_LEN};
 
-/// The first eight bytes.
+/// The range of the start signature: the first eight bytes.
 pub const HEAD_SPAN: FileRange = FileRange { at: 0, len: HEAD.len() as u64 };
 
-/// Checks the first eight bytes, [`HEAD_SPAN`].
+/// Checks the start signature. `bytes` is the range [`HEAD_SPAN`] of the file.
 ///
 /// # Errors
-/// [`Kind::Truncated`]; [`Kind::Unsupported`] for another version, [`Kind::Invalid`] for anything else.
+/// [`Kind::Truncated`] if `bytes` is shorter than 8 bytes; [`Kind::Unsupported`] for another version of the format;
+/// [`Kind::Invalid`] for any other signature.
+///
+/// ```
+/// use pilaster::error::Kind;
+/// use pilaster::jay::{HEAD, check_head};
+///
+/// assert_eq!(check_head(&HEAD), Ok(()));
+/// assert_eq!(check_head(b"JAY2\0\0\0\0").unwrap_err().kind(), Kind::Unsupported);
+/// ```
 pub fn check_head(bytes: &[u8]) -> Result<()> {
     let head = *Reader::<LittleEndian>::new(bytes).array::<{ HEAD.len() }>(What::JAY_HEAD)?;
     if head == HEAD {
@@ -22,21 +31,21 @@ pub fn check_head(bytes: &[u8]) -> Result<()> {
     Err(Error::needing(kind, What::JAY_HEAD, 0, version.into()))
 }
 
-/// What the end of a file says: where the metadata lies.
+/// The contents of the end of a file: the position of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tail {
-    /// The metadata.
+    /// The range of the metadata.
     pub meta: FileRange,
-    /// How long the file is.
+    /// Length of the file in bytes.
     pub file: u64,
 }
 
 impl Tail {
-    /// Where the end of a file of `len` bytes is.
+    /// Returns the range of the last 16 bytes of a file of `len` bytes, the input of [`of`](Self::of).
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if no file is that short.
+    /// [`Kind::Truncated`] if `len` is below the minimum of 24 bytes.
     pub fn span(len: u64) -> Result<FileRange> {
         match len.checked_sub(MIN_LEN) {
             Some(_) => Ok(FileRange { at: len.saturating_sub(TAIL_LEN), len: TAIL_LEN }),
@@ -54,7 +63,7 @@ impl Tail {
         let size = r.u64(What::JAY_META)?;
         let found = r.at();
         let tail = *r.array::<{ TAIL.len() }>(What::JAY_TAIL)?;
-        // The original looks at three bytes; very old releases ended a file in another way.
+        // The original compares only three bytes. Very old releases wrote another end signature.
         let known = tail == TAIL || options.tolerant && (tail.ends_with(b"JAY") || tail.ends_with(&OLD_TAIL));
         if !known {
             let [.., a, b, c, d] = tail;
@@ -74,7 +83,7 @@ impl Tail {
         Ok(Tail { meta, file: len })
     }
 
-    /// The data section, in which all buffers lie.
+    /// Returns the range of the data section, which contains all buffers.
     #[must_use]
     pub const fn data(&self) -> FileRange {
         let at = HEAD.len() as u64;

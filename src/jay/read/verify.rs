@@ -1,4 +1,4 @@
-//! Everything that opening leaves out: the data, and what the metadata says of it.
+//! The checks that opening omits: the data, and whether the metadata agrees with it.
 
 use core::cmp::Ordering;
 
@@ -19,11 +19,11 @@ impl File<'_> {
         (self.meta().width() as u64).saturating_mul(64).saturating_add(1 << 18)
     }
 
-    /// Walks everything: each value, string and offset, null counts, statistics, and whether rows with a
-    /// key are sorted by it. What a tolerant opening let pass fails here.
+    /// Checks the whole file: each value, string and offset, null counts, statistics, and whether rows with a key are
+    /// sorted by it. A problem that tolerant opening ignored is an error here.
     ///
     /// # Errors
-    /// The first thing that is wrong; [`Kind::NoRoom`].
+    /// The first problem found; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
         let mut first = None;
         self.problems(scratch, &mut |_, error| {
@@ -32,7 +32,8 @@ impl File<'_> {
         first.map_or(Ok(()), Err)
     }
 
-    /// Shows everything that is wrong, with the column if it is one: of each column the first thing.
+    /// Passes the first problem of each column to `each`, with its number, and the problems of the frame, without a
+    /// number. A `scratch` that is too small counts as a problem, too ([`Kind::NoRoom`]).
     pub fn problems(&self, scratch: &mut Scratch<'_>, each: &mut dyn FnMut(Option<usize>, Error)) {
         let options = ReadOptions { tolerant: false, ..ReadOptions::DEFAULT };
         let (tail, meta) = (self.tail(), self.meta());
@@ -45,7 +46,7 @@ impl File<'_> {
         }
         let strict = meta.strict();
         let mut sound = true;
-        // Columns that share buffers, which only tolerance opens, would make a few bytes much work.
+        // With columns that share buffers, which only tolerant mode opens, a few bytes would cause much work.
         let mut left = tail.file.saturating_mul(2);
         let mut fuel = meta.fuel();
         for k in 0..meta.width() {
@@ -72,16 +73,16 @@ impl File<'_> {
 }
 
 impl Column<'_> {
-    /// Reads every row, and compares null count and statistics with them; then the children.
+    /// Reads every row, compares null count and statistics with the values, then verifies the children.
     pub(super) fn verify(&self, depth: Depth, scratch: &mut Scratch<'_>) -> Result<()> {
         let at = self.field().at();
         if self.field().stype() == SType::Void0 {
-            // Early releases may not have counted them.
+            // Early releases may not have counted the missing rows.
             let (nulls, rows) = (self.field().null_count(), self.rows());
             return if nulls == rows { Ok(()) } else { Err(wrong(What::JAY_NULLS, at, nulls)) };
         }
         let (mut row, mut nulls, mut seen) = (0u64, 0u64, Stats::Empty);
-        // Also of no rows: they have a first offset.
+        // Runs once even without rows, because their first offset must be checked.
         loop {
             let mut inner = scratch.scope();
             let rows = fit(self, row..self.rows(), inner.room())?;
@@ -132,7 +133,7 @@ fn sorted(file: &File<'_>, meta: &Meta<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Missing values come first; strings go by their bytes.
+/// Compares two keys. Missing values come first; strings are compared by their bytes.
 fn compare(a: &Value<'_>, b: &Value<'_>) -> Ordering {
     match (a, b) {
         (Value::F32(a), Value::F32(b)) => a.total_cmp(b),

@@ -1,4 +1,4 @@
-//! Elements of one width as they are stored: little-endian, missing ones as what stands for them.
+//! Encodes elements of fixed width: little-endian, missing rows as the missing-value marker of the type.
 
 use bytemuck::Pod;
 
@@ -11,10 +11,10 @@ use crate::error::{Error, Kind, Result, What};
 use crate::jay::Stats;
 use crate::jay::raw::{NA_BOOL, NA_F32, NA_F64, SType};
 
-/// Elements that are looked at before they are put: what is put then is still in the cache.
+/// Number of elements that are examined before they are written. They are still in the cache then.
 const BLOCK: usize = 1024;
 
-/// Counts of a column.
+/// Row count, null count and statistics of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tally {
     pub(super) rows: u64,
@@ -26,17 +26,17 @@ impl Tally {
     pub(super) const EMPTY: Tally = Tally { rows: 0, nulls: 0, stats: Stats::Empty };
 }
 
-/// A number as it is stored.
+/// A stored number type.
 trait Cell: Pod {
-    /// Stands for a missing one.
+    /// Marks a missing value.
     const NA: Self;
-    /// Whether a valid value can equal `NA`: a NaN is missing by the rule of the format.
+    /// Whether a valid value may be stored as `NA`. True for floats, because the format defines NaN as missing.
     const ANY_NA: bool;
     fn is_na(self) -> bool;
     fn little(self) -> Self;
     /// Returns the number of missing values, and minimum and maximum of the others.
     fn look(values: &[Self]) -> (usize, Option<(Self, Self)>);
-    /// Statistics with two more values.
+    /// Returns `stats` extended by a minimum and a maximum.
     fn stats(ends: (Self, Self), stats: Stats) -> Stats;
 }
 
@@ -88,7 +88,7 @@ macro_rules! floats {
 
             #[inline]
             fn look(values: &[Self]) -> (usize, Option<(Self, Self)>) {
-                // Eight at a time; a comparison with NaN is false, so that none is taken.
+                // Eight at a time. A comparison with NaN is false, so NaN is never selected.
                 let (mut min, mut max) = ([$float::INFINITY; 8], [$float::NEG_INFINITY; 8]);
                 let mut take = |eight: &[$float]| {
                     for ((min, max), v) in min.iter_mut().zip(&mut max).zip(eight) {
@@ -135,7 +135,7 @@ fn long_ends(values: &[i64]) -> Option<(i64, i64)> {
     near.and_then(|MinMax { min, max }| base.checked_add(min).zip(base.checked_add(max))).or_else(|| ends(values))
 }
 
-/// Shows the bytes of the elements of `batch`, stored as `stype`, in pieces.
+/// Passes the bytes of the elements of `batch`, stored as `stype`, to `put` in several slices.
 pub(super) fn put<C: Column, E: From<Error>>(
     stype: SType,
     col: &C,
@@ -177,7 +177,7 @@ struct To<'p, 'v, E> {
 }
 
 impl<E: From<Error>> To<'_, '_, E> {
-    /// Elements that are stored as they are.
+    /// Writes elements that need no conversion.
     fn plain<T: Cell>(&mut self, values: &[T]) -> Result<(), E> {
         for (k, block) in values.chunks(BLOCK).enumerate() {
             let first = k.saturating_mul(BLOCK);
@@ -190,7 +190,7 @@ impl<E: From<Error>> To<'_, '_, E> {
         Ok(())
     }
 
-    /// Elements that are stored as others; `None` is one that cannot be.
+    /// Writes elements converted by `to`, which returns `None` for a value that cannot be stored.
     fn staged<A: Copy, T: Cell>(&mut self, values: &[A], to: impl Fn(A) -> Option<T> + Copy) -> Result<(), E> {
         for (k, block) in values.chunks(BLOCK).enumerate() {
             self.stage(block, k.saturating_mul(BLOCK), to)?;
@@ -212,7 +212,7 @@ impl<E: From<Error>> To<'_, '_, E> {
         self.block(stage.get(..block.len()).unwrap_or_default(), first, missing)
     }
 
-    /// Whether no row of a block is missing.
+    /// Returns whether no row of a block is missing.
     fn is_full(&self, first: usize, len: usize) -> bool {
         match self.validity {
             Validity::All => true,

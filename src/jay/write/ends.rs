@@ -1,11 +1,11 @@
-//! Offsets of strings and arrays as they grow: narrow until they no longer fit.
+//! A growing list of offsets of strings or arrays: 32 bits wide until an offset no longer fits.
 
 use alloc::vec::Vec;
 
 use crate::error::Result;
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
 
-/// The end of each row so far.
+/// Offset 0, then the end of each row so far.
 #[derive(Clone, Debug)]
 pub(super) enum Ends {
     Narrow(Vec<u32>),
@@ -17,7 +17,7 @@ impl Ends {
         Ends::Narrow(Vec::from([0]))
     }
 
-    /// The end of the last row, without its flag.
+    /// Returns the end of the last row, without its flag.
     pub(super) fn last(&self) -> u64 {
         match self {
             Ends::Narrow(ends) => ends.last().map_or(0, |end| u64::from(*end & !NA_OFFSET32)),
@@ -29,12 +29,12 @@ impl Ends {
         matches!(self, Ends::Wide(_))
     }
 
-    /// The next row is so long. `flag`: it is missing, and that is said here.
+    /// Appends a row of length `len`. `flag` marks it as missing.
     #[inline]
     pub(super) fn push(&mut self, len: u64, flag: bool) {
         let end = self.last().saturating_add(len);
         if let Ends::Narrow(ends) = self {
-            // Flag and sign leave 31 bits, also to the number of rows.
+            // One bit is the flag, so 31 bits remain for offsets. The number of rows has the same limit.
             match u32::try_from(end) {
                 Ok(end) if end & NA_OFFSET32 == 0 && ends.len() < NA_OFFSET32 as usize => {
                     return ends.push(if flag { end | NA_OFFSET32 } else { end });
@@ -52,8 +52,8 @@ impl Ends {
         }
     }
 
-    /// The next rows lie between these offsets, and none of them is missing. Whether that was done: not if
-    /// they do not ascend, or wider offsets would be needed.
+    /// Appends rows between `offsets`, none of which is missing. Returns false, without a change, if they do not ascend
+    /// or 64-bit offsets are needed.
     pub(super) fn extend(&mut self, offsets: &[u32]) -> bool {
         let last = self.last();
         let (Ends::Narrow(ends), [first, rest @ ..]) = (self, offsets) else { return false };
@@ -69,7 +69,7 @@ impl Ends {
         true
     }
 
-    /// Shows the offsets as they are stored.
+    /// Passes the bytes of the offsets as stored to `put`.
     pub(super) fn put<E>(&self, put: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {
             Ends::Narrow(ends) if cfg!(target_endian = "little") => put(bytemuck::must_cast_slice(ends)),

@@ -12,15 +12,15 @@ fn order(before: &Value<'_>, next: &Value<'_>) -> Ordering {
     before.compare(next).unwrap_or_else(|| present(before).cmp(&present(next)))
 }
 
-/// The rows that have the same key as the one before, as far as columns went by.
+/// Tracks which rows have the same key as the row before, in the key columns written so far.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
-    /// How many columns are the key, and how many of them were seen.
+    /// Number of key columns, and how many of them are complete.
     count: usize,
     seen: usize,
     /// One flag per row after the first.
     tied: Vec<bool>,
-    /// The value of the row before; the bytes of a string are in `text`.
+    /// The value of the previous row. The bytes of a string are in `text`.
     before: Option<Value<'static>>,
     text: Vec<u8>,
     row: usize,
@@ -31,7 +31,7 @@ impl Keys {
         Keys { count, seen: 0, tied: Vec::new(), before: None, text: Vec::new(), row: 0 }
     }
 
-    /// Rows of column `k`, which must come in the order of the key.
+    /// Compares the next rows of column `k`. The columns of the key must arrive in their order.
     pub(super) fn add<C>(&mut self, k: usize, batch: &Batch<'_, C>) -> Result<()> {
         if k >= self.count {
             return Ok(());
@@ -39,7 +39,7 @@ impl Keys {
         if k != self.seen {
             return Err(Error::new(Kind::Misuse, What::JAY_KEY, k as u64));
         }
-        // Nulls may repeat; the other types are not columns of this format.
+        // Nulls may repeat; the other types cannot be in a key.
         if let Values::Null | Values::I128(_) | Values::I256(_) | Values::F16(_) | Values::Nested(_) = batch.values {
             return Err(Error::new(Kind::WrongType, What::JAY_KEY, k as u64));
         }
@@ -75,7 +75,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Column `k` is over. Behind the last of the key no two rows may be the same.
+    /// Ends column `k`. After the last column of the key, two rows with equal keys are an error.
     pub(super) fn end(&mut self, k: usize) -> Result<()> {
         if k >= self.count {
             return Ok(());
@@ -88,7 +88,7 @@ impl Keys {
         }
     }
 
-    /// How many, once all of them were seen.
+    /// Returns the number of key columns. Fails if not all of them are complete.
     pub(super) fn finish(self) -> Result<i32> {
         match i32::try_from(self.count) {
             Ok(count) if self.seen == self.count => Ok(count),

@@ -1,4 +1,4 @@
-//! Writes Jay: buffers go to a sink as they arrive, the metadata follows. Needs a heap.
+//! Writes Jay: buffers go to a sink as they arrive, followed by the metadata. Needs a heap.
 //!
 //! | item | what it is for |
 //! |---|---|
@@ -17,26 +17,26 @@ use super::read::Layout;
 use crate::column::{Prim, Type, Unit};
 use crate::jay::raw::SType;
 
-/// How a file is written.
+/// Options for writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WriteOptions {
-    /// The description of columns. The old one is for releases of the original that know no other; it has
-    /// no arrays.
+    /// The layout of the column descriptions. The old layout is for early releases of the original, which support no
+    /// other. It has no arrays.
     pub layout: Layout,
-    /// How many of the first columns are the key. Rows must ascend by them.
+    /// Number of leading columns that are the key. Rows must ascend by the key.
     pub keys: usize,
     /// Whether minimum and maximum are stored.
     pub stats: bool,
     /// Whether bytes are stored as strings. Bytes that are not valid UTF-8 are then an error.
     pub bytes_as_text: bool,
-    /// Whether timestamps of other units become nanoseconds, dates of finer units too, and zones are
-    /// dropped. A time beyond the range is an error.
+    /// Whether timestamps of other units are converted to nanoseconds, and dates of other units than days too, and time
+    /// zones are dropped. A time outside the range of nanoseconds in 64 bits is an error.
     pub any_time: bool,
 }
 
 impl WriteOptions {
-    /// The current layout with statistics; no key, and only types that lose nothing.
+    /// The new layout with statistics, without a key, and only lossless conversions.
     pub const DEFAULT: WriteOptions =
         WriteOptions { layout: Layout::New, keys: 0, stats: true, bytes_as_text: false, any_time: false };
 }
@@ -47,9 +47,21 @@ impl Default for WriteOptions {
     }
 }
 
-/// What columns of `ty` are stored as; `None` if the format, or the options, have nothing for it. Unsigned
-/// numbers take the next wider signed type (`uint64` int64, as far as its values fit), half floats float32.
-/// Strings and arrays take wider offsets where they need them.
+/// Returns the storage type of columns of `ty`, or `None` if the format or `options` have none for it. Unsigned numbers
+/// are stored in the next wider signed type, `uint64` in int64 if its values fit, half floats in float32. For strings
+/// and arrays this is the type with 32-bit offsets; a column that needs them gets 64-bit offsets.
+///
+/// ```
+/// use pilaster::column::{Prim, Type, Unit};
+/// use pilaster::jay::SType;
+/// use pilaster::jay::write::{WriteOptions, storage};
+///
+/// let options = WriteOptions::DEFAULT;
+/// assert_eq!(storage(Type::Prim(Prim::U8), &options), Some(SType::Int16));
+/// assert_eq!(storage(Type::Timestamp(Unit::Milli), &options), None);
+/// let options = WriteOptions { any_time: true, ..options };
+/// assert_eq!(storage(Type::Timestamp(Unit::Milli), &options), Some(SType::Time64));
+/// ```
 #[must_use]
 pub const fn storage(ty: Type, options: &WriteOptions) -> Option<SType> {
     Some(match ty {
@@ -76,7 +88,7 @@ pub const fn storage(ty: Type, options: &WriteOptions) -> Option<SType> {
     })
 }
 
-/// Nanoseconds of what a stored time counts.
+/// Returns the number of nanoseconds in one unit of a time type.
 const fn nanos(ty: Type) -> i64 {
     match ty {
         Type::Timestamp(Unit::Second) | Type::Date(Unit::Second) => 1_000_000_000,

@@ -1,4 +1,4 @@
-//! A column that is gathered in memory: arrays and what is in them, and the offsets of strings.
+//! A column that is gathered in memory: arrays with their children, and the offsets of strings.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -14,10 +14,10 @@ use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::SType;
 use crate::limits::Depth;
 
-/// Scratch for batches of children, unless one row takes more.
+/// Scratch size in bytes for batches of children, unless one row takes more.
 const ROOM: usize = 1 << 16;
 
-/// A column, or a child of one.
+/// A column or a child column.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) stype: SType,
@@ -26,13 +26,13 @@ pub(super) struct Tree {
     pub(super) valid: Vec<u8>,
     /// For strings and arrays: the end offsets.
     pub(super) ends: Ends,
-    /// Elements of one width, or characters.
+    /// Elements of fixed width, or characters.
     pub(super) data: Vec<u8>,
     pub(super) child: Option<Box<Tree>>,
 }
 
 impl Tree {
-    /// An empty column for those like `col`.
+    /// Creates an empty column of the type of `col`.
     pub(super) fn of<C: Column>(col: &C, options: &WriteOptions, depth: Depth) -> Result<Self> {
         let stype = storage(col.ty(), options).ok_or_else(|| wrong_type(col.ty()))?;
         if !options.any_time && matches!(col.ty(), Type::Timestamp(_)) && col.zone()?.is_some() {
@@ -108,7 +108,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Counts strings and their lengths, and looks whether they are text.
+    /// Appends the lengths of strings. Fails if a string is not valid UTF-8.
     pub(super) fn lengths<C>(&mut self, strings: &VarBytes<'_>, batch: &Batch<'_, C>) -> Result<()> {
         if let (Validity::All, Spans::Off32(offsets)) = (batch.validity, strings.spans)
             && are_text(strings.data, offsets)
@@ -140,7 +140,7 @@ impl Tree {
         self.tally.rows = row.saturating_add(1);
     }
 
-    /// The type, now that it is known how wide offsets must be.
+    /// Returns the storage type with the width that the offsets need.
     pub(super) const fn stored(&self) -> SType {
         match self.stype {
             SType::Str32 if self.ends.is_wide() => SType::Str64,

@@ -20,14 +20,14 @@ type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
 
 /// Writes every column that [`convert`](crate::column::convert) feeds it.
 ///
-/// [`storage`](super::storage) returns how a type is stored. A type without storage is
-/// [`Kind::WrongType`](crate::error::Kind::WrongType) with the column's number. A value that means "missing" in Jay
-/// is [`Kind::Lossy`](crate::error::Kind::Lossy) with the row. NaN is missing in Jay, and counts as missing.
+/// [`storage`](super::storage) returns the storage type of a type. A type without storage is
+/// [`Kind::WrongType`](crate::error::Kind::WrongType) with the column's number. A value that means "missing" in Jay is
+/// [`Kind::Lossy`](crate::error::Kind::Lossy) with the row. NaN is missing in Jay, and counts as missing.
 ///
-/// Columns of one's own go through [`Build::batch`] with all of their batches, and [`Build::close`]. A column without
-/// rows has one batch, which is empty. [`Build::open`] does nothing, and the row number of a batch is not used. Columns may
-/// arrive in any order. Strings go through twice, as [`Build::passes`] says: first their lengths are taken, then
-/// their characters.
+/// For columns of an application, call [`Build::batch`] with each batch of a column, then [`Build::close`]. A column
+/// without rows has one empty batch. [`Build::open`] does nothing, and the row number of a batch is not used. Columns
+/// may arrive in any order. Strings are passed twice, as [`Build::passes`] returns: the first pass takes their lengths,
+/// the second their characters.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -51,7 +51,7 @@ type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
 pub struct Builder<S> {
     sink: S,
     options: WriteOptions,
-    /// Bytes of data so far.
+    /// Number of bytes of data so far.
     at: u64,
     rows: Option<u64>,
     keys: Keys,
@@ -65,7 +65,7 @@ struct Open {
     k: usize,
     name: String,
     tree: Tree,
-    /// Where the buffer that is being written began.
+    /// Start of the current buffer in the data section.
     start: u64,
     /// For strings: offsets are written, characters follow in the second pass.
     offsets: Option<owned::Buffer>,
@@ -82,12 +82,12 @@ impl<S: Sink> Builder<S> {
         Ok(Builder { sink, options: *options, at: 0, rows: None, keys, columns: Vec::new(), open: None })
     }
 
-    /// Starts column `k` of the file, which is like `col`. Of the one that is open it does nothing.
+    /// Starts column `k` of the file, with the type of `col`. Does nothing if this column is already open.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if the format, or the options, have nothing for its type; [`Kind::Misuse`] if
-    /// another column is not over, or was `k`, too; [`Kind::Invalid`] for a name that is empty or holds a
-    /// control character.
+    /// [`Kind::WrongType`] if the format or the options have no storage type for it; [`Kind::Misuse`] if another column
+    /// is open, or column `k` is already complete; [`Kind::Invalid`] if the name is empty or contains a control
+    /// character.
     fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<()> {
         if self.open.as_ref().is_some_and(|open| open.k == k && open.name == name) {
             return Ok(());
@@ -106,7 +106,7 @@ impl<S: Sink> Builder<S> {
         Ok(())
     }
 
-    /// Writes a column that was gathered.
+    /// Writes a gathered column.
     fn tree(&mut self, tree: &Tree) -> Result<owned::Column, WriteError<S::Error>> {
         let stype = tree.stored();
         let mut children = Vec::new();
@@ -115,7 +115,7 @@ impl<S: Sink> Builder<S> {
             if tree.tally.nulls > 0 {
                 let start = self.at;
                 self.bytes(&tree.valid)?;
-                // The original pads bitmaps to words.
+                // The original pads bitmaps to 64-bit words.
                 while !self.at.wrapping_sub(start).is_multiple_of(8) {
                     self.bytes(&[0])?;
                 }
@@ -210,8 +210,9 @@ impl<S: Sink> Build for Builder<S> {
     /// Writes the next rows of a column or, in the second pass, their characters.
     ///
     /// # Errors
-    /// Errors of a column that cannot begin here; [`Kind::Lossy`] for a value that would be read as missing;
-    /// [`Kind::Utf8`] for bytes that are not valid UTF-8; errors of an invalid batch; errors of the sink.
+    /// [`Kind::WrongType`], [`Kind::Misuse`] or [`Kind::Invalid`] for a column that cannot start here; [`Kind::Lossy`]
+    /// for a value that would be read as missing or does not fit the storage type; [`Kind::Utf8`] for bytes that are
+    /// not valid UTF-8; errors of an invalid batch; errors of the sink.
     fn batch<C: Column>(&mut self, k: usize, name: &str, _at: u64, col: &C, batch: &Batch<'_, C>) -> Done<S> {
         self.begin(k, name, col)?;
         let Builder { sink, at, open, keys, .. } = self;
@@ -282,7 +283,7 @@ fn put<S: Sink>(sink: &mut S, at: &mut u64, bytes: &[u8]) -> Done<S> {
     sink.put(bytes).map_err(WriteError::Sink)
 }
 
-/// The description of a column.
+/// Creates the description of a column.
 fn column(
     tree: &Tree,
     buffers: &[owned::Buffer],
@@ -294,7 +295,7 @@ fn column(
     let stype = tree.stored();
     let stats = if options.stats { stored_stats(stats, stype) } else { None };
     let described = owned::Column { nullcount: nulls, stats, ..Default::default() };
-    // The original describes void columns in the old way only.
+    // The original describes void columns in the old layout only.
     if options.layout == Layout::Old || stype == SType::Void0 && !is_child {
         return owned::Column {
             stype: number(stype),
@@ -317,9 +318,9 @@ fn described_type(tree: &Tree) -> owned::Type {
     owned::Type { stype: number(tree.stored()), extra }
 }
 
-/// The storage type in planus's form.
+/// Converts the storage type to planus's type.
 fn number(stype: SType) -> owned::SType {
-    // All of them are known to both.
+    // Both types have the same members.
     owned::SType::try_from(u8::from(stype)).unwrap_or(owned::SType::Bool8)
 }
 
@@ -332,7 +333,7 @@ fn stored_stats(stats: Stats, stype: SType) -> Option<owned::Stats> {
     };
     macro_rules! ints {
         ($int:ident as $stats:ident of $member:ident) => {{
-            // They are values of the column.
+            // They are values of the column, so they fit.
             let cut = |value: i64| $int::try_from(value).unwrap_or($int::MIN);
             let (min, max) = ints.map_or(($int::MIN, $int::MIN), |(min, max)| (cut(min), cut(max)));
             owned::Stats::$member(owned::$stats { min, max })

@@ -4,10 +4,10 @@
 ///
 /// Implemented here for the scalars, and by generated code for enums and structs.
 pub trait Fixed: Copy {
-    /// Bytes that it takes.
+    /// Size in bytes.
     const SIZE: usize;
 
-    /// The value at the start of `bytes`; `None` if they are too few.
+    /// Returns the value at the start of `bytes`, or `None` if they are too few.
     fn load(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -26,7 +26,7 @@ macro_rules! scalars {
 
 scalars! { u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
 
-/// Any byte but 0 is true.
+/// 0 is false, every other byte is true.
 impl Fixed for bool {
     const SIZE: usize = 1;
 
@@ -36,7 +36,7 @@ impl Fixed for bool {
     }
 }
 
-/// Two in a row, as vtables begin.
+/// The two lengths at the start of a vtable.
 impl Fixed for [u16; 2] {
     const SIZE: usize = 4;
 

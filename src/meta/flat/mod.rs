@@ -1,41 +1,42 @@
 //! FlatBuffers tables over borrowed bytes: no heap, no verifier pass, every access checked.
 //!
 //! A buffer starts with the offset of its root table. A table starts with the signed distance to its
-//! vtable, which lies before or behind it, and the vtable says where in the table each field is.
+//! vtable, which lies before or after it. The vtable contains the offset of each field in the table.
 //! Strings, vectors and other tables are reached by unsigned offsets, so always forward.
 //!
 //! ```text
 //! [root offset] .. [vtable: its length, table length, field 0, field 1, ..] .. [table: distance, fields ..] .. [vector: count, elements ..]
 //! ```
 //!
-//! Opening costs nothing that depends on the size of the buffer. Each access checks all that it
-//! touches, beginning with the frame of its table, and nothing else: a damaged part of a buffer harms
-//! only who reads it. What is checked, and how an [`Error`] reports it (`at` is the offset in the file
-//! of the wrong number):
+//! The cost of opening does not depend on the size of the buffer. Each access checks the bytes that it reads, including
+//! the frame of its table (distance, vtable and both lengths), and no others: damage is reported only by accesses to
+//! the damaged part. These rules are checked (`at` of the [`Error`] is the offset in the file of the invalid number):
 //!
 //! | rule | kind and field |
 //! |---|---|
-//! | an offset is inside the buffer, not zero, and leads inside the buffer | `Invalid`, `FlatRoot` or `FlatOffset` |
-//! | the distance to the vtable is inside the buffer | `Truncated`, `FlatTable` |
-//! | the vtable begins inside the buffer | `Invalid`, `FlatVtable` at the table |
-//! | the vtable's length is even and at least 4 | `Invalid`, `FlatVtable` |
-//! | the vtable ends inside the buffer | `Truncated`, `FlatVtable` |
-//! | the table's length is at least 4 | `Invalid`, `FlatTable` |
-//! | the table ends inside the buffer | `Truncated`, `FlatTable` |
-//! | a field lies inside its table, behind the distance | `Invalid`, `FlatField` at its vtable entry |
-//! | a field that the schema requires is there | `Invalid`, `FlatField` at the table |
-//! | a vector or string ends inside the buffer | `Truncated`, `FlatVector` or `FlatString` |
-//! | a string is followed by a zero byte | `Invalid`, `FlatString` |
-//! | tables nest no deeper than [`Limits::max_depth`] | `Limit`, `MaxDepth` |
+//! | an offset is inside the buffer, not zero, and leads inside the buffer | `Invalid`, `FLAT_ROOT` or `FLAT_OFFSET` |
+//! | the distance to the vtable is inside the buffer | `Truncated`, `FLAT_TABLE` |
+//! | the vtable begins inside the buffer | `Invalid`, `FLAT_VTABLE` at the table |
+//! | the vtable's length is even and at least 4 | `Invalid`, `FLAT_VTABLE` |
+//! | the vtable ends inside the buffer | `Truncated`, `FLAT_VTABLE` |
+//! | the table's length is at least 4 | `Invalid`, `FLAT_TABLE` |
+//! | the table ends inside the buffer | `Truncated`, `FLAT_TABLE` |
+//! | a field lies inside its table, after the distance | `Invalid`, `FLAT_FIELD` at its vtable entry |
+//! | a field that the schema requires is present | `Invalid`, `FLAT_FIELD` at the table |
+//! | a vector or string ends inside the buffer | `Truncated`, `FLAT_VECTOR` or `FLAT_STRING` |
+//! | a string is followed by a zero byte | `Invalid`, `FLAT_STRING` |
+//! | tables nest no deeper than [`Limits::max_depth`] | `Limit`, `MAX_DEPTH` |
 //!
-//! Three things are *not* demanded. Alignment: nothing here needs it, and Filo payloads lie at 4
-//! modulo 8 of their chunks. UTF-8: [`Str`] hands out bytes and checks them when asked for text.
-//! That a union with a tag has a value: early Jay files wrote the tag alone (Jay section 5), so that
-//! counts as absent.
+//! Three properties are *not* required:
 //!
-//! Offsets lead forward only, hence there are no cycles, but tables may be shared: a small buffer can
-//! describe a tree with exponentially many paths. Depth is bounded here; whoever walks a tree pays
-//! for each table with a [`Fuel`](crate::limits::Fuel).
+//! * Alignment. This reader does not need it, and Filo payloads lie at 4 modulo 8 of their chunks.
+//! * UTF-8. [`Str::bytes`] returns any bytes; [`Str::text`] checks them.
+//! * A value for every union with a tag. Early Jay files wrote the tag alone (Jay section 5); such a union counts as
+//!   absent.
+//!
+//! Offsets lead forward only, so there are no cycles, but tables may be shared: a small buffer can
+//! describe a tree with exponentially many paths. This module bounds the depth; callers that walk a tree must spend a
+//! unit of [`Fuel`](crate::limits::Fuel) for each table.
 //!
 //! ```
 //! use pilaster::error::What;
@@ -71,32 +72,32 @@ pub use vector::{Inline, Linked, Str};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
 
-/// A buffer: its bytes, where they lie in the file, and how deep its tables may nest.
+/// A buffer: its bytes, their offset in the file, and how deep its tables may nest.
 #[derive(Clone, Copy, Debug)]
 pub struct Flat<'a> {
     bytes: &'a [u8],
-    // Two u32, as in `Error`: a u64 would pad every handle on 32-bit machines.
+    // Two u32, as in `Error`: a u64 would add padding to every handle on 32-bit targets.
     at: [u32; 2],
     depth: Depth,
 }
 
-/// A position in a buffer to which an offset leads. Nothing there has been looked at yet.
+/// The position in a buffer that an offset leads to. The bytes at the position are not checked yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Pos(u32);
 
-// Accessors are thin and inlined; what they share is not, returns small results, and knows no types.
-// That keeps what all views have in common below 1.5 KB of flash on Cortex-M.
+// Accessors are thin and inlined. The functions that they share are not inlined, not generic, and return small results,
+// which keeps the shared code of all views below 1.5 KB of flash on Cortex-M.
 impl<'a> Flat<'a> {
-    /// A buffer that is the whole file.
+    /// Opens a buffer that is the whole file.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Flat::new_at(bytes, 0)
     }
 
-    /// A buffer that lies at offset `at` of the file.
+    /// Opens a buffer that lies at offset `at` of the file.
     #[must_use]
     pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
-        // What lies behind 2 GiB cannot be reached: the distance of a vtable has 31 bits and a sign.
+        // Bytes after 2 GiB are not used: the distance of a vtable has 31 bits and a sign.
         let bytes = match bytes.split_at_checked(i32::MAX as usize) {
             Some((bytes, _)) => bytes,
             None => bytes,
@@ -104,13 +105,13 @@ impl<'a> Flat<'a> {
         Flat { bytes, at: halves(at), depth: Depth::new(&Limits::DEFAULT) }
     }
 
-    /// The same buffer with another budget of nesting than that of [`Limits::DEFAULT`].
+    /// Returns this buffer with another budget of nesting instead of [`Limits::DEFAULT`].
     #[must_use]
     pub const fn with_depth(self, depth: Depth) -> Self {
         Flat { depth, ..self }
     }
 
-    /// The root table, as a [`Table`] or as a generated view.
+    /// Returns the root table, as a [`Table`] or as a generated view.
     ///
     /// # Errors
     /// See the [module page](self).
@@ -123,23 +124,23 @@ impl<'a> Flat<'a> {
         self.table(self.follow(0)?)
     }
 
-    /// The table at `pos`, one level deeper.
+    /// Returns the table at `pos`, one level deeper.
     fn table(&self, pos: Pos) -> Result<Table<'a>> {
         let mut flat = *self;
         flat.depth.enter(self.at(pos.0))?;
         Ok(Table::new(flat, pos))
     }
 
-    /// The table at a place that a table of the buffer had.
+    /// Returns a table from the position and depth that [`Table::place`] returned.
     #[cfg(feature = "vortex")]
     pub(crate) const fn again(&self, (pos, depth): (u32, Depth)) -> Table<'a> {
         Table::new(Flat { depth, ..*self }, Pos(pos))
     }
 
-    /// The struct at `pos`, as members of Jay's `Stats` union are.
+    /// Returns the struct at `pos`. The members of Jay's `Stats` union are structs.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] at the end of the buffer.
+    /// [`Kind::Truncated`] if the buffer ends inside the struct.
     #[inline]
     pub fn value<T: Fixed>(&self, pos: Pos) -> Result<T> {
         match self.load(pos.0) {
@@ -148,9 +149,9 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// Where the offset that is stored at `pos` leads.
+    /// Returns the position that the offset stored at `pos` leads to.
     fn follow(&self, pos: u32) -> Result<Pos> {
-        // Every other offset lies behind the one of the root.
+        // Only the offset of the root is at position 0.
         let what = if pos == 0 { What::FLAT_ROOT } else { What::FLAT_OFFSET };
         let Some(offset) = self.load::<u32>(pos) else {
             return Err(self.error(Kind::Truncated, what, pos, 4));
@@ -161,18 +162,18 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// The vector at `pos`, of elements of `stride` bytes; for `FlatString` with the zero behind it.
+    /// Returns the vector at `pos`, with elements of `stride` bytes. For `FLAT_STRING`, checks the zero byte after it.
     fn run(&self, Pos(pos): Pos, stride: u32, what: What) -> Result<Run<'a>> {
         let Some(count) = self.load::<u32>(pos) else {
             return Err(self.error(Kind::Truncated, what, pos, 4));
         };
-        // The count was read, so four bytes are there.
+        // The buffer has the four bytes of the count.
         let start = pos.saturating_add(4);
         let len = count.saturating_mul(stride);
         let Some((bytes, rest)) = self.from(start).split_at_checked(len as usize) else {
             return Err(self.error(Kind::Truncated, what, pos, len.saturating_add(4)));
         };
-        // The zero behind a string is not part of its length. Verifiers demand it, as C readers need it.
+        // The zero after a string is not part of its length. Other verifiers require it, because C readers need it.
         if what == What::FLAT_STRING && rest.first() != Some(&0) {
             let (kind, need) = rest.first().map_or((Kind::Truncated, 1), |byte| (Kind::Invalid, u32::from(*byte)));
             return Err(self.error(kind, what, start.saturating_add(len), need));
@@ -185,13 +186,13 @@ impl<'a> Flat<'a> {
         T::load(self.bytes.get(pos as usize..)?)
     }
 
-    /// The bytes from `pos` on; none if that is outside.
+    /// Returns the bytes from `pos` to the end; empty if `pos` is outside.
     #[inline]
     fn from(&self, pos: u32) -> &'a [u8] {
         self.bytes.get(pos as usize..).unwrap_or(&[])
     }
 
-    /// The offset in the file of position `pos`.
+    /// Returns the offset of position `pos` in the file.
     fn at(&self, pos: u32) -> u64 {
         whole(self.at).wrapping_add(pos.into())
     }
@@ -202,9 +203,9 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// What an offset in a vector can lead to: a table or a string.
+/// The target of an offset in a vector: a table or a string.
 pub trait Target<'a>: Copy {
-    /// What lies at `pos`.
+    /// Returns the target at `pos`.
     ///
     /// # Errors
     /// See the [module page](self).

@@ -7,12 +7,12 @@ use crate::error::{Kind, Result, What};
 #[cfg(feature = "vortex")]
 use crate::limits::Depth;
 
-/// A table. Its frame, the vtable and the two lengths, is checked with every access.
+/// A table. Every access checks its frame: the vtable and the two lengths.
 ///
-/// Fields are named by their number in the schema. The generated views give them their names.
+/// Fields are addressed by their number in the schema. The generated views have a method for each field name.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
-    // Its `depth` is what is left for tables inside this one.
+    // `flat.depth` is the remaining depth for tables inside this one.
     flat: Flat<'a>,
     pos: u32,
 }
@@ -30,76 +30,76 @@ impl<'a> Table<'a> {
         Table { flat, pos }
     }
 
-    /// No table, for who goes on to others.
+    /// A placeholder for a table, whose accesses fail.
     #[cfg(feature = "vortex")]
     pub(crate) const EMPTY: Table<'static> = Table::new(Flat::new(&[]), Pos(0));
 
-    /// Offset in the file.
+    /// Returns the offset of the table in the file.
     #[must_use]
     #[inline]
     pub fn at(&self) -> u64 {
         self.flat.at(self.pos)
     }
 
-    /// The buffer, and where in it the table is: its position, and what is left of the depth.
+    /// Returns the buffer, the position of the table in it, and the remaining depth.
     #[cfg(feature = "vortex")]
     pub(crate) const fn place(&self) -> (Flat<'a>, (u32, Depth)) {
         (self.flat, (self.pos, self.flat.depth))
     }
 
-    /// What is left of the depth.
+    /// Returns the remaining depth for tables inside this one.
     #[cfg(feature = "vortex")]
     pub(crate) const fn depth(&self) -> Depth {
         self.flat.depth
     }
 
-    /// The root table of the buffer.
+    /// Returns the root table of the buffer, with the depth of this table.
     #[cfg(feature = "vortex")]
     pub(crate) fn root(&self) -> Result<Table<'a>> {
         Ok(Table::new(self.flat, self.flat.follow(0)?))
     }
 
-    /// The same table with another depth left.
+    /// Returns this table with another remaining depth.
     #[cfg(feature = "vortex")]
     pub(crate) const fn with_depth(self, depth: Depth) -> Self {
         Table { flat: self.flat.with_depth(depth), ..self }
     }
 
-    /// Checks the frame alone, as every access does first.
+    /// Checks only the frame, as every access does first.
     ///
     /// # Errors
     /// See the [module page](super).
     pub fn check(&self) -> Result<()> {
-        // No vtable is as long as that.
+        // No vtable has such an entry.
         self.entry(u32::MAX, 0).map(drop)
     }
 
-    /// A scalar or enum; `default` if it is absent.
+    /// Returns a scalar or enum; `default` if it is absent.
     ///
     /// # Errors
-    /// Those of the frame; [`Kind::Invalid`] if the field leaves the table.
+    /// Errors of [`check`](Self::check); [`Kind::Invalid`] if the field leaves the table.
     #[inline]
     pub fn scalar<T: Fixed>(&self, field: u8, default: T) -> Result<T> {
         Ok(self.inline(field)?.unwrap_or(default))
     }
 
-    /// A struct, or a scalar without default; `None` if it is absent.
+    /// Returns a struct, or a scalar without default; `None` if it is absent.
     ///
     /// # Errors
-    /// Those of the frame; [`Kind::Invalid`] if the field leaves the table.
+    /// Errors of [`check`](Self::check); [`Kind::Invalid`] if the field leaves the table.
     #[inline]
     pub fn inline<T: Fixed>(&self, field: u8) -> Result<Option<T>> {
         Ok(T::load(self.stored(field, stride::<T>())?))
     }
 
-    /// The `size` bytes of a field; none if it is absent.
+    /// Returns the `size` bytes of a field; empty if it is absent.
     fn stored(&self, field: u8, size: u32) -> Result<&'a [u8]> {
         let pos = self.slot(field, size)?;
-        // There are as many: the field is inside the table, and that inside the buffer.
+        // The bytes exist: the field is inside the table, and the table inside the buffer.
         Ok(pos.and_then(|pos| self.flat.from(pos.get()).get(..size as usize)).unwrap_or_default())
     }
 
-    /// A table, as a [`Table`] or as a generated view; `None` if it is absent.
+    /// Returns a table, as a [`Table`] or as a generated view; `None` if it is absent.
     ///
     /// # Errors
     /// See the [module page](super).
@@ -108,7 +108,7 @@ impl<'a> Table<'a> {
         Ok(self.inner(field)?.map(T::from))
     }
 
-    /// A string; `None` if it is absent.
+    /// Returns a string; `None` if it is absent.
     ///
     /// # Errors
     /// See the [module page](super).
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
         Ok(self.run(field, 1, What::FLAT_STRING)?.map(Str::from))
     }
 
-    /// A vector of scalars or structs; `None` if it is absent.
+    /// Returns a vector of scalars or structs; `None` if it is absent.
     ///
     /// # Errors
     /// See the [module page](super).
@@ -126,7 +126,7 @@ impl<'a> Table<'a> {
         Ok(self.run(field, stride::<T>(), What::FLAT_VECTOR)?.map(Inline::from))
     }
 
-    /// A vector of tables or strings; `None` if it is absent.
+    /// Returns a vector of tables or strings; `None` if it is absent.
     ///
     /// # Errors
     /// See the [module page](super).
@@ -135,7 +135,7 @@ impl<'a> Table<'a> {
         Ok(self.links(field)?.map(Linked::retyped))
     }
 
-    /// The member of a union whose tag is `field` and whose value is the field after it; `None` if
+    /// Returns the member of a union whose tag is `field` and whose value is the field after it; `None` if
     /// the tag is 0 or absent, or the value is absent.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// `value`, the content of a field that the schema requires.
+    /// Returns `value`, the content of a field that the schema requires.
     ///
     /// # Errors
     /// [`Kind::Invalid`] at the table, with the number of the field, if it is `None`.
@@ -164,13 +164,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The number of elements of a vector of offsets; 0 if it is absent.
+    /// Returns the number of elements of a vector of offsets; 0 if it is absent.
     #[cfg(feature = "vortex")]
     pub(crate) fn count(&self, field: u8) -> Result<usize> {
         Ok(self.links(field)?.map_or(0, |links| links.len()))
     }
 
-    /// Table `k` of a vector; `None` if the vector is absent or shorter.
+    /// Returns table `k` of a vector; `None` if the vector is absent or shorter.
     #[cfg(feature = "vortex")]
     pub(crate) fn element(&self, field: u8, k: usize) -> Result<Option<Table<'a>>> {
         match self.links(field)? {
@@ -179,7 +179,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Tag and member of a union of tables; `None` where [`union`](Self::union) returns it.
+    /// Returns tag and member of a union of tables; `None` if [`union`](Self::union) returns `None`.
     #[cfg(feature = "vortex")]
     pub(crate) fn member(&self, field: u8) -> Result<Option<(u8, Table<'a>)>> {
         let tag = self.scalar::<u8>(field, 0)?;
@@ -196,14 +196,14 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A vector of tables; `None` if it is absent.
+    /// Returns a vector of tables; `None` if it is absent.
     pub(crate) fn links(&self, field: u8) -> Result<Option<Linked<'a, Table<'a>>>> {
         let Some(pos) = self.reach(field)? else { return Ok(None) };
         let run = self.flat.run(pos, 4, What::FLAT_VECTOR)?;
         Ok(Some(Linked::new(self.flat, pos, run)))
     }
 
-    /// A vector of scalars or structs; an empty one if it is absent.
+    /// Returns a vector of scalars or structs; an empty one if it is absent.
     #[cfg(feature = "vortex")]
     #[inline]
     pub(crate) fn elements<T: Fixed>(&self, field: u8) -> Result<Inline<'a, T>> {
@@ -225,7 +225,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Where the offset in `field` leads.
+    /// Returns the position that the offset in `field` leads to; `None` if the field is absent.
     fn reach(&self, field: u8) -> Result<Option<Pos>> {
         match self.slot(field, 4)? {
             Some(pos) => self.flat.follow(pos.get()).map(Some),
@@ -233,13 +233,14 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Position of a field of `size` bytes. It is never 0: a table lies behind the root offset.
+    /// Returns the position of a field of `size` bytes; `None` if it is absent. It is never 0, because tables lie after
+    /// the root offset.
     #[inline]
     fn slot(&self, field: u8, size: u32) -> Result<Option<NonZero<u32>>> {
         self.entry(u32::from(field).saturating_mul(2).saturating_add(4), size)
     }
 
-    /// Position of the field whose offset is `entry` bytes behind the start of the vtable.
+    /// Returns the position of the field whose offset is stored at byte `entry` of the vtable.
     fn entry(&self, entry: u32, size: u32) -> Result<Option<NonZero<u32>>> {
         let (flat, pos) = (&self.flat, self.pos);
         let table = flat.from(pos);
@@ -247,7 +248,7 @@ impl<'a> Table<'a> {
         let Some(distance) = i32::load(table) else {
             return wrong(Kind::Truncated, What::FLAT_TABLE, pos, 4);
         };
-        // Positions are below 2^31, so a result outside the numbers comes out as 2^31 or more.
+        // Positions are below 2^31, so a difference that wraps is 2^31 or more, which is outside the buffer.
         let vtable = pos.wrapping_sub(distance.cast_unsigned());
         let slots = flat.from(vtable);
         let Some([slots_len, len]) = <[u16; 2]>::load(slots) else {
@@ -280,11 +281,11 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A union: a tag, and an offset to what the tag says.
+/// A union: a tag, and an offset to a value whose type depends on the tag.
 pub trait Union<'a>: Sized {
-    /// The member with `tag` (not 0) at `pos`. An unknown tag is data and no error.
+    /// Returns the member with `tag` (not 0) at `pos`. An unknown tag is valid: `Self` must have a variant for it.
     ///
     /// # Errors
-    /// Those of the member.
+    /// Errors of the member.
     fn member(tag: u8, flat: &Flat<'a>, pos: Pos) -> Result<Self>;
 }

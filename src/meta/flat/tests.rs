@@ -1,4 +1,4 @@
-//! One sound buffer, and one case per rule that breaks it.
+//! A valid buffer, and one case per rule that breaks it.
 
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -25,13 +25,13 @@ const SOUND: [u8; 114] = [
     /*  72 */ 2, 0, 0, 0, 8, 0, 0, 0, 10, 0, 0, 0,
     /*  84 */ 1, 0, 0, 0, b'a', 0,
     /*  90 */ 0, 0, 0, 0, 0, 0,
-    /*  96 */ 0xf4, 0xff, 0xff, 0xff,       // the inner table: its vtable lies 12 bytes behind it
+    /*  96 */ 0xf4, 0xff, 0xff, 0xff,       // the inner table: its vtable lies 12 bytes after it
     /* 100 */ 9, 0, 0, 0,                   // its field 0: the byte 9
     /* 104 */ 5, 0, 6, 0,                   // the struct
     /* 108 */ 6, 0, 5, 0, 4, 0,             // the inner vtable
 ];
 
-/// Where the buffer lies in its file.
+/// Offset of the buffer in its file.
 const AT: u64 = 1 << 33;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +61,7 @@ impl<'a> Union<'a> for Member {
     }
 }
 
-/// Everything in the buffer, in one line.
+/// The contents of the buffer as one line of text.
 fn read(bytes: &[u8]) -> Result<String> {
     let root: Table = Flat::new_at(bytes, AT).root()?;
     let number: u32 = root.scalar(0, 0)?;
@@ -77,7 +77,7 @@ fn read(bytes: &[u8]) -> Result<String> {
     Ok(std::format!("{number} {text} {shorts:?} {:?} {inner:?} {member:?}", words?))
 }
 
-/// The sound buffer with other bytes at some positions.
+/// The valid buffer with other bytes at some positions.
 fn with(changes: &[(usize, &[u8])]) -> Vec<u8> {
     let mut bytes = SOUND.to_vec();
     for (at, new) in changes {
@@ -103,7 +103,7 @@ fn handles_know_their_offsets() {
 #[test]
 fn each_rule_has_its_error() {
     use Kind::*;
-    /// What is wrong, the bytes that make it so, and the error: kind, field, position, need.
+    /// A description, the bytes that break the rule, and the error: kind, field, position, need.
     type Case = (&'static str, &'static [(usize, &'static [u8])], Kind, What, u64, u32);
     #[rustfmt::skip]
     let cases: &[Case] = &[
@@ -156,7 +156,7 @@ fn absent_fields_have_defaults() {
         (&[(18, &[0])], r#"7 hi [1, 258] ["a", ""] Some(9) None"#),
         (&[(48, &[0])], r#"7 hi [1, 258] ["a", ""] Some(9) None"#),
         (&[(48, &[2])], r#"7 hi [1, 258] ["a", ""] Some(9) Some(Unknown(2))"#),
-        // A tag without a value, as early Jay files have it; then with a vtable that ends between the two.
+        // A tag without a value, as in early Jay files; then with a vtable that ends between the two.
         (&[(20, &[0])], r#"7 hi [1, 258] ["a", ""] Some(9) None"#),
         (&[(4, &[16])], r#"7 hi [1, 258] ["a", ""] Some(9) None"#),
     ] {
@@ -169,7 +169,7 @@ fn absent_fields_have_defaults() {
 
 #[test]
 fn every_cut_is_noticed() {
-    // The last thing in the buffer is a vtable that is needed.
+    // The last bytes of the buffer are a vtable that is needed.
     for len in 0..SOUND.len() {
         assert!(read(&SOUND[..len]).is_err(), "{len} bytes");
     }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::{Fixed, Flat, Pos, Run, Target, whole};
 use crate::error::{Error, Kind, Result, What};
 
-/// A vector whose elements, scalars or structs, lie side by side.
+/// A vector of contiguous elements: scalars or structs.
 #[derive(Clone, Copy, Debug)]
 pub struct Inline<'a, T> {
     run: Run<'a>,
@@ -24,7 +24,7 @@ impl<'a, T: Fixed> Inline<'a, T> {
     #[cfg(feature = "vortex")]
     pub(crate) const EMPTY: Inline<'static, T> = Inline { run: Run { bytes: &[], at: [0; 2] }, of: PhantomData };
 
-    /// How many elements.
+    /// Returns the number of elements.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self.run.bytes.len().checked_div(T::SIZE) {
@@ -33,39 +33,39 @@ impl<'a, T: Fixed> Inline<'a, T> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether the number of elements is 0.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.run.bytes.is_empty()
     }
 
-    /// Offset in the file of the first element.
+    /// Returns the offset of the first element in the file.
     #[must_use]
     pub const fn at(&self) -> u64 {
         whole(self.run.at)
     }
 
-    /// The elements as they are stored: little-endian, at any alignment.
+    /// Returns the elements as they are stored: little-endian, at any alignment.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.run.bytes
     }
 
-    /// Element `i`; `None` behind the end.
+    /// Returns element `i`, or `None` if `i` is not below [`len`](Self::len).
     #[inline]
     #[must_use]
     pub fn get(&self, i: usize) -> Option<T> {
         T::load(self.run.bytes.get(i.checked_mul(T::SIZE)?..)?)
     }
 
-    /// All elements in order.
+    /// Iterates over the elements.
     pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, T> {
         let all = *self;
         (0..all.len()).map_while(move |i| all.get(i))
     }
 }
 
-/// A vector whose elements, tables or strings, are reached by offsets.
+/// A vector of offsets to tables or strings.
 #[derive(Clone, Copy, Debug)]
 pub struct Linked<'a, T> {
     flat: Flat<'a>,
@@ -75,7 +75,7 @@ pub struct Linked<'a, T> {
 }
 
 impl<'a, T> Linked<'a, T> {
-    /// The same offsets, to something else.
+    /// Returns a vector of the same offsets, whose targets have another type.
     #[inline]
     pub(crate) fn retyped<U>(self) -> Linked<'a, U> {
         Linked { flat: self.flat, start: self.start, len: self.len, of: PhantomData }
@@ -83,54 +83,54 @@ impl<'a, T> Linked<'a, T> {
 }
 
 impl<'a, T: Target<'a>> Linked<'a, T> {
-    /// The offsets are `run`, which was found at `pos`.
+    /// Creates the vector of the offsets `run`, whose count is at `pos`.
     #[inline]
     pub(super) fn new(flat: Flat<'a>, Pos(pos): Pos, run: Run<'a>) -> Self {
         let len = u32::try_from(run.bytes.len() / 4).unwrap_or(0);
         Linked { flat, start: pos.saturating_add(4), len, of: PhantomData }
     }
 
-    /// How many elements.
+    /// Returns the number of elements.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there is none.
+    /// Returns whether the number of elements is 0.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Offset in the file of the first offset.
+    /// Returns the offset in the file of the first stored offset.
     #[must_use]
     pub fn at(&self) -> u64 {
         self.flat.at(self.start)
     }
 
-    /// Element `i`.
+    /// Returns element `i`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] behind the end, and those of the element.
+    /// [`Kind::OutOfRange`] if `i` is not below [`len`](Self::len); errors of the element.
     #[inline]
     pub fn get(&self, i: usize) -> Result<T> {
         T::read(&self.flat, self.pos(i)?)
     }
 
-    /// Where offset `i` leads.
+    /// Returns the position that offset `i` leads to.
     #[inline]
     pub(super) fn pos(&self, i: usize) -> Result<Pos> {
         element(&self.flat, self.start, self.len, i)
     }
 
-    /// All elements in order.
+    /// Iterates over the elements.
     pub fn iter(&self) -> impl Iterator<Item = Result<T>> + use<'a, T> {
         let all = *self;
         (0..all.len()).map(move |i| all.get(i))
     }
 }
 
-/// A string: bytes that are text only once somebody has looked at them.
+/// A string, not yet checked to be UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub struct Str<'a> {
     run: Run<'a>,
@@ -151,29 +151,29 @@ impl<'a> From<Run<'a>> for Str<'a> {
 }
 
 impl<'a> Str<'a> {
-    /// Offset in the file of the first byte.
+    /// Returns the offset of the first byte in the file.
     #[must_use]
     pub const fn at(&self) -> u64 {
         whole(self.run.at)
     }
 
-    /// The bytes, without the zero behind them.
+    /// Returns the bytes, without the zero after them.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.run.bytes
     }
 
-    /// The text.
+    /// Returns the text.
     ///
     /// # Errors
-    /// [`Kind::Utf8`] at the first wrong byte.
+    /// [`Kind::Utf8`] with the offset of the first invalid byte.
     pub fn text(&self) -> Result<&'a str> {
         core::str::from_utf8(self.run.bytes)
             .map_err(|e| Error::new(Kind::Utf8, What::FLAT_STRING, self.at().saturating_add(e.valid_up_to() as u64)))
     }
 }
 
-/// Where the offset `i` of a vector of `len` offsets leads.
+/// Returns the position that offset `i` leads to, in a vector of `len` offsets that starts at `start`.
 fn element(flat: &Flat<'_>, start: u32, len: u32, i: usize) -> Result<Pos> {
     match u32::try_from(i) {
         // The vector is inside the buffer, so no sum here overflows.

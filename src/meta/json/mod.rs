@@ -1,9 +1,9 @@
-//! JSON, read piece by piece without a heap: what metadata of bcolz needs (RFC 8259). Of writing, the one thing
-//! that takes care: [`quote`].
+//! JSON (RFC 8259), read event by event without a heap, for the metadata of bcolz. For writers there is only
+//! [`quote`], which writes a string.
 //!
-//! [`Json`] walks one document and gives [`Event`]s. It is strict, but for what Python writes without
-//! being asked: the bare words `NaN`, `Infinity` and `-Infinity` are numbers. Nothing is expanded, so
-//! work is proportional to the length of the document.
+//! [`Json`] walks one document and returns [`Event`]s. It is strict, except for the words `NaN`, `Infinity` and
+//! `-Infinity`, which Python writes by default: they are numbers. Nothing is expanded, so work is proportional to the
+//! length of the document.
 //!
 //! ```
 //! use pilaster::unstable::meta::json::Json;
@@ -28,14 +28,14 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 //!
-//! # What is refused
+//! # Errors
 //!
-//! | refused | with |
+//! | cause | kind |
 //! |---|---|
-//! | what is not well-formed | [`Kind::Invalid`], [`Kind::Truncated`], [`Kind::Trailing`] |
-//! | strings that are not UTF-8, half of a surrogate pair | [`Kind::Utf8`] |
-//! | objects and arrays nested deeper than [`MAX_DEPTH`] | [`Kind::Limit`] |
-//! | another kind of value than the caller asks for | [`Kind::WrongType`] |
+//! | the document is not well-formed | [`Kind::Invalid`], [`Kind::Truncated`], [`Kind::Trailing`] |
+//! | a string is invalid UTF-8 or has half of a surrogate pair | [`Kind::Utf8`] |
+//! | objects and arrays nest deeper than [`MAX_DEPTH`] | [`Kind::Limit`] |
+//! | a value has another type than the caller requests | [`Kind::WrongType`] |
 
 mod quote;
 mod text;
@@ -46,10 +46,10 @@ pub use text::{Chars, Text};
 use crate::bytes::{LittleEndian, Reader, decimal};
 use crate::error::{Error, Kind, Result, What};
 
-/// Objects and arrays inside each other.
+/// Maximum number of levels of objects and arrays.
 pub const MAX_DEPTH: u32 = 64;
 
-/// A piece of a document.
+/// An event of a walk over a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// An object begins: keys and values follow in turn, then [`End`](Event::End).
@@ -62,7 +62,7 @@ pub enum Event<'a> {
     Key(Text<'a>),
     /// A string.
     String(Text<'a>),
-    /// A number as it stands there; also `NaN`, `Infinity` and `-Infinity`.
+    /// The text of a number; also `NaN`, `Infinity` and `-Infinity`.
     Number(&'a str),
     /// True or false.
     Bool(bool),
@@ -70,7 +70,7 @@ pub enum Event<'a> {
     Null,
 }
 
-/// What a piece is; the text of one that has any is [`Json::text`] then.
+/// The kind of an event. If the event has a text, it is in [`Json::text`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Token {
     Object,
@@ -82,11 +82,11 @@ enum Token {
     True,
     False,
     Null,
-    /// The document is over.
+    /// The end of the document.
     Over,
 }
 
-/// All bare words.
+/// All words without quotes.
 const WORDS: [(&str, Token); 6] = [
     ("true", Token::True),
     ("false", Token::False),
@@ -102,50 +102,50 @@ pub struct Json<'a> {
     r: Reader<'a, LittleEndian>,
     place: Place,
     depth: u32,
-    /// Which of the open ones are objects; the innermost is the lowest bit.
+    /// One bit per open object or array: 1 for an object. The innermost is the lowest bit.
     objects: u64,
-    /// From the front of the piece that was asked for, or of the comma before it.
+    /// The document from the requested value or key on, or from the comma before it.
     start: Reader<'a, LittleEndian>,
     text: Text<'a>,
 }
 
-/// What may come next.
+/// The position in the grammar: what may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Value,
     FirstItem,
     FirstKey,
     Key,
-    /// A comma, or an end.
+    /// A comma, or an end: the position after a value.
     Behind,
-    /// Behind the end, or an error.
+    /// Nothing: the position after the end, or after an error.
     Over,
 }
 
 impl<'a> Json<'a> {
-    /// At the start of `document`.
+    /// Creates a walk at the start of `document`.
     #[must_use]
     pub const fn new(document: &'a [u8]) -> Self {
         let r = Reader::new(document);
         Json { r, place: Place::Value, depth: 0, objects: 0, start: r, text: Text::EMPTY }
     }
 
-    /// Offset of what comes next; white space may come before it.
+    /// Returns the offset of the next byte, which may be white space.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.r.at()
     }
 
-    /// How many objects and arrays are open.
+    /// Returns the number of open objects and arrays.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// The next piece; `None` behind the last, and after an error.
+    /// Returns the next event; `None` after the last one, and after an error.
     ///
     /// # Errors
-    /// What the [module](self) says.
+    /// See the [module page](self).
     #[allow(clippy::should_implement_trait, reason = "an iterator of results reads worse where it is used")]
     pub fn next(&mut self) -> Result<Option<Event<'a>>> {
         Ok(Some(match self.token()? {
@@ -163,7 +163,7 @@ impl<'a> Json<'a> {
     }
 
     fn token(&mut self) -> Result<Token> {
-        // Where nothing else is found.
+        // Stays `Over` after an error.
         let mut place = core::mem::replace(&mut self.place, Place::Over);
         if place == Place::Over {
             return Ok(Token::Over);
@@ -201,7 +201,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value that begins at `before`, with `byte`.
+    /// Reads the value that begins at `before`, with `byte`.
     fn value(&mut self, before: Reader<'a, LittleEndian>, byte: u8) -> Result<Token> {
         let at = before.at();
         let token = match byte {
@@ -226,7 +226,7 @@ impl<'a> Json<'a> {
         Ok(token)
     }
 
-    /// Takes all of a word but its first byte, which is taken.
+    /// Takes a word, whose first byte is already taken.
     fn word(&mut self, word: &'static str, token: Token) -> Result<Token> {
         let at = self.r.at();
         let rest = word.as_bytes().get(1..).unwrap_or_default();
@@ -238,8 +238,8 @@ impl<'a> Json<'a> {
         Ok(token)
     }
 
-    /// A number at the start of `rest`, of which the first byte is taken: sign, digits without a zero in
-    /// front, fraction, exponent.
+    /// Reads the number at the start of `rest`, whose first byte is already taken: sign, digits without a leading zero,
+    /// fraction, exponent.
     fn number(&mut self, rest: &'a [u8], first: u8) -> Result<Token> {
         let zero = if first == b'-' { self.digit()? } else { first == b'0' };
         if !zero {
@@ -255,12 +255,12 @@ impl<'a> Json<'a> {
             self.digits();
         }
         let len = rest.len().wrapping_sub(self.r.rest().len());
-        // Digits, signs, points are ASCII.
+        // Always valid: digits, signs and points are ASCII.
         self.text.raw = core::str::from_utf8(rest.get(..len).unwrap_or_default()).unwrap_or_default();
         Ok(Token::Number)
     }
 
-    /// Takes a digit; whether it is zero.
+    /// Takes a digit. Returns whether it is zero.
     fn digit(&mut self) -> Result<bool> {
         let at = self.r.at();
         match self.r.u8(What::JSON_NUMBER)? {
@@ -273,7 +273,7 @@ impl<'a> Json<'a> {
         while self.passed(b"0123456789") {}
     }
 
-    /// Passes over the next byte if it is one of these; whether it was.
+    /// Skips the next byte if it is one of `bytes`. Returns whether it was.
     fn passed(&mut self, bytes: &[u8]) -> bool {
         let passed = self.r.rest().first().is_some_and(|next| bytes.iter().any(|byte| byte == next));
         passed && self.r.u8(What::JSON).is_ok()
@@ -303,60 +303,60 @@ impl<'a> Json<'a> {
         Token::End
     }
 
-    /// Goes into an object; its keys follow.
+    /// Enters an object; its keys follow.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
+    /// [`Kind::WrongType`] if the next value is not an object; errors of [`next`](Self::next).
     pub fn object(&mut self) -> Result<()> {
         self.expect(Token::Object)
     }
 
-    /// Goes into an array; its items follow.
+    /// Enters an array; its items follow.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
+    /// [`Kind::WrongType`] if the next value is not an array; errors of [`next`](Self::next).
     pub fn array(&mut self) -> Result<()> {
         self.expect(Token::Array)
     }
 
-    /// The next key of an object, or `None` at its end.
+    /// Returns the next key of an object, or `None` at its end.
     ///
     /// # Errors
-    /// What is not well-formed.
+    /// [`Kind::WrongType`] if the next event is not a key; errors of [`next`](Self::next).
     pub fn key(&mut self) -> Result<Option<Text<'a>>> {
         Ok(if self.item(Token::Key)? { Some(self.text) } else { None })
     }
 
-    /// A string.
+    /// Returns a string.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
+    /// [`Kind::WrongType`] if the next value is not a string; errors of [`next`](Self::next).
     pub fn string(&mut self) -> Result<Text<'a>> {
         self.expect(Token::String)?;
         Ok(self.text)
     }
 
-    /// The next string of an array, or `None` at its end.
+    /// Returns the next string of an array, or `None` at its end.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
+    /// [`Kind::WrongType`] if the next item is not a string; errors of [`next`](Self::next).
     pub fn item_string(&mut self) -> Result<Option<Text<'a>>> {
         Ok(if self.item(Token::String)? { Some(self.text) } else { None })
     }
 
-    /// A whole number, not negative.
+    /// Returns an unsigned integer.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
+    /// [`Kind::WrongType`] if the next value is not an integer from 0 to `u64::MAX`; errors of [`next`](Self::next).
     pub fn u64(&mut self) -> Result<u64> {
         self.expect(Token::Number)?;
         decimal(self.text.raw).ok_or_else(|| self.unexpected())
     }
 
-    /// The next whole number of an array, or `None` at its end.
+    /// Returns the next unsigned integer of an array, or `None` at its end.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
+    /// [`Kind::WrongType`] if the next item is not an integer from 0 to `u64::MAX`; errors of [`next`](Self::next).
     pub fn item_u64(&mut self) -> Result<Option<u64>> {
         if !self.item(Token::Number)? {
             return Ok(None);
@@ -364,10 +364,10 @@ impl<'a> Json<'a> {
         decimal(self.text.raw).ok_or_else(|| self.unexpected()).map(Some)
     }
 
-    /// Passes over a value, whatever it is.
+    /// Skips a value of any type.
     ///
     /// # Errors
-    /// What is not well-formed.
+    /// [`Kind::Truncated`] if there is no value; errors of [`next`](Self::next).
     pub fn skip(&mut self) -> Result<()> {
         let depth = self.depth;
         loop {
@@ -381,10 +381,11 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Behind the document: only white space is left.
+    /// Checks that the document has ended and only white space follows.
     ///
     /// # Errors
-    /// [`Kind::Trailing`], or [`Kind::WrongType`] inside of it.
+    /// [`Kind::Trailing`] for other bytes after the document; [`Kind::WrongType`] if the document has not ended; errors
+    /// of [`next`](Self::next).
     pub fn end(&mut self) -> Result<()> {
         let at = self.r.at();
         match self.token()? {
@@ -393,12 +394,13 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Goes on to a piece of this kind.
+    /// Advances to the next event, which must be of this kind.
     fn expect(&mut self, token: Token) -> Result<()> {
         if self.step()? == token { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// The same, or past the end of what it would be an item of; whether it is there.
+    /// Advances to the next event, which must be of this kind or the end of the object or array. Returns false at the
+    /// end.
     fn item(&mut self, token: Token) -> Result<bool> {
         match self.step()? {
             Token::End => Ok(false),
@@ -407,7 +409,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The next piece, which must be there.
+    /// Advances to the next event, which must not be the end of the document.
     fn step(&mut self) -> Result<Token> {
         self.space();
         self.start = self.r;
@@ -417,7 +419,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The piece is another than was expected.
+    /// Creates the error for an event of another kind than requested.
     #[cold]
     fn unexpected(&self) -> Error {
         let byte = self.start.rest().first().copied().unwrap_or(0);

@@ -1,12 +1,12 @@
-//! Strings, written.
+//! Writes strings.
 
 use crate::bytes::Sink;
 
 /// Digits of `\u` escapes.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Writes `text` as a string between quotes, in ASCII alone: what is not becomes `\u` escapes, two of
-/// them above U+FFFF. Python writes the same.
+/// Writes `text` as a string in quotes. The output is ASCII: other characters become a `\u` escape, or two above
+/// U+FFFF. Python writes the same bytes.
 ///
 /// ```
 /// use pilaster::unstable::meta::json::quote;
@@ -17,7 +17,7 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// ```
 ///
 /// # Errors
-/// Those of the sink.
+/// Errors of the sink.
 pub fn quote<S: Sink>(text: &str, sink: &mut S) -> Result<(), S::Error> {
     sink.put(b"\"")?;
     for c in text.chars() {

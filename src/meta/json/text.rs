@@ -5,7 +5,7 @@ use core::str;
 use crate::bytes::{LittleEndian, Reader, Scratch};
 use crate::error::{Error, Kind, Result, What};
 
-/// A string of a document, its escapes checked and not resolved.
+/// A string of a document. Its escapes are checked, but not resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
     pub(super) raw: &'a str,
@@ -15,11 +15,11 @@ pub struct Text<'a> {
 impl<'a> Text<'a> {
     pub(super) const EMPTY: Self = Text { raw: "", escaped: false };
 
-    /// Becomes the string whose opening quote is taken; takes it, with its closing quote.
+    /// Reads a string up to its closing quote and stores it in `self`. The opening quote is already taken.
     pub(super) fn read(&mut self, r: &mut Reader<'a, LittleEndian>) -> Result<()> {
         let (from, start) = (r.at(), r.rest());
         let mut escaped = false;
-        // Half of a surrogate pair, waiting for the other.
+        // The last escape was the first half of a surrogate pair.
         let mut half = false;
         loop {
             let at = r.at();
@@ -60,34 +60,34 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The string, if it stands in the document as it is.
+    /// Returns the string if it has no escapes.
     #[must_use]
     pub const fn as_str(&self) -> Option<&'a str> {
         if self.escaped { None } else { Some(self.raw) }
     }
 
-    /// Its characters.
+    /// Iterates over the characters, with escapes resolved.
     #[must_use]
     pub fn chars(&self) -> Chars<'a> {
         Chars { rest: self.raw.chars() }
     }
 
-    /// Bytes that it takes as UTF-8.
+    /// Returns the length in bytes as UTF-8, with escapes resolved.
     #[must_use]
     pub fn len(&self) -> usize {
         if self.escaped { self.chars().map(char::len_utf8).sum() } else { self.raw.len() }
     }
 
-    /// Whether it is the empty string.
+    /// Returns whether this is the empty string.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.raw.is_empty()
     }
 
-    /// The string, in `scratch` if it has escapes.
+    /// Returns the string: in `scratch` if it has escapes, otherwise borrowed from the document.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`].
+    /// [`Kind::NoRoom`] if `scratch` has less than [`len`](Self::len) bytes and the string has escapes.
     pub fn decode<'s>(&self, scratch: &mut Scratch<'s>) -> Result<&'s str>
     where
         'a: 's,
@@ -102,7 +102,7 @@ impl<'a> Text<'a> {
             c.encode_utf8(to);
             rest = more;
         }
-        // Filled with characters to the end.
+        // Always valid: the characters fill the buffer.
         str::from_utf8(room).map_err(|_| Error::new(Kind::Utf8, What::JSON_STRING, 0))
     }
 }
@@ -143,14 +143,14 @@ impl Iterator for Chars<'_> {
                 let high = self.unit()?;
                 let code = match high {
                     0xd800..=0xdbff => {
-                        // The backslash and the `u` of the other half, which is there.
+                        // Skips the backslash and the `u` of the second half, which the check has found.
                         self.rest.nth(1)?;
                         let low = self.unit()?;
                         ((high & 0x3ff) << 10 | low & 0x3ff).wrapping_add(0x1_0000)
                     }
                     unit => unit,
                 };
-                // A character, as the string was checked.
+                // Always a character: the string is checked.
                 char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             c => c,
@@ -159,7 +159,7 @@ impl Iterator for Chars<'_> {
 }
 
 impl Chars<'_> {
-    /// Four hexadecimal digits.
+    /// Returns the number of the next four hexadecimal digits.
     fn unit(&mut self) -> Option<u32> {
         let mut unit = 0;
         for _ in 0..4 {
@@ -169,7 +169,7 @@ impl Chars<'_> {
     }
 }
 
-/// The number of four hexadecimal digits; else the byte that is none.
+/// Returns the number of four hexadecimal digits; as the error, the first byte that is not a digit.
 fn hex(digits: [u8; 4]) -> Result<u32, u8> {
     digits.into_iter().try_fold(0, |unit, byte| match char::from(byte).to_digit(16) {
         Some(digit) => Ok(unit << 4 | digit),

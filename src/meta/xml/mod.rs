@@ -1,9 +1,8 @@
-//! XML, read piece by piece without a heap: what type descriptions of DataSeries need (section 5.1).
+//! XML, read event by event without a heap, for the type descriptions of DataSeries (section 5.1).
 //!
-//! [`Xml`] walks a document and gives [`Event`]s: tags with their attributes, and the kinds of what
-//! stands between them. It is a reader of well-formed documents, not of any bytes that look alike:
-//! tags must match, names must be names, references must stand for characters, and no element has an
-//! attribute twice. Nothing is expanded, so work is proportional to the length of the document.
+//! [`Xml`] walks a document and returns [`Event`]s: tags with their attributes, and the kinds of content between them.
+//! It accepts only well-formed documents: tags match, names are valid, references denote characters, and no element has
+//! an attribute twice. Nothing is expanded, so work is proportional to the length of the document.
 //!
 //! ```
 //! use pilaster::unstable::meta::xml::{Event, Xml};
@@ -19,16 +18,16 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 //!
-//! # What is refused
+//! # Errors
 //!
-//! | refused | with |
+//! | cause | kind |
 //! |---|---|
-//! | what is not well-formed | [`Kind::Invalid`], [`Kind::Truncated`], [`Kind::Trailing`] |
+//! | the document is not well-formed | [`Kind::Invalid`], [`Kind::Truncated`], [`Kind::Trailing`] |
 //! | a character set other than UTF-8, ASCII and ISO-8859-1 | [`Kind::Unsupported`] |
-//! | a document type with declarations of its own, and an entity other than the five that XML has | [`Kind::Unsupported`] |
-//! | elements nested deeper than [`MAX_DEPTH`], more attributes than [`MAX_ATTRIBUTES`] | [`Kind::Limit`] |
+//! | a document type with internal declarations, an entity other than the five predefined ones | [`Kind::Unsupported`] |
+//! | elements nest deeper than [`MAX_DEPTH`], more attributes than [`MAX_ATTRIBUTES`] | [`Kind::Limit`] |
 //!
-//! A document type without declarations is passed over; nothing outside of the document is looked at.
+//! A document type without internal declarations is skipped; external declarations are never read.
 //! Prefixes of names are not resolved.
 
 mod scan;
@@ -42,29 +41,29 @@ use self::scan::Scan;
 use self::text::{Charset, is_space};
 use crate::error::{Error, Kind, Result, What};
 
-/// Elements inside each other.
+/// Maximum number of nested elements.
 pub const MAX_DEPTH: usize = 16;
 
-/// Attributes of one element.
+/// Maximum number of attributes of one element.
 pub const MAX_ATTRIBUTES: usize = 64;
 
-/// A piece of a document.
+/// An event of a walk over a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// An element begins.
     Open(Tag<'a>),
-    /// The innermost element ends. Also behind the `Open` of an empty-element tag.
+    /// The innermost element ends. Also follows the `Open` of an empty-element tag.
     Close,
     /// Text inside an element.
     Text {
-        /// Whether it is white space only, none of it by reference.
+        /// True if it contains only white space and no reference.
         blank: bool,
     },
     /// A CDATA section.
     Cdata,
     /// A comment.
     Comment,
-    /// A processing instruction; the XML declaration is none.
+    /// A processing instruction. There is no event for the XML declaration.
     Instruction,
 }
 
@@ -76,16 +75,16 @@ pub struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// What one is read over.
+    /// The initial value of a tag that is then read.
     const NONE: Self = Tag { name: Attribute::NONE.name, attributes: Attributes { scan: Scan::new(&[]) } };
 
-    /// The name, with its prefix.
+    /// Returns the name, with its prefix.
     #[must_use]
     pub const fn name(&self) -> Text<'a> {
         self.name
     }
 
-    /// Whether the name, without its prefix, is `local`.
+    /// Returns whether the name without its prefix is `local`.
     #[must_use]
     pub fn is(&self, local: &str) -> bool {
         let raw = self.name.raw();
@@ -93,7 +92,7 @@ impl<'a> Tag<'a> {
         raw.get(prefix..) == Some(local.as_bytes())
     }
 
-    /// The attributes, in their order.
+    /// Iterates over the attributes, in the order of the document.
     #[must_use]
     pub const fn attributes(&self) -> Attributes<'a> {
         self.attributes
@@ -110,7 +109,7 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Attribute<'a> {
-    /// What one is read over.
+    /// The initial value of an attribute that is then read.
     pub(crate) const NONE: Self =
         Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
 }
@@ -131,9 +130,9 @@ impl<'a> Iterator for Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Reads the next one into `attribute`; false behind the last.
+    /// Reads the next attribute into `attribute`. Returns false after the last one.
     pub(crate) fn read(&mut self, attribute: &mut Attribute<'a>) -> bool {
-        // Checked when the tag was read, so there is no error to pass on.
+        // Cannot fail: the attributes were checked when the tag was read.
         self.scan.attribute(attribute).unwrap_or_default()
     }
 }
@@ -145,16 +144,16 @@ pub struct Xml<'a> {
     /// The last start tag.
     tag: Tag<'a>,
     place: Place,
-    /// Names of the elements that are open.
+    /// Names of the open elements.
     open: [&'a [u8]; MAX_DEPTH],
     depth: usize,
-    /// An empty-element tag was given; its end comes next.
+    /// True if the last event was an empty-element tag, so that its end is the next event.
     closing: bool,
-    /// A document type has been seen.
+    /// True after a document type.
     doctype: bool,
 }
 
-/// An [`Event`] whose tag stays with the walk.
+/// An [`Event`] without its tag, which is [`Xml::tag`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Open,
@@ -171,12 +170,12 @@ enum Place {
     BeforeRoot,
     InRoot,
     BehindRoot,
-    /// Behind an error.
+    /// After an error.
     Lost,
 }
 
 impl<'a> Xml<'a> {
-    /// At the start of `document`.
+    /// Creates a walk at the start of `document`.
     #[must_use]
     pub const fn new(document: &'a [u8]) -> Self {
         Xml {
@@ -190,22 +189,22 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// How many elements are open.
+    /// Returns the number of open elements.
     #[must_use]
     pub const fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Offset in the document of what comes next.
+    /// Returns the offset of the next byte in the document.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.scan.at as u64
     }
 
-    /// The next piece; `None` behind the last, and after an error.
+    /// Returns the next event; `None` after the last one, and after an error.
     ///
     /// # Errors
-    /// What the [module](self) says.
+    /// See the [module page](self).
     #[allow(clippy::should_implement_trait, reason = "an iterator of results reads worse where it is used")]
     pub fn next(&mut self) -> Result<Option<Event<'a>>> {
         Ok(self.advance()?.map(|piece| match piece {
@@ -218,13 +217,13 @@ impl<'a> Xml<'a> {
         }))
     }
 
-    /// The tag of the last [`Token::Open`].
+    /// Returns the tag of the last [`Token::Open`].
     #[cfg(feature = "dataseries")]
     pub(crate) const fn tag(&self) -> &Tag<'a> {
         &self.tag
     }
 
-    /// The next piece, as [`next`](Self::next) gives it.
+    /// Advances to the next event; see [`next`](Self::next).
     pub(crate) fn advance(&mut self) -> Result<Option<Token>> {
         let piece = self.step();
         if piece.is_err() {
@@ -249,7 +248,8 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// What begins here. Beside the root element that is comments, instructions, white space.
+    /// Reads the next event. Outside the root element, only comments, instructions, white space and one document type
+    /// are valid.
     fn piece(&mut self) -> Result<Option<Token>> {
         let (inside, behind) = (self.place == Place::InRoot, self.place == Place::BehindRoot);
         loop {
@@ -265,7 +265,7 @@ impl<'a> Xml<'a> {
             }
             if behind {
                 let rest = self.scan.rest;
-                // Some writers store the end of a C string.
+                // Some writers store the NUL at the end of a C string.
                 if rest.iter().all(|byte| *byte == 0) {
                     self.scan.skip(rest.len());
                     return Ok(None);
@@ -292,7 +292,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// A start tag, which begins at `at`.
+    /// Reads a start tag, which begins at `at`. The `<` is already taken.
     fn start(&mut self, at: u64) -> Result<Option<Token>> {
         let scan = &mut self.scan;
         let name = scan.name(What::XML_TAG)?;
@@ -353,7 +353,7 @@ impl<'a> Xml<'a> {
 
     fn instruction(&mut self) -> Result<Option<Token>> {
         let name = self.scan.name(What::XML_TAG)?;
-        // The declaration has its place at the very start.
+        // The XML declaration is valid only at the start of the document.
         if name.raw() == b"xml" {
             return Err(Error::new(Kind::Invalid, What::XML_DECLARATION, name.at()));
         }

@@ -1,20 +1,20 @@
-//! Tokens of a document: names, references, attributes, and what stands before the root.
+//! Tokens of a document: names, references, attributes, the XML declaration and the document type.
 
 use super::Attribute;
 use super::text::{Charset, Text, continues_name, is_space, reference, starts_name};
 use crate::error::{Error, Kind, Result, What};
 
-/// How a document in UTF-16 begins.
+/// The possible first two bytes of a document in UTF-16.
 const UTF_16: [[u8; 2]; 4] = [[0xfe, 0xff], [0xff, 0xfe], [0, b'<'], [b'<', 0]];
 
-/// What the XML declaration says, in this order.
+/// The attributes of the XML declaration, in their order.
 const DECLARED: [&str; 3] = ["version", "encoding", "standalone"];
 
-/// The bytes that are left of a document.
+/// The rest of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scan<'a> {
     pub(super) rest: &'a [u8],
-    /// Where they lie in it.
+    /// Offset of `rest` in the document.
     pub(super) at: usize,
     pub(super) charset: Charset,
 }
@@ -37,7 +37,7 @@ impl<'a> Scan<'a> {
         there
     }
 
-    /// Passes over white space; whether there was any.
+    /// Skips white space. Returns whether there was any.
     pub(super) fn spaces(&mut self) -> bool {
         let n = self.rest.iter().take_while(|byte| is_space(**byte)).count();
         self.skip(n);
@@ -56,7 +56,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Passes over everything up to `end`, and over `end`.
+    /// Skips everything up to and including `end`.
     pub(super) fn until(&mut self, end: &[u8], what: What) -> Result<()> {
         while !self.eat(end) {
             self.char(what)?;
@@ -76,13 +76,13 @@ impl<'a> Scan<'a> {
         Ok(start.text_to(self))
     }
 
-    /// What lies between here and `end`.
+    /// Returns the text between this position and `end`.
     pub(super) fn text_to(&self, end: &Scan<'a>) -> Text<'a> {
         let len = self.rest.len().saturating_sub(end.rest.len());
         Text::new(self.rest.get(..len).unwrap_or_default(), self.charset, self.at)
     }
 
-    /// Reads the next attribute of a tag into `attribute`; false where the tag ends.
+    /// Reads the next attribute of a tag into `attribute`. Returns false at the end of the tag.
     pub(super) fn attribute(&mut self, attribute: &mut Attribute<'a>) -> Result<bool> {
         let apart = self.spaces();
         if matches!(self.rest, [] | [b'/' | b'>' | b'?', ..]) {
@@ -101,7 +101,7 @@ impl<'a> Scan<'a> {
         Ok(true)
     }
 
-    /// The value of an attribute, in its quotes.
+    /// Reads the value of an attribute, with its quotes.
     pub(super) fn value(&mut self) -> Result<Text<'a>> {
         let quote = match self.rest {
             [quote @ (b'"' | b'\''), ..] => *quote,
@@ -123,7 +123,7 @@ impl<'a> Scan<'a> {
         Ok(value)
     }
 
-    /// Byte order mark and declaration.
+    /// Reads the byte order mark and the XML declaration, if they are present.
     pub(super) fn begin(&mut self) -> Result<()> {
         if self.rest.first_chunk().is_some_and(|two| UTF_16.contains(two)) {
             return Err(Error::needing(Kind::Unsupported, What::XML_ENCODING, self.at as u64, 16));
@@ -148,7 +148,7 @@ impl<'a> Scan<'a> {
                     charset = Charset::named(value.raw()).ok_or_else(unknown)?;
                 }
                 (_, true) => {}
-                // The second and third may be left out, the first not.
+                // The first attribute is required, the others are optional.
                 (0, false) => return Err(before.invalid(What::XML_DECLARATION)),
                 (_, false) => *self = before,
             }
@@ -157,12 +157,12 @@ impl<'a> Scan<'a> {
         if !self.eat(b"?>") {
             return Err(self.unexpected(What::XML_DECLARATION));
         }
-        // A byte order mark says more than a declaration.
+        // A byte order mark takes precedence over a declaration.
         self.charset = if marked { Charset::Utf8 } else { charset };
         Ok(())
     }
 
-    /// Passes over a document type that declares nothing itself.
+    /// Skips a document type without internal declarations.
     pub(super) fn doctype(&mut self) -> Result<()> {
         if !self.spaces() {
             return Err(self.unexpected(What::XML_DOCTYPE));
@@ -187,7 +187,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The error about the next byte, or about the end.
+    /// Creates the error for an unexpected byte, or for the end of the document.
     #[cold]
     pub(super) fn unexpected(&self, what: What) -> Error {
         if self.rest.is_empty() { self.truncated(what) } else { self.invalid(what) }
@@ -205,12 +205,12 @@ impl<'a> Scan<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The attribute value that has the offset `at` in the `document` that this text is of.
+    /// Returns the attribute value at offset `at` of `document`, which must be the document of this text.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] or [`Kind::Truncated`] if there is none.
+    /// [`Kind::Invalid`] or [`Kind::Truncated`] if no value begins at `at`.
     pub fn other(&self, document: &'a [u8], at: u32) -> Result<Text<'a>> {
-        // It begins with its quote.
+        // The quote before the value.
         let at = (at as usize).saturating_sub(1);
         Scan { rest: document.get(at..).unwrap_or_default(), at, charset: self.charset() }.value()
     }

@@ -5,7 +5,7 @@ use std::vec::Vec;
 use super::*;
 use crate::bytes::Scratch;
 
-/// A document as one line of text: what the events are, and what the attributes say.
+/// Returns the events and attributes of a document as one line of text.
 fn told(document: &[u8]) -> Result<String> {
     let mut xml = Xml::new(document);
     let mut all = Vec::new();

@@ -1,34 +1,34 @@
-//! Characters of a document, and the names and attribute values made of them.
+//! Characters of a document, and names and attribute values.
 
 use core::fmt;
 
 use crate::bytes::{Scratch, word_list};
 use crate::error::{Error, Kind, Result, What};
 
-/// How bytes stand for characters.
+/// A character encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub(super) enum Charset {
-    /// Also ASCII.
+    /// UTF-8 and ASCII.
     Utf8,
     /// ISO 8859-1: a byte is the code point.
     Latin1,
 }
 
-/// The names that they have: four of UTF-8, then those of ISO 8859-1.
+/// The names of the encodings: the first four mean UTF-8, the others ISO 8859-1.
 const CHARSETS: &str = "UTF-8 UTF8 US-ASCII ASCII ISO-8859-1 ISO_8859-1 ISO-LATIN-1 LATIN1";
 
 impl Charset {
-    /// The charset of an `encoding` attribute, in any case of letters.
+    /// Returns the charset of an `encoding` attribute, in upper or lower case; `None` if it is not supported.
     pub(super) fn named(name: &[u8]) -> Option<Charset> {
         let mut names = CHARSETS.as_bytes().split(|byte| *byte == b' ');
         let place = names.position(|known| name.eq_ignore_ascii_case(known))?;
         Some(if place < 4 { Charset::Utf8 } else { Charset::Latin1 })
     }
 
-    /// The first character of `bytes` and how many bytes it takes; `None` at the end, or where they
-    /// are no character that XML allows.
+    /// Returns the first character of `bytes` and its size in bytes; `None` at the end, for an invalid encoding, or for
+    /// a character that XML does not allow.
     #[inline]
     pub(super) fn first(self, bytes: &[u8]) -> Option<(char, usize)> {
         let first = *bytes.first()?;
@@ -44,22 +44,22 @@ impl Charset {
     }
 }
 
-/// The one character that the bytes are.
+/// Returns the character that `bytes` encode; `None` if they are invalid UTF-8.
 fn utf8(bytes: &[u8]) -> Option<char> {
     core::str::from_utf8(bytes).ok()?.chars().next()
 }
 
-/// Whether XML 1.0 allows the character at all; surrogates are no `char` to begin with.
+/// Returns whether XML 1.0 allows the character. Surrogates, which it does not allow, are not `char`s.
 const fn is_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// White space between the parts of a tag.
+/// Returns whether the byte is white space.
 pub(super) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether a name may begin with the character.
+/// Returns whether a name may begin with the character.
 pub(super) const fn starts_name(c: char) -> bool {
     matches!(c, ':' | '_' | 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
         | '\u{370}'..='\u{37d}' | '\u{37f}'..='\u{1fff}' | '\u{200c}' | '\u{200d}' | '\u{2070}'..='\u{218f}'
@@ -67,24 +67,24 @@ pub(super) const fn starts_name(c: char) -> bool {
         | '\u{10000}'..='\u{effff}')
 }
 
-/// Whether a name may go on with the character.
+/// Returns whether the character may follow the first one of a name.
 pub(super) const fn continues_name(c: char) -> bool {
     starts_name(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}' | '\u{2040}')
 }
 
-/// The longest reference, `&#x10FFFF;` behind any zeros that somebody may put there.
+/// Maximum length in bytes of a reference, which may have leading zeros: `&#x0010FFFF;`.
 const LONGEST: usize = 64;
 
-/// The entities that every document has.
+/// The predefined entities: their names, and their characters in the same order.
 const ENTITIES: (&str, &[u8]) = ("amp lt gt quot apos", b"&<>\"'");
 
-/// What a reference (`bytes` begin with `&`) stands for, and its length.
+/// Returns the character of the reference at the start of `bytes`, which begin with `&`, and its length in bytes.
 pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
     let end = bytes.iter().take(LONGEST).position(|byte| *byte == b';').ok_or(Kind::Invalid)?;
     let c = match bytes.get(1..end).unwrap_or_default() {
         [b'#', b'x', digits @ ..] => numbered(digits, 16)?,
         [b'#', digits @ ..] => numbered(digits, 10)?,
-        // Any other is an entity that only a document type could declare.
+        // Only a document type could declare another entity.
         name => word_list::place(ENTITIES.0, name)
             .and_then(|place| ENTITIES.1.get(place))
             .map(|byte| char::from(*byte))
@@ -96,7 +96,7 @@ pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
 fn numbered(digits: &[u8], radix: u32) -> Result<char, Kind> {
     let digit = |n: u32, byte: &u8| {
         let digit = char::from(*byte).to_digit(radix)?;
-        // No character has a larger number, and behind one of them nothing wraps.
+        // Numbers above the largest character are refused. A number up to it does not wrap in the next step.
         Some(n.wrapping_mul(radix).wrapping_add(digit)).filter(|n| *n <= u32::from(char::MAX))
     };
     let number = digits.iter().try_fold(0, digit).filter(|_| !digits.is_empty());
@@ -105,8 +105,9 @@ fn numbered(digits: &[u8], radix: u32) -> Result<char, Kind> {
 
 /// A name or an attribute value, with references resolved and white space normalised.
 ///
-/// It borrows the document. What it says is read character by character ([`chars`](Self::chars)),
-/// taken as the `str` that it already is ([`as_str`](Self::as_str)), or put into lent memory.
+/// It borrows the document. [`chars`](Self::chars) iterates over the characters, [`as_str`](Self::as_str) borrows a
+/// text that needs no change, and [`decode`](Self::decode) or [`copy_to`](Self::copy_to) writes it to caller-provided
+/// memory.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     raw: &'a [u8],
@@ -123,25 +124,25 @@ impl<'a> Text<'a> {
         self.charset
     }
 
-    /// Offset of the first byte in the document.
+    /// Returns the offset of the first byte in the document.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.at as u64
     }
 
-    /// The bytes as they stand in the document.
+    /// Returns the unresolved bytes of the document.
     #[must_use]
     pub const fn raw(&self) -> &'a [u8] {
         self.raw
     }
 
-    /// The text, character by character.
+    /// Iterates over the characters, with references resolved and white space normalised.
     #[must_use]
     pub const fn chars(&self) -> Chars<'a> {
         Chars { rest: self.raw, charset: self.charset }
     }
 
-    /// The text, if it stands so in the document.
+    /// Returns the text if the document contains it as UTF-8, without references or white space to normalise.
     #[must_use]
     pub fn as_str(&self) -> Option<&'a str> {
         let replaced = |byte: &u8| {
@@ -150,22 +151,22 @@ impl<'a> Text<'a> {
         if self.raw.iter().any(replaced) { None } else { core::str::from_utf8(self.raw).ok() }
     }
 
-    /// Bytes that the text takes as UTF-8.
+    /// Returns the length in bytes as UTF-8, with references resolved.
     #[must_use]
     pub fn len(&self) -> usize {
         self.chars().fold(0, |n, c| n.saturating_add(c.len_utf8()))
     }
 
-    /// Whether there is no text.
+    /// Returns whether this is the empty text.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.raw.is_empty()
     }
 
-    /// The text: borrowed from the document if it stands there so, else put into `scratch`.
+    /// Returns the text: borrowed from the document if [`as_str`](Self::as_str) returns it, otherwise in `scratch`.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`].
+    /// [`Kind::NoRoom`] if `scratch` has less than [`len`](Self::len) bytes and the text cannot be borrowed.
     pub fn decode<'s>(&self, scratch: &mut Scratch<'s>) -> Result<&'s str>
     where
         'a: 's,
@@ -178,7 +179,8 @@ impl<'a> Text<'a> {
         core::str::from_utf8(to).map_err(|_| Error::new(Kind::Utf8, What::XML_TEXT, self.at()))
     }
 
-    /// Puts the text as UTF-8 into `to`; stops where that is full. Gives back how many bytes it has put.
+    /// Writes the text as UTF-8 to the front of `to`, as many whole characters as fit. Returns the number of bytes
+    /// written.
     pub fn copy_to(&self, to: &mut [u8]) -> usize {
         let mut len = 0usize;
         for c in self.chars() {
@@ -191,7 +193,8 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Puts a character as UTF-8 into a place of its length; that of the standard library can panic.
+/// Writes a character as UTF-8 into `place`, whose length must be its size in bytes. The function of the standard
+/// library can panic.
 #[allow(clippy::cast_possible_truncation, reason = "six bits, or what is left of 21")]
 fn encode(c: char, place: &mut [u8]) {
     let mark = match place.len() {
@@ -246,11 +249,11 @@ impl Iterator for Chars<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<char> {
-        // The document was checked when the tag was read, so the failures below do not happen.
+        // The text was checked when the tag was read, so `None` below is always the end.
         let (c, len) = match self.rest {
             [] => return None,
             [b'&', ..] => reference(self.rest).ok()?,
-            // The end of a line is one space, however it is written.
+            // Every kind of line end becomes one space.
             [b'\r', b'\n', ..] => (' ', 2),
             [b'\t' | b'\n' | b'\r', ..] => (' ', 1),
             bytes => self.charset.first(bytes)?,

@@ -1,4 +1,4 @@
-//! `vortex.alprd`: floats in two parts, the left ones by a dictionary of a few entries.
+//! `vortex.alprd`: floats split into two parts. The left parts are codes of a small dictionary.
 
 use super::patches::Place;
 use super::*;
@@ -28,7 +28,7 @@ mod field {
 }
 
 struct Metadata {
-    /// Bits of a right part.
+    /// Width of a right part in bits.
     right_width: u32,
     dictionary: [u16; alp::LEFTS],
     len: usize,
@@ -56,7 +56,7 @@ impl Metadata {
     }
 }
 
-/// The one type of left parts.
+/// The only type of left parts.
 const LEFT: Prim = Prim::U16;
 
 const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
@@ -80,7 +80,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
         }
         *code = 0;
     }
-    // Nothing is left to fail but an empty dictionary, and then all rows are null.
+    // The only possible error is an empty dictionary, and then all rows are null.
     let _ = alp::lefts(dictionary.get(..len).unwrap_or_default(), parts);
     patches::apply(node, PATCHES, &Ty::prim(LEFT, false), at, &mut Cells::W2(parts), &mut t)?;
     alp::join(parts, right_width, out.again()).map_err(|e| e.moved(node.at()))

@@ -1,4 +1,4 @@
-//! `fastlanes.bitpacked`: integers of a few bits, and patches for those that need more.
+//! `fastlanes.bitpacked`: integers of a few bits, with patches for integers that need more bits.
 
 use super::patches::{Patches, Place};
 use super::*;
@@ -29,9 +29,9 @@ mod field {
 }
 
 struct Metadata {
-    /// Bits of an integer.
+    /// Width of an integer in bits.
     width: u32,
-    /// Rows of the first block that were cut off.
+    /// Number of rows at the start of the first block that were cut off.
     offset: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `vortex.chunked`: the rows of several children.
+//! `vortex.chunked`: the concatenated rows of several children.
 
 use super::*;
 use crate::bytes::saturated;
@@ -8,13 +8,13 @@ pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Decoded, holds: Holds::Chunks(chunk), need: need::children, cells };
 
 mod child {
-    /// The first row of each chunk, and the end of the last one.
+    /// The first row of each chunk, followed by the end of the last chunk.
     pub const OFFSETS: usize = 0;
     /// The first chunk; the others follow.
     pub const CHUNKS: usize = 1;
 }
 
-/// The chunk that holds the first of some rows.
+/// Returns the rows in the chunk that stores the first of them.
 fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     let node = &rows.node;
     let bad = |need| node.error(Kind::Invalid, What::VORTEX_CHUNKS, need);
@@ -29,7 +29,7 @@ fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     rows.in_chunk(saturated(k).saturating_add(child::CHUNKS), first, end)
 }
 
-/// The cells of each chunk; also for chunked layouts.
+/// Fills `out` chunk by chunk. Also used by chunked layouts.
 pub(in crate::vortex) fn cells(
     node: &Node<'_>,
     ask: Ask,

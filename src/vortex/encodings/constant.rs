@@ -1,4 +1,4 @@
-//! `vortex.constant`: one scalar in every row. Its rows, and those that lie in a nested scalar, are read here.
+//! `vortex.constant`: the same scalar in every row. This module also reads the rows inside a nested scalar.
 
 use super::*;
 use crate::meta::proto::Message;
@@ -14,31 +14,31 @@ pub(super) const SCHEME: Scheme = Scheme {
     cells: |node, ask, at, out, cx| value(node)?.cells(ask, at, out, cx),
 };
 
-/// The buffer with the scalar; also in a `vortex.sparse`.
+/// The buffer with the scalar, also of `vortex.sparse`.
 const SCALAR: usize = 0;
 
-/// The scalar of a constant array, or the one of a sparse array for rows without a patch.
+/// Returns the scalar of a constant array, or the scalar of a sparse array for rows without a patch.
 pub(in crate::vortex) fn scalar<'f>(node: &Node<'f>) -> Result<Scalar<'f>> {
     let buffer = node.buffer(SCALAR)?;
     Ok(Scalar::new(Message::new_at(buffer.bytes, buffer.at)))
 }
 
-/// Returns the node with the same rows as scalar: each row is the constant.
+/// Returns the scalar as a node with the rows of `node`.
 pub(in crate::vortex) fn value<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     node.scalar(&scalar(node)?, &node.dtype)
 }
 
-/// Whether a constant array of bools is one of true ones.
+/// Returns whether the scalar of a constant array of booleans is true.
 pub(in crate::vortex) fn is_true(node: &Node<'_>) -> Result<bool> {
     Ok(scalar(node)?.cell(Shape::Bool)?.first() == Some(&1))
 }
 
-/// Length in bytes of the text that the scalar is.
+/// Returns the length in bytes of a text scalar.
 pub(in crate::vortex) fn text_len(node: &Node<'_>) -> Result<u64> {
     Ok(scalar(node)?.bytes()?.len() as u64)
 }
 
-/// The cells of rows that are all the same scalar.
+/// Fills `out` with the cells of rows that are all the same scalar.
 pub(in crate::vortex) fn scalar_cells(
     node: &Node<'_>,
     scalar: &Scalar<'_>,
@@ -60,7 +60,8 @@ fn is_struct(node: &Node<'_>) -> bool {
     matches!(node.dtype.shape, Shape::Struct(_) | Shape::Entry)
 }
 
-/// Items of a scalar list; of a fixed-size list as many as its type says, unless it is null.
+/// Returns the number of items of a scalar list. Fails if a fixed-size list has another number than its type, unless it
+/// is null.
 fn items_len(node: &Node<'_>, scalar: &Scalar<'_>) -> Result<u64> {
     let len = scalar.items()?.len()?;
     match node.dtype.shape {
@@ -71,7 +72,7 @@ fn items_len(node: &Node<'_>, scalar: &Scalar<'_>) -> Result<u64> {
     }
 }
 
-/// The cells of rows that lie in a scalar, at the end of some steps.
+/// Fills `out` with the cells of rows inside a scalar, at the end of `steps`.
 pub(in crate::vortex) fn item_cells(
     node: &Node<'_>,
     (scalar, steps): (&Scalar<'_>, Steps),
@@ -79,7 +80,7 @@ pub(in crate::vortex) fn item_cells(
     out: &mut Cells<'_>,
     cx: &mut Context<'_, '_>,
 ) -> Result<()> {
-    // All of the scalar is walked over, wherever the rows lie in it.
+    // The walk visits the whole scalar, whatever the position of the rows.
     cx.spend_many((scalar.message().bytes().len() / ROWS_PER_NODE) as u64, node.at())?;
     let ranges = ask == Ask::Ranges;
     if ranges && is_struct(node) {
@@ -87,7 +88,7 @@ pub(in crate::vortex) fn item_cells(
     }
     let (mut before, mut start, mut i) = (at, 0u64, 0usize);
     scalar.each(steps, &mut move |item| {
-        // Items of items follow each other.
+        // The items of consecutive items are consecutive.
         let len = if ranges { items_len(node, item)? } else { 0 };
         match before.checked_sub(1) {
             Some(fewer) => before = fewer,

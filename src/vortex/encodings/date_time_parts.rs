@@ -1,4 +1,4 @@
-//! `vortex.datetimeparts`: timestamps as days, seconds and fractions, each with its sign.
+//! `vortex.datetimeparts`: timestamps as signed days, seconds and fractions of a second.
 
 use super::*;
 
@@ -12,7 +12,7 @@ pub(super) const SCHEME: Scheme = Scheme {
 mod child {
     pub const DAYS: usize = 0;
     pub const SECONDS: usize = 1;
-    /// In units of the type.
+    /// Fractions of a second in units of the type.
     pub const FRACTIONS: usize = 2;
 }
 

@@ -6,11 +6,11 @@ use crate::vortex::scalar::{fits, wide};
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Child(VALIDITY), holds: Holds::Values, need: need::children, cells };
 
-/// The one child.
+/// The only child.
 const VALIDITY: usize = 0;
 
 mod field {
-    /// The width of an integer, as the power of two of its bytes.
+    /// The size of an integer in bytes, as an exponent of two.
     pub const WIDTH: u32 = 1;
 }
 
@@ -32,7 +32,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     Ok(())
 }
 
-/// Stores a number of 1 to 32 bytes in cell `i`. It must fit unless the row, `i` after `at`, is null.
+/// Stores a number of 1 to 32 bytes in cell `i`. Fails if it does not fit, unless row `at + i` is null.
 pub(super) fn put(
     node: &Node<'_>,
     number: &[u8],

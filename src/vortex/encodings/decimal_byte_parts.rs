@@ -1,4 +1,4 @@
-//! `vortex.decimal_byte_parts`: the integers of decimals as a column of their own.
+//! `vortex.decimal_byte_parts`: the integers of decimals as a child array.
 
 use super::*;
 use crate::column::Prim;

@@ -1,5 +1,5 @@
-//! `fastlanes.delta`: differences from the integer before, in blocks of 1024 rows. Whole blocks are decoded, and the rows
-//! taken that were asked for.
+//! `fastlanes.delta`: differences from the previous integer of the lane, in blocks of 1024 rows. A block is always
+//! decoded as a whole.
 
 use super::*;
 use crate::bytes::{product, saturated};
@@ -33,7 +33,7 @@ mod field {
 
 struct Metadata {
     deltas_len: u64,
-    /// Rows of the first block that were cut off.
+    /// Number of rows at the start of the first block that were cut off.
     offset: u64,
 }
 
@@ -58,7 +58,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     let width = out.width();
     let lanes = fastlanes::lanes(width);
     let bases_len = product(fastlanes::block_of(deltas_len).0, lanes as u64);
-    // Old forms have nullable children; whether a null is in them is asked elsewhere.
+    // In old forms the children are nullable; `no_nulls` checks them when the validity is requested.
     let dtype = node.dtype.required();
     let bases = &node.child(child::BASES, &dtype, bases_len)?;
     let deltas = &node.child(child::DELTAS, &dtype, deltas_len)?;
@@ -88,8 +88,8 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     Ok(())
 }
 
-/// Releases up to 0.75 had no validity child but nullable deltas: those can be read only if no row is null, which takes
-/// a look at all of them.
+/// Returns an error if a delta is null. Releases up to 0.75 stored nullable deltas instead of a validity child; such an
+/// array can be read only if no row is null.
 #[cold]
 fn no_nulls(node: &Node<'_>, deltas_len: u64, cx: &mut Context<'_, '_>) -> Result<()> {
     let deltas = &node.child(child::DELTAS, &node.dtype, deltas_len)?;

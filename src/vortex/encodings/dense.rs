@@ -1,23 +1,23 @@
-//! Shared by encodings that store only valid rows: finds the stored values of a row range, and spreads them.
+//! Shared by encodings that store only valid rows: finds the stored values of a row range, and moves each to its row.
 
 use super::*;
 use crate::bytes::saturated;
 use crate::error::Error;
 
-/// The one child of each of these encodings.
+/// The only child of each of these encodings.
 pub(super) const VALIDITY: usize = 0;
 
-/// Rows that are counted at once, where they must be read for that.
+/// Number of rows that are counted at once if the validity must be decoded.
 const PIECE: usize = 256;
 
-/// Rows of a bitmap whose counting costs as much as a node.
+/// Number of bitmap rows whose counting costs as much as a node.
 const ROWS_PER_NODE: u64 = 1 << 14;
 
-/// Fills cells with the stored values starting at a number.
+/// Fills cells with the stored values starting at the given number.
 type Fill = fn(&Node<'_>, u64, &mut Cells<'_>, &mut Context<'_, '_>) -> Result<()>;
 
-/// Calls `fill` with the number of the first stored value of the rows starting at `at`, and with cells for all of
-/// theirs; then puts each where its row is.
+/// Calls `fill` with the number of the first stored value of the rows starting at `at`, and with cells for all stored
+/// values of these rows. Then moves each value to the cell of its row.
 pub(super) fn spread(
     node: &Node<'_>,
     at: u64,
@@ -41,7 +41,7 @@ pub(super) fn spread(
     Ok(())
 }
 
-/// The number of values that are stored for the rows before `row`.
+/// Returns the number of values that are stored for the rows before `row`.
 pub(super) fn values_before(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
     let Some(validity) = &node.validity(VALIDITY)? else { return Ok(row) };
     match validity.encoding() {
@@ -64,7 +64,7 @@ pub(super) fn values_before(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>)
     Ok(count)
 }
 
-/// The error of an array with more rows than stored values.
+/// Creates the error for an array with fewer stored values than valid rows; `found` is the number of values.
 #[cold]
 pub(super) fn too_few(node: &Node<'_>, found: u64) -> Error {
     node.error(Kind::Invalid, What::VORTEX_ROWS, found)

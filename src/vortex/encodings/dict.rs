@@ -1,4 +1,4 @@
-//! `vortex.dict`: values, and for each row the number of its value. A row is null where either is.
+//! `vortex.dict`: distinct values, and one code per row. A row is null if its code or its value is null.
 
 use super::lookup::{Lookup, SMALL};
 use super::*;
@@ -18,11 +18,11 @@ mod child {
 mod field {
     pub const VALUES_LEN: u32 = 1;
     pub const CODES_TYPE: u32 = 2;
-    /// As the type of the rows if absent.
+    /// If absent, codes are nullable if the rows are.
     pub const CODES_NULLABLE: u32 = 3;
 }
 
-/// The codes of an array.
+/// Returns the codes of an array.
 fn codes<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     codes_of(node, child::CODES, [field::CODES_TYPE, field::CODES_NULLABLE])
 }
@@ -35,13 +35,13 @@ pub(in crate::vortex) fn codes_of<'f>(node: &Node<'f>, k: usize, fields: [u32; 2
     node.aligned(k, &Ty::prim(node.integer(codes_type)?, nullable))
 }
 
-/// The values of an array.
+/// Returns the values of an array.
 fn values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     let len = node.metadata()?.uint32(field::VALUES_LEN)?.unwrap_or(0);
     node.child(child::VALUES, &node.dtype, len.into())
 }
 
-/// The cells of the values that the codes name.
+/// Fills `out` with the cells of the values that the codes select.
 pub(in crate::vortex) fn pick(
     codes: &Node<'_>,
     values: &Node<'_>,
@@ -63,7 +63,7 @@ pub(in crate::vortex) fn pick(
     Ok(())
 }
 
-/// Codes, and the values that are read whole, or one by one.
+/// Returns the bytes for the codes and for the values, which are decoded as a whole or one by one.
 pub(in crate::vortex) fn need_of(
     codes: &Node<'_>,
     values: &Node<'_>,

@@ -1,4 +1,4 @@
-//! `fastlanes.for`: differences from a reference value, which is all of the metadata.
+//! `fastlanes.for`: differences from a reference value. The metadata is the reference value.
 
 use super::*;
 use crate::encoding::integers;
@@ -7,7 +7,7 @@ use crate::vortex::scalar::Scalar;
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::As(ENCODED), holds: Holds::Values, need: need::children, cells };
 
-/// The one child.
+/// The only child.
 const ENCODED: usize = 0;
 
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {

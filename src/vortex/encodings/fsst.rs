@@ -1,4 +1,4 @@
-//! `vortex.fsst`: texts as codes of symbols. All codes of a read are decoded together, and cut by the lengths.
+//! `vortex.fsst`: texts as codes of symbols. All codes of a read are decoded at once; the lengths divide the result.
 
 use super::*;
 use crate::encoding::fsst;
@@ -19,7 +19,7 @@ mod child {
     pub const VALIDITY: usize = 2;
 }
 
-/// Children of the old form, which has its codes as a `vortex.varbin`.
+/// Children of the old form, which stores the codes as a `vortex.varbin`.
 mod old_child {
     pub const CODES: usize = 0;
     pub const LENGTHS: usize = 1;
@@ -28,7 +28,7 @@ mod old_child {
 mod buffer {
     pub const SYMBOLS: usize = 0;
     pub const SYMBOL_LENGTHS: usize = 1;
-    /// Not in the old form.
+    /// The codes of all rows; absent in the old form.
     pub const CODES: usize = 2;
 }
 
@@ -50,12 +50,12 @@ impl Metadata {
     }
 }
 
-/// The old form has two buffers; fewer are of neither form.
+/// Returns whether an array has the old form, which has two buffers. With fewer buffers, later accesses fail.
 fn is_old(node: &Node<'_>) -> Result<bool> {
     Ok(node.buffers()? == buffer::CODES)
 }
 
-/// The codes of all rows, and where each row starts in them.
+/// Returns the codes of all rows, and the offsets of the rows in them.
 fn codes<'f>(node: &Node<'f>) -> Result<(Buffer<'f>, Node<'f>)> {
     if !is_old(node)? {
         let ptype = Metadata::of(node)?.offsets_type;
@@ -68,7 +68,7 @@ fn codes<'f>(node: &Node<'f>) -> Result<(Buffer<'f>, Node<'f>)> {
     Ok((codes.buffer(var_bin::BYTES)?, var_bin::offsets(codes)?))
 }
 
-/// The codes of `len` rows starting at `at`.
+/// Returns the codes of `len` rows starting at `at`.
 fn codes_of<'f>(
     (codes, offsets): &(Buffer<'f>, Node<'_>),
     at: u64,
@@ -81,12 +81,12 @@ fn codes_of<'f>(
     codes.bytes.get(from..to).ok_or_else(wrong)
 }
 
-/// A code stands for at most eight bytes.
+/// Returns an upper bound of the decoded bytes: a code stands for at most eight.
 fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
     let codes = &codes(node)?;
     let count = match codes_of(codes, at, len, cx) {
         Ok(codes) => codes.len(),
-        // Offsets that take more memory than there is here.
+        // Decoding the offsets takes more memory than is available here.
         Err(e) if e.kind() == Kind::NoRoom => codes.0.bytes.len(),
         Err(e) => return Err(e),
     };

@@ -1,10 +1,10 @@
-//! Lists: by offsets, by offsets and sizes, of a fixed size.
+//! Lists with offsets, with offsets and sizes, and of a fixed size.
 
 use super::*;
 use crate::bytes::{checked_product, product};
 use crate::vortex::dtype::Shape;
 
-/// `vortex.list`: row `i` reaches from offset `i` to the next.
+/// `vortex.list`: row `i` has the elements from offset `i` to offset `i + 1`.
 pub(super) const LIST: Scheme = Scheme {
     validity: Validity::Child(list_child::VALIDITY),
     holds: Holds::Nested(Nested { child: elements, each: |_| Ok(None) }),
@@ -15,7 +15,7 @@ pub(super) const LIST: Scheme = Scheme {
     },
 };
 
-/// `vortex.listview`: offsets and sizes, in any order.
+/// `vortex.listview`: an offset and a size per row, in any order.
 pub(super) const LIST_VIEW: Scheme = Scheme {
     validity: Validity::Child(list_view_child::VALIDITY),
     holds: Holds::Nested(Nested { child: elements, each: |_| Ok(None) }),
@@ -38,7 +38,7 @@ pub(super) const FIXED_SIZE_LIST: Scheme = Scheme {
     cells: |node, _, at, out, _| strides(node, size(node)?, at, out),
 };
 
-/// The first child of each.
+/// The first child of each of these encodings.
 const ELEMENTS: usize = 0;
 
 mod list_child {
@@ -59,7 +59,7 @@ mod fixed_size_list_child {
 mod field {
     pub const ELEMENTS_LEN: u32 = 1;
     pub const OFFSETS_TYPE: u32 = 2;
-    /// Type of the sizes; `vortex.listview` only.
+    /// Type of the sizes, only in `vortex.listview`.
     pub const SIZES_TYPE: u32 = 3;
 }
 
@@ -79,12 +79,12 @@ fn elements<'f>(node: &Node<'f>, _: usize, ty: &Ty) -> Result<Node<'f>> {
     node.child(ELEMENTS, ty, Metadata::of(node)?.elements_len)
 }
 
-/// Elements are not read with the rows that hold them.
+/// Returns the bytes for all children except the elements, which are not read together with the lists.
 fn need_without_elements(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     need::some_children(node, ELEMENTS.saturating_add(1)..node.children()?, amount, cx)
 }
 
-/// Spans between offsets that follow each other, none beyond `end`.
+/// Fills `out` with the spans between consecutive offsets starting at `at`. Fails if offsets descend or exceed `end`.
 pub(super) fn between(
     node: &Node<'_>,
     offsets: &Node<'_>,
@@ -127,7 +127,7 @@ fn list_view_cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &m
     Ok(())
 }
 
-/// Elements of a row.
+/// Returns the number of elements per row.
 fn size(node: &Node<'_>) -> Result<u64> {
     match node.dtype.shape {
         Shape::FixedList(size) => Ok(size.into()),
@@ -135,7 +135,7 @@ fn size(node: &Node<'_>) -> Result<u64> {
     }
 }
 
-/// Rows that have `size` rows of the children each.
+/// Fills `out` with the spans of rows that have `size` child rows each.
 pub(super) fn strides(node: &Node<'_>, size: u64, at: u64, out: &mut Cells<'_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     for (i, cell) in out.iter_mut().enumerate() {

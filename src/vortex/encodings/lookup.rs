@@ -1,4 +1,4 @@
-//! Rows that name their values by number, as dictionaries and run-length blocks have them.
+//! Rows that are codes of values, in dictionaries and in run-length blocks.
 
 use super::*;
 use crate::bytes::{FAST, saturated};
@@ -6,21 +6,21 @@ use crate::bytes::{FAST, saturated};
 /// Maximum number of dictionary values that are decoded as a whole for any number of rows.
 pub(super) const SMALL: u64 = 64;
 
-/// Some values, and the codes that name them.
+/// Values, and the codes that select them.
 pub(super) struct Lookup<'n, 'f> {
     pub(super) codes: &'n Node<'f>,
     /// The row of the first code.
     pub(super) at: u64,
     pub(super) values: &'n Node<'f>,
-    /// Row of the value with code 0.
+    /// The row of the value with code 0.
     pub(super) first: u64,
     /// The number of values.
     pub(super) count: u64,
 }
 
 impl Lookup<'_, '_> {
-    /// Cell `i` becomes value `numbers[i]`. The numbers are the codes, saturated; one that is too large must be null.
-    /// They hold nothing of meaning afterwards.
+    /// Fills cell `i` with value `numbers[i]`. The numbers are the saturated codes. Fails if the number of a valid row
+    /// is not below `count`. Overwrites `numbers`.
     pub(super) fn cells(
         &self,
         ask: Ask,
@@ -33,7 +33,7 @@ impl Lookup<'_, '_> {
             return Ok(());
         };
         let len = u64::from(high.wrapping_sub(low)).saturating_add(1);
-        // Copied texts must be copied once, however often they are named.
+        // A copied text must be copied only once, whatever the number of its codes.
         let whole = len <= SMALL.max(out.len() as u64) || cx.copies_texts() && ask == Ask::Spans;
         if !whole {
             for (i, number) in numbers.iter().enumerate() {
@@ -56,12 +56,11 @@ impl Lookup<'_, '_> {
         }
     }
 
-    /// Returns minimum and maximum of the numbers, or bounds of them; `None` if there is no value. Numbers that are too
-    /// large are replaced.
+    /// Returns bounds of the numbers, or `None` if no number is below `count`. Replaces numbers that are too large.
     fn range(&self, numbers: &mut [u32], rows: u64, cx: &mut Context<'_, '_>) -> Result<Option<(u32, u32)>> {
         let (mut low, mut high, mut bad) = (u32::MAX, 0, false);
         match u32::try_from(self.count.wrapping_sub(1)) {
-            // A small dictionary is decoded as a whole. Its numbers are compared with its end by a vectorised loop.
+            // A small dictionary is decoded as a whole. The loop that compares the numbers with its end is vectorised.
             Ok(last) if FAST && self.count <= rows && numbers.iter().fold(true, |well, n| well & (*n <= last)) => {
                 (low, high) = (0, last);
             }
@@ -80,7 +79,7 @@ impl Lookup<'_, '_> {
                 if self.codes.is_valid(self.at.saturating_add(i as u64), cx)? {
                     return Err(self.codes.error(Kind::Invalid, What::CODES, (*number).into()));
                 }
-                // Any value will do, where there is one.
+                // The row is null, so any valid number can replace this one.
                 *number = if low <= high { low } else { 0 };
             }
         }

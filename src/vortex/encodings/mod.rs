@@ -1,5 +1,4 @@
-//! The array encodings (section 10), a file each: metadata, children and buffers by name, and the row that tells the
-//! tree about it.
+//! The array encodings (format description, section 10), one module each: its metadata, children, buffers and scheme.
 
 mod alp;
 mod alp_rd;
@@ -46,7 +45,7 @@ use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
 
 impl Encoding {
-    /// The description of the encoding. A new one is listed here, and nowhere else.
+    /// Returns the description of the encoding. A new encoding must be listed here, and nowhere else.
     pub(super) const fn scheme(self) -> &'static Scheme {
         match self {
             Encoding::Null => &plain::NULL,
@@ -84,7 +83,7 @@ impl Encoding {
             Encoding::Zstd => &zstd::SCHEME,
             #[cfg(feature = "pco")]
             Encoding::Pco => &pco::SCHEME,
-            // Known, and not in this build.
+            // Known, but not enabled in this build.
             #[cfg(not(feature = "zstd"))]
             Encoding::Zstd => &UNKNOWN,
             #[cfg(not(feature = "pco"))]
@@ -102,7 +101,7 @@ pub(super) const UNKNOWN: Scheme = Scheme {
     cells: |node, _, _, _, _| Err(node.undecoded()),
 };
 
-/// A parameter of a kernel, saturating: every kernel refuses so large ones.
+/// Converts a parameter of a kernel, saturating. Every kernel rejects parameters of this size.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! `vortex.onpair`: texts as codes of 16 bits, each of which stands for a token of a dictionary.
+//! `vortex.onpair`: texts as codes of 16 bits. Each code stands for a token of a dictionary.
 
 use super::*;
 use crate::bytes::{FAST, saturated};
@@ -9,7 +9,7 @@ pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Child(child::VALIDITY), holds: Holds::PackedTexts(bound), need, cells };
 
 mod child {
-    /// Where each token starts in the dictionary, and where the last one ends.
+    /// The start of each token in the dictionary, followed by the end of the last token.
     pub const TOKENS: usize = 0;
     pub const CODES: usize = 1;
     /// The offset of the first code of each row, followed by the end of the codes of the last row.
@@ -53,12 +53,12 @@ impl Metadata {
         Ok(Metadata { lengths_type, tokens_len, codes_len, tokens_type, codes_type, offsets_type })
     }
 
-    /// All codes.
+    /// Returns all codes.
     fn codes<'f>(&self, node: &Node<'f>) -> Result<Node<'f>> {
         node.integers(child::CODES, self.codes_type, false, self.codes_len)
     }
 
-    /// The codes of `len` rows starting at `at`: the first one, and the end.
+    /// Returns the range of the codes of `len` rows starting at `at`: its start and its end.
     fn range(&self, node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<(u64, u64)> {
         let [from, to] = node.offsets(child::OFFSETS, self.offsets_type)?.ends(at, len as u64, cx)?;
         if from <= to && to <= self.codes_len {
@@ -71,9 +71,9 @@ impl Metadata {
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     let block = BLOCK as u64;
     let tokens = Metadata::of(node)?.tokens_len.min(TOKENS).wrapping_add(1);
-    // Codes are decoded in pieces, whatever memory is left.
+    // Codes are decoded in blocks, so that memory does not depend on their number.
     let mut own = need::piece(tokens, 4).wrapping_add(need::piece(block, 4));
-    // For this number of rows there are more codes than tokens.
+    // With at least this number of rows, there are usually more codes than tokens.
     if FAST && amount.rows >= tokens && (2..=onpair::ROWS as u64).contains(&tokens) {
         own = own.wrapping_add(need::piece(1, size_of::<onpair::Room>() as u64));
     }
@@ -84,13 +84,13 @@ fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Resu
     let metadata = Metadata::of(node)?;
     let (from, to, rows) = match metadata.range(node, at, len, cx) {
         Ok((from, to)) => (from, to, len as u64),
-        // Offsets that take more memory than there is here: any row may have all codes.
+        // Decoding the offsets takes more memory than is available here. Any row may have all codes.
         Err(e) if e.kind() == Kind::NoRoom => (0, metadata.codes_len, 1),
         Err(e) => return Err(e),
     };
     let Some(last) = to.checked_sub(1).filter(|last| *last >= from) else { return Ok(0) };
-    // How many codes there are is a claim. Each is a byte at least; and few bytes that claim many lack the last one,
-    // unless codes are repeated.
+    // The number of codes is a claim. Each code decodes to at least one byte, so the limit of decoded bytes applies. If
+    // the claim is wrong, reading the last code fails, unless codes are repeated.
     let (count, limit) = (to.saturating_sub(from), node.file.limits().max_decoded);
     if count > limit.saturating_mul(rows) {
         return Err(node.error(Kind::Limit, What::MAX_DECODED, limit));
@@ -101,10 +101,10 @@ fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Resu
     }
 }
 
-/// The most tokens: codes have 16 bits.
+/// Maximum number of tokens: codes have 16 bits.
 const TOKENS: u64 = 1 << 16;
 
-/// Codes of another width than 16 bits that are decoded at once.
+/// Maximum number of codes that are decoded at once if their width is not 16 bits.
 const CODES: usize = 64;
 
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
@@ -128,7 +128,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let piece = if codes.prim()?.size() == 2 { BLOCK } else { CODES };
     let count = saturated(range.1.saturating_sub(range.0));
     let numbers = t.take::<u16>(count.min(piece))?;
-    // Rows of tokens pay where there are more codes than tokens, if memory for them is left.
+    // Spreading tokens into rows pays only if there are more codes than tokens. It also needs memory.
     let spread = FAST && count > tokens_len && {
         let others = saturated(codes.temporaries(Amount { rows: piece as u64, width: 8 }, &mut t)?);
         t.scratch.room() >= size_of::<onpair::Room>().saturating_add(others)
@@ -153,7 +153,8 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     node.all_decoded(done, total)
 }
 
-/// Codes starting at `first` in 16 bits, saturating; of another width at most [`CODES`] of them.
+/// Fills `numbers` with the codes starting at `first`, saturated to 16 bits. If their width is not 16 bits, at most
+/// [`CODES`] of them.
 fn codes16(codes: &Node<'_>, first: u64, numbers: &mut [u16], cx: &mut Context<'_, '_>) -> Result<()> {
     if codes.prim()?.size() == 2 {
         return codes.cells(Ask::Values, first, &mut Cells::W2(numbers), cx);

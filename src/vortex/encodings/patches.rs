@@ -1,4 +1,4 @@
-//! Patches (section 8): rows whose values lie apart, in two children of the array that has them.
+//! Patches (format description, section 8): values that replace rows of an array, in two of its children.
 
 use super::*;
 
@@ -9,16 +9,16 @@ mod field {
     pub const CHUNK_OFFSETS_TYPE: u32 = 5;
 }
 
-/// Where an array has its patches.
+/// The position of the patches of an array.
 #[derive(Clone, Copy)]
 pub(in crate::vortex) struct Place {
-    /// The field of the metadata that says what they look like.
+    /// The field of the metadata that describes the patches.
     pub(super) field: u32,
     /// The child with the indices; the values follow.
     pub(super) first_child: usize,
 }
 
-/// Puts the patches, if the array has any, into the cells of its rows starting at `at`. They have type `dtype`.
+/// Replaces cells of the rows starting at `at` by the patches, if the array has any. Patches have type `dtype`.
 pub(super) fn apply(
     node: &Node<'_>,
     place: Place,
@@ -40,15 +40,15 @@ pub(in crate::vortex) struct Patches<'n, 'f> {
     /// The child with the indices; the values follow.
     first_child: usize,
     len: u64,
-    /// Subtracted from every index.
+    /// The number that is subtracted from every index.
     offset: u64,
     indices_type: u64,
-    /// Whether a child with chunk offsets follows, which decoding does not need.
+    /// True if a child with chunk offsets follows. Decoding does not need it.
     chunk_offsets: bool,
 }
 
 impl<'n, 'f> Patches<'n, 'f> {
-    /// The patches, if the metadata has the field.
+    /// Returns the patches, or `None` if the metadata lacks the field.
     pub(in crate::vortex) fn of(node: &'n Node<'f>, Place { field, first_child }: Place) -> Result<Option<Self>> {
         let Some(message) = node.metadata()?.message(field)? else { return Ok(None) };
         let [len, offset, indices_type] = message.numbers([field::LEN, field::OFFSET, field::INDICES_TYPE])?;
@@ -61,17 +61,17 @@ impl<'n, 'f> Patches<'n, 'f> {
         self.first_child.saturating_add(if self.chunk_offsets { 3 } else { 2 })
     }
 
-    /// The number of patches.
+    /// Returns the number of patches.
     pub(in crate::vortex) const fn len(&self) -> u64 {
         self.len
     }
 
-    /// The rows that are patched, in order.
+    /// Returns the indices of the patched rows, in order.
     fn indices(&self) -> Result<Node<'f>> {
         self.node.integers(self.first_child, self.indices_type, false, self.len)
     }
 
-    /// The values of the patches, of type `dtype`.
+    /// Returns the values of the patches, of type `dtype`.
     pub(super) fn values(&self, dtype: &Ty) -> Result<Node<'f>> {
         self.node.child(self.first_child.saturating_add(1), dtype, self.len)
     }
@@ -81,12 +81,12 @@ impl<'n, 'f> Patches<'n, 'f> {
         self.node.error(Kind::Invalid, What::PATCHES, need)
     }
 
-    /// The index that row `row` has.
+    /// Returns the index of row `row`: the row plus the offset.
     fn place(&self, row: u64) -> Result<u64> {
         row.checked_add(self.offset).ok_or_else(|| self.bad(self.offset))
     }
 
-    /// Puts the patches for the rows starting at `at` into `out`; the values have type `dtype`.
+    /// Replaces cells of the rows starting at `at` by their patches, which have type `dtype`.
     pub(super) fn apply(
         &self,
         dtype: &Ty,
@@ -98,7 +98,7 @@ impl<'n, 'f> Patches<'n, 'f> {
         let first = self.place(at)?;
         let end = first.saturating_add(out.len() as u64);
         let (from, to) = (indices.below(first, cx)?, indices.below(end, cx)?);
-        // The last rows must have the last patches, the first rows the first: nothing is left outside.
+        // No patch may be before row 0 or after the last row.
         let over = at.saturating_add(out.len() as u64) == self.node.rows && to < self.len;
         if over || at == 0 && from > 0 {
             return Err(self.bad(to));
@@ -113,7 +113,7 @@ impl<'n, 'f> Patches<'n, 'f> {
         indices.indices(from, places, &mut t)?;
         let mut least = first;
         for place in places.iter_mut() {
-            // Out of order, other rows would find other patches.
+            // The binary search above requires sorted indices.
             if *place < least {
                 return Err(self.bad(*place));
             }
@@ -128,8 +128,8 @@ impl<'n, 'f> Patches<'n, 'f> {
         }
     }
 
-    /// The first patch that is not before `row`, and how the rows starting there are patched: `Ok(n)` of them are, or
-    /// `Err(n)` are not.
+    /// Returns the number of the first patch that is not before `row`, and the run of rows starting at `row`: `Ok(n)`
+    /// if n rows have patches, `Err(n)` if n rows have none.
     pub(super) fn run_at(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<(u64, Result<u64, u64>)> {
         let indices = &self.indices()?;
         let place = self.place(row)?;
@@ -151,5 +151,5 @@ impl<'n, 'f> Patches<'n, 'f> {
     }
 }
 
-/// Patched rows that are looked for together.
+/// Maximum number of patched rows that are found at once.
 const TOGETHER: usize = 32;

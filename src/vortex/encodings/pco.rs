@@ -1,4 +1,4 @@
-//! `vortex.pco`: the rows that have a value, in chunks of pages.
+//! `vortex.pco`: the valid rows, in chunks of pages.
 
 use super::*;
 use crate::bytes::saturated;
@@ -20,12 +20,12 @@ pub(super) const SCHEME: Scheme = Scheme {
 mod field {
     /// The header of the format.
     pub const HEADER: u32 = 1;
-    /// A message for each chunk.
+    /// One message per chunk.
     pub const CHUNKS: u32 = 2;
 }
 
 mod chunk {
-    /// A message for each page.
+    /// One message per page.
     pub const PAGES: u32 = 1;
 }
 
@@ -33,13 +33,13 @@ mod page {
     pub const VALUES_LEN: u32 = 1;
 }
 
-/// The number of values in a page.
+/// Returns the number of values in a page.
 fn values_of(page: Message<'_>) -> Result<u64> {
     let [values] = page.numbers([page::VALUES_LEN])?;
     Ok(values)
 }
 
-/// The messages in a field of a message.
+/// Iterates over the messages in one field of a message.
 struct Messages<'f> {
     fields: Fields<'f>,
     number: u32,
@@ -50,7 +50,7 @@ impl<'f> Messages<'f> {
         Messages { fields: of.fields(), number }
     }
 
-    /// The next one, which costs as much as a node.
+    /// Returns the next message, which costs as much as a node.
     fn next(&mut self, cx: &mut Context<'_, '_>) -> Result<Option<Message<'f>>> {
         while let Some((number, value)) = self.fields.take()? {
             if let (true, Value::Bytes(message)) = (number == self.number, value) {
@@ -62,7 +62,7 @@ impl<'f> Messages<'f> {
     }
 }
 
-/// The number of values in the largest page of a chunk.
+/// Returns the number of values in the largest page of a chunk.
 fn largest_page(of: Message<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
     let mut most = 0;
     let mut pages = Messages::new(of, chunk::PAGES);
@@ -72,7 +72,7 @@ fn largest_page(of: Message<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
     Ok(most)
 }
 
-/// Chunk `k`, whose metadata is buffer `k`.
+/// Returns chunk `k`, whose metadata is buffer `k`.
 fn chunk_meta<'f>(node: &Node<'f>, k: usize, number: Number) -> Result<Chunk<'f>> {
     let header = node.metadata()?.message(field::HEADER)?;
     let version = Version::new(header.map_or(&[], |header| header.bytes()));
@@ -94,7 +94,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     dense::spread(node, at, out, cx, values)
 }
 
-/// Stored values starting at `first`.
+/// Fills `out` with the stored values starting at `first`.
 fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let (metadata, number) = (node.metadata()?, number_of(node)?);
     // The buffers of the pages follow the buffers of all chunks.
@@ -106,7 +106,7 @@ fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_,
     let (mut k, mut start, mut done) = (0usize, 0u64, 0usize);
     while done < out.len() {
         let Some(message) = chunks.next(cx)? else { return Err(dense::too_few(node, start)) };
-        // What its pages share is made for the first of them that is wanted.
+        // The tables that the pages share are built for the first page that is needed.
         let (mut t, mut opened) = (cx.scope(), None);
         let mut pages = Messages::new(message, chunk::PAGES);
         while let Some(page) = pages.next(&mut t)? {
@@ -145,8 +145,8 @@ fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_,
     Ok(())
 }
 
-/// Scratch that the largest chunk and page take. Of what type the numbers are is not known here; that the
-/// metadata of a chunk is all there, and no more, holds for hardly any type but its own.
+/// Returns the scratch bytes for the largest chunk and page. The type of the numbers is not known here, so every type
+/// is tried; the metadata of a chunk is rarely valid for another type than its own.
 fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
     let mut chunks = Messages::new(node.metadata()?, field::CHUNKS);
     let (mut k, mut most) = (0usize, 0u64);

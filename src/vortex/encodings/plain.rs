@@ -1,4 +1,4 @@
-//! Values as they are: null, primitive, bool, bytebool.
+//! Values as they are in memory: null, primitive, bool, bytebool.
 
 use super::*;
 use crate::bytes::{Bits, product, saturated};
@@ -58,16 +58,16 @@ pub(super) const BYTE_BOOL: Scheme = Scheme {
     },
 };
 
-/// The buffer of each.
+/// The only buffer of each of these encodings.
 const VALUES: usize = 0;
 
-/// The one child.
+/// The only child.
 const VALIDITY: usize = 0;
 
-/// Metadata of `vortex.bool`: bits before the first row, at most 7.
+/// Metadata of `vortex.bool`: number of bits before the first row, at most 7.
 const BIT_OFFSET: u32 = 1;
 
-/// Rows `at..at + len` of the buffer, which has exactly as many cells of `width` bytes as the array has rows.
+/// Returns rows `at..at + len` of the buffer, which must have exactly one cell of `width` bytes per row of the array.
 pub(in crate::vortex) fn fixed<'f>(node: &Node<'f>, width: usize, at: u64, len: usize) -> Result<&'f [u8]> {
     let buffer = node.buffer(VALUES)?;
     let need = product(node.rows, width as u64);
@@ -79,7 +79,7 @@ pub(in crate::vortex) fn fixed<'f>(node: &Node<'f>, width: usize, at: u64, len: 
     buffer.bytes.get(start..end).ok_or_else(|| node.error(Kind::OutOfRange, What::VORTEX_ROWS, node.rows))
 }
 
-/// Rows `at..at + len` of a `vortex.bool`.
+/// Returns rows `at..at + len` of a `vortex.bool`.
 pub(in crate::vortex) fn bits<'f>(node: &Node<'f>, at: u64, len: usize) -> Result<Bits<'f>> {
     let [offset] = node.numbers(&[BIT_OFFSET])?;
     if offset > 7 {
@@ -90,7 +90,7 @@ pub(in crate::vortex) fn bits<'f>(node: &Node<'f>, at: u64, len: usize) -> Resul
     if end.div_ceil(8) > buffer.bytes.len() as u64 {
         return Err(Error::needing(Kind::Truncated, What::VORTEX_BUFFER, buffer.at, end.div_ceil(8)));
     }
-    // Inside the buffer, so inside memory.
+    // The position is inside the buffer, so it fits in `usize`.
     let first = saturated(at.saturating_add(offset));
     Bits::new(buffer.bytes, first, len).map_err(|e| e.moved(buffer.at))
 }

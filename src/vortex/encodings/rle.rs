@@ -1,4 +1,4 @@
-//! `fastlanes.rle`: in each block of 1024 rows, values and which of them each row has.
+//! `fastlanes.rle`: values and one index per row, in blocks of 1024 rows.
 
 use super::lookup::{Lookup, SMALL};
 use super::*;
@@ -9,7 +9,7 @@ pub(super) const SCHEME: Scheme = Scheme { validity: Validity::Decoded, holds: H
 mod child {
     pub const VALUES: usize = 0;
     pub const INDICES: usize = 1;
-    /// The first value of each block.
+    /// The index of the first value of each block.
     pub const STARTS: usize = 2;
 }
 
@@ -28,7 +28,7 @@ struct Metadata {
     indices_type: u64,
     starts_len: u64,
     starts_type: u64,
-    /// Rows of the first block that were cut off.
+    /// Number of rows at the start of the first block that were cut off.
     offset: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `vortex.runend`: values, each for all rows up to an end.
+//! `vortex.runend`: values and the ends of their runs.
 
 use super::*;
 
@@ -23,7 +23,7 @@ mod field {
 struct Metadata {
     ends_type: u64,
     runs: u64,
-    /// Rows that were cut off in front.
+    /// Number of rows at the start that were cut off.
     offset: u64,
 }
 
@@ -38,7 +38,7 @@ impl Metadata {
     }
 }
 
-/// Row `i` has the value of the first run that ends after it.
+/// Fills `out`: a row has the value of the first run that ends after it.
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     if out.is_empty() {
         return Ok(());

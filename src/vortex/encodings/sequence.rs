@@ -1,4 +1,4 @@
-//! `vortex.sequence`: a base plus the row times a step, wrapping.
+//! `vortex.sequence`: row `i` is `base + i * step`, wrapping.
 
 use super::*;
 use crate::column::Prim;
@@ -20,7 +20,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, _: &mut Context<
         Scalar::new(metadata.message(number)?.ok_or_else(missing)?).integer(prim)
     };
     let base = part(field::BASE, node.prim()?)?;
-    // The step may be negative whatever the type is.
+    // The step may be negative for every type of the rows.
     let step = part(field::STEP, Prim::I64).or_else(|_| part(field::STEP, Prim::U64))?;
     integers::sequence(base, step, at, out.again());
     Ok(())

@@ -1,4 +1,4 @@
-//! `vortex.sparse`: one scalar in every row, but for the rows with a patch.
+//! `vortex.sparse`: one scalar in every row, except for rows with a patch.
 
 use super::patches::{Patches, Place};
 use super::*;
@@ -26,7 +26,7 @@ fn patches<'n, 'f>(node: &'n Node<'f>) -> Result<Patches<'n, 'f>> {
     Patches::of(node, PATCHES)?.ok_or_else(missing)
 }
 
-/// The values of the patches.
+/// Returns the values of the patches.
 pub(in crate::vortex) fn values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     patches(node)?.values(&node.dtype)
 }

@@ -1,4 +1,4 @@
-//! `vortex.struct`, as an array and as a layout: a child for each field, after a validity child where there is one.
+//! `vortex.struct`, as an array and as a layout: one child per field, preceded by the validity child if present.
 
 use super::*;
 use crate::vortex::scheme::Answer;
@@ -6,10 +6,10 @@ use crate::vortex::scheme::Answer;
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Depends(validity), holds: Holds::Nested(Nested { child, each }), need, cells };
 
-/// The validity, if there is a child more than fields.
+/// The validity, present if there is one more child than fields.
 const VALIDITY: usize = 0;
 
-/// The child of field 0.
+/// Returns the number of the child for field 0.
 pub(in crate::vortex) fn first_field(node: &Node<'_>) -> Result<usize> {
     let (children, fields) = (node.children()?, node.dtype.children());
     match children.checked_sub(fields) {
@@ -19,22 +19,23 @@ pub(in crate::vortex) fn first_field(node: &Node<'_>) -> Result<usize> {
     }
 }
 
-/// A nullable struct of release 0.36 has no validity child: all rows have a value.
+/// Returns the location of the validity. A nullable struct of release 0.36 has no validity child: all rows have a
+/// value.
 pub(in crate::vortex) fn validity(node: &Node<'_>) -> Result<Answer> {
     Ok(if first_field(node)? > VALIDITY { Validity::Child(VALIDITY) } else { Validity::All })
 }
 
-/// Field `k`.
+/// Returns the child for field `k`.
 pub(in crate::vortex) fn child<'f>(node: &Node<'f>, k: usize, ty: &Ty) -> Result<Node<'f>> {
     node.aligned(first_field(node)?.saturating_add(k), ty)
 }
 
-/// Each row has one row of the fields.
+/// Returns 1: each row has one row of each field.
 pub(in crate::vortex) fn each(_: &Node<'_>) -> Result<Option<u64>> {
     Ok(Some(1))
 }
 
-/// Fields are not read with the rows that hold them.
+/// Returns the bytes for the validity child. Fields are not read together with the rows of the struct.
 pub(in crate::vortex) fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     need::some_children(node, 0..first_field(node)?, amount, cx)
 }

@@ -1,4 +1,4 @@
-//! `vortex.varbin`: one buffer, cut by offsets.
+//! `vortex.varbin`: one buffer with all texts, and their offsets.
 
 use super::*;
 use crate::column::Span;
@@ -26,7 +26,7 @@ mod field {
     pub const OFFSETS_TYPE: u32 = 1;
 }
 
-/// Where each text starts in the buffer, and where the last one ends.
+/// Returns the start of each text in the buffer, followed by the end of the last text.
 pub(super) fn offsets<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     let [offsets_type] = node.numbers(&[field::OFFSETS_TYPE])?;
     node.offsets(child::OFFSETS, offsets_type)

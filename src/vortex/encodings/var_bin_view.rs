@@ -1,4 +1,4 @@
-//! `vortex.varbinview`: views, the last buffer, name bytes of their own or of the other buffers.
+//! `vortex.varbinview`: one view per row, in the last buffer. A view contains a short text or refers to another buffer.
 
 use super::*;
 use crate::bytes::saturated;
@@ -21,13 +21,13 @@ pub(super) const SCHEME: Scheme = Scheme {
     cells,
 };
 
-/// The one child.
+/// The only child.
 const VALIDITY: usize = 0;
 
-/// Longest text that a view holds itself, in bytes.
+/// Maximum length in bytes of a text inside a view.
 const INLINE: u32 = 12;
 
-/// Bytes of a view.
+/// Size of a view in bytes.
 const VIEW: usize = 16;
 
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
@@ -43,7 +43,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     Ok(())
 }
 
-/// The views of some rows, and the buffers. The buffer used last is cached.
+/// The views of a row range, and the buffers. The buffer used last is cached.
 struct Texts<'n, 'f> {
     node: &'n Node<'f>,
     views: Buffer<'f>,
@@ -53,7 +53,7 @@ struct Texts<'n, 'f> {
 }
 
 impl<'n, 'f> Texts<'n, 'f> {
-    /// The texts of `len` rows starting at `at`.
+    /// Returns the texts of `len` rows starting at `at`.
     fn of(node: &'n Node<'f>, at: u64, len: usize) -> Result<Self> {
         let count = node.buffers()?.checked_sub(1);
         let count = count.ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_BUFFER, 0))?;
@@ -68,7 +68,7 @@ impl<'n, 'f> Texts<'n, 'f> {
         Ok(Texts { node, views: Buffer { bytes, start: all.start.saturating_add(from), ..all }, count, last: None })
     }
 
-    /// Start in the blob and length of text `i`; `None` if its view names no place.
+    /// Returns the start in the blob and the length of text `i`, or `None` if its view is invalid.
     fn place(&mut self, i: usize, cx: &mut Context<'_, '_>) -> Result<Option<(usize, usize)>> {
         let at = i.saturating_mul(VIEW);
         let Some([len, _, number, offset]) = self.views.bytes.get(at..).and_then(words) else { return Ok(None) };
@@ -80,7 +80,7 @@ impl<'n, 'f> Texts<'n, 'f> {
             Some((last, buffer)) if last == number => buffer,
             _ if number >= self.count => return Ok(None),
             _ => {
-                // Finding a buffer is work that grows with its number.
+                // The time to find a buffer is proportional to its number.
                 cx.spend_many((number as u64 >> 8).saturating_add(1), self.node.at())?;
                 let buffer = self.node.buffer(number)?;
                 self.last = Some((number, buffer));
@@ -93,7 +93,7 @@ impl<'n, 'f> Texts<'n, 'f> {
     }
 }
 
-/// The four words of a view.
+/// Returns the four words of a view.
 fn words(bytes: &[u8]) -> Option<[u32; 4]> {
     let (words, _) = bytes.first_chunk::<VIEW>()?.as_chunks::<4>();
     let [a, b, c, d] = words else { return None };

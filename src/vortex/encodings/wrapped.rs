@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `vortex.ext`: rows of the type that the extension stores.
+/// `vortex.ext`: rows of the storage type of the extension.
 pub(super) const EXT: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Wrapped(|node| node.aligned(child::ROWS, &node.dtype().storage()?.ty)),
@@ -18,7 +18,7 @@ pub(super) const MAP: Scheme = Scheme {
     cells,
 };
 
-/// `vortex.masked`: rows without nulls, and which of them have a value.
+/// `vortex.masked`: rows without nulls, and their validity.
 pub(super) const MASKED: Scheme = Scheme {
     validity: Validity::Child(child::VALIDITY),
     holds: Holds::Wrapped(|node| node.aligned(child::ROWS, &node.dtype.required())),
@@ -28,11 +28,11 @@ pub(super) const MASKED: Scheme = Scheme {
 
 mod child {
     pub const ROWS: usize = 0;
-    /// Validity; `vortex.masked` only.
+    /// Validity, only in `vortex.masked`.
     pub const VALIDITY: usize = 1;
 }
 
-/// The cells of the node inside.
+/// Fills `out` with the cells of the inner node.
 pub(in crate::vortex) fn cells(
     node: &Node<'_>,
     ask: Ask,
@@ -43,7 +43,7 @@ pub(in crate::vortex) fn cells(
     inner(node)?.cells(ask, at, out, cx)
 }
 
-/// What the node inside needs.
+/// Returns the bytes that the inner node takes.
 pub(in crate::vortex) fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     inner(node)?.temporaries(amount, cx)
 }

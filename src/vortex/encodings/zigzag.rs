@@ -1,4 +1,4 @@
-//! `vortex.zigzag`: signed integers as unsigned ones, the sign in the lowest bit.
+//! `vortex.zigzag`: signed integers as unsigned integers with the sign in the lowest bit.
 
 use super::*;
 use crate::column::Prim;
@@ -7,7 +7,7 @@ use crate::encoding::integers;
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::As(ENCODED), holds: Holds::Values, need: need::children, cells };
 
-/// The one child.
+/// The only child.
 const ENCODED: usize = 0;
 
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {

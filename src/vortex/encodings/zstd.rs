@@ -1,4 +1,4 @@
-//! `vortex.zstd`: the rows that have a value, in frames of some values each.
+//! `vortex.zstd`: the valid rows, in frames of several values each.
 
 use core::ops::Range;
 
@@ -18,25 +18,25 @@ mod buffer {
 }
 
 mod field {
-    /// Bytes of the dictionary.
+    /// Size of the dictionary in bytes.
     pub const DICTIONARY_SIZE: u32 = 1;
-    /// A message for each frame.
+    /// One message per frame.
     pub const FRAMES: u32 = 2;
 }
 
 mod frame {
-    /// Bytes that it unpacks to.
+    /// Unpacked size in bytes.
     pub const SIZE: u32 = 1;
     pub const VALUES_LEN: u32 = 2;
 }
 
-/// Bytes whose decoding costs as much as a node.
+/// Number of bytes whose decoding costs as much as a node.
 const BYTES_PER_NODE: u64 = 1 << 12;
 
-/// Most that a block of a frame unpacks to (RFC 8878 section 3.1.1.2.4).
+/// Maximum unpacked size in bytes of a block of a frame (RFC 8878, section 3.1.1.2.4).
 const BLOCK_MAX: u64 = 128 << 10;
 
-/// Fewest bytes that such a block takes: a header of three, and the byte that it repeats.
+/// Minimum size in bytes of a block that unpacks to this size: a header of three bytes, and one byte that is repeated.
 const BLOCK_MIN: usize = 4;
 
 /// The consecutive frames of an array.
@@ -45,18 +45,18 @@ struct Frames<'n, 'f> {
     fields: Fields<'f>,
     /// The dictionary of all frames; empty if there is no dictionary.
     dictionary: Buffer<'f>,
-    /// Bytes of a value, where all have as many.
+    /// Size of a value in bytes; `None` for texts.
     width: Option<u64>,
     /// The buffer of the next frame.
     buffer: usize,
-    /// The frame taken last: its bytes, what they unpack to, and which of the stored values it holds.
+    /// The current frame: its bytes, their unpacked size, and the numbers of its values.
     packed: Buffer<'f>,
     size: u64,
     values: Range<u64>,
 }
 
 impl<'f> Frames<'_, 'f> {
-    /// Takes the next frame; whether there is one.
+    /// Moves to the next frame. Returns `false` after the last one.
     fn next(&mut self, cx: &mut Context<'_, '_>) -> Result<bool> {
         while let Some((number, value)) = self.fields.take()? {
             let (field::FRAMES, Value::Bytes(frame)) = (number, value) else { continue };
@@ -64,7 +64,7 @@ impl<'f> Frames<'_, 'f> {
             let [size, count] = frame.numbers([frame::SIZE, frame::VALUES_LEN])?;
             self.size = size;
             let count = match (count, self.width) {
-                // Old files have no count; of texts there are as many as there are.
+                // Old files store no count. The number of texts is then unknown until they are unpacked.
                 (0, Some(width)) => self.size.checked_div(width).unwrap_or(0),
                 (0, None) if self.size > 0 => u64::MAX,
                 (count, _) => count,
@@ -85,7 +85,7 @@ impl<'f> Frames<'_, 'f> {
         Ok(false)
     }
 
-    /// Takes frames up to the next one that reaches beyond a value, and pays for unpacking that.
+    /// Moves to the next frame that ends after stored value `value`, and spends the budget for unpacking it.
     fn find(&mut self, value: u64, cx: &mut Context<'_, '_>) -> Result<()> {
         while self.next(cx)? {
             if self.values.end > value {
@@ -100,9 +100,10 @@ impl<'f> Frames<'_, 'f> {
         let differs = || self.node.error(Kind::Invalid, What::VORTEX_BUFFER, self.size);
         let len = zstd::decode_with(self.packed.bytes, bytes, self.dictionary.bytes, s);
         let len = len.map_err(|e| match (e.kind(), e.what()) {
-            // More than the metadata says; too little scratch is another matter.
+            // The frame unpacks to more than the metadata claims. A scratch that is too small is an error of the
+            // caller.
             (Kind::NoRoom, what) if what != What::SCRATCH => differs(),
-            // Wrong, and not just another than the frame asks for.
+            // The dictionary is invalid. A dictionary with another id than the frame requires is an error of the frame.
             (Kind::Invalid | Kind::Truncated, What::ZSTD_DICTIONARY) => e.moved(self.dictionary.at),
             _ => e.moved(self.packed.at),
         })?;
@@ -128,7 +129,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     dense::spread(node, at, out, cx, if ask == Ask::Spans { texts } else { numbers })
 }
 
-/// Stored values starting at `first` that are numbers.
+/// Fills `out` with the stored numbers starting at `first`.
 fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let width = node.prim()?.size();
     if width != out.width() {
@@ -180,7 +181,7 @@ fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, 
             }
             (value, at) = (value.saturating_add(1), end);
         }
-        // The frame ends before its last value, unless it did not say how many it has.
+        // Too few values in the frame. If the metadata has no count, the loop continues with the next frame instead.
         if done < out.len() && value < frames.values.end {
             return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, value));
         }
@@ -188,12 +189,12 @@ fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, 
     Ok(())
 }
 
-/// Bytes of the frames that the texts of some rows are unpacked from.
+/// Returns the unpacked size in bytes of all frames with texts of the rows.
 fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
     let mut stored = |row: u64| dense::values_before(node, row, cx);
     let range = stored(at).and_then(|first| Ok(first..stored(at.saturating_add(len as u64))?));
     let range = match range {
-        // Counting takes more memory than there is here.
+        // Counting takes more memory than is available here.
         Err(e) if e.kind() == Kind::NoRoom => 0..u64::MAX,
         range => range?,
     };
@@ -206,7 +207,7 @@ fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Resu
     Ok(sum)
 }
 
-/// Memory for the largest frame.
+/// Returns the bytes for the largest frame.
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     let (mut frames, mut largest) = (frames(node, None)?, 0u64);
     while frames.next(cx)? {
@@ -214,7 +215,7 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
     }
     let workspace = Codec::Zstd.workspace_len(saturated(largest)) as u64;
     let mut own = need::piece(amount.rows, 1).saturating_add(workspace).saturating_add(need::SLACK);
-    // Texts are unpacked where they stay, and counted there.
+    // Texts are unpacked directly to the arena, whose size includes them.
     if !cx.copies_texts() {
         own = own.saturating_add(need::piece(largest, 1));
     }

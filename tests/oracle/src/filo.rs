@@ -21,7 +21,7 @@ mod root {
         ///  Every row has a value.
         AllZeroes = 0,
 
-        ///  The bits of `bitMask` say which rows have none.
+        ///  The bits of `bitMask` mark the rows without a value.
         SimpleBitMask = 1,
 
         ///  No row has a value.
@@ -155,7 +155,7 @@ mod root {
     /// * Table `NaMask` in the file `codegen/schemas/filo.fbs:17`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct NaMask {
-        ///  Left out means that no row has a value: the default is not zero.
+        ///  If absent, no row has a value: the default is not zero.
         pub mask_type: self::MaskType,
         ///  Words of 64 rows, lowest bit first; a set bit is a missing row. May be longer or shorter than the vector.
         pub bit_mask: ::core::option::Option<::planus::alloc::vec::Vec<i64>>,
@@ -426,13 +426,13 @@ mod root {
         }
     }
 
-    ///  How the elements of a data vector are stored.
+    ///  Storage of the elements of a data vector.
     ///
     /// Generated from these locations:
     /// * Struct `DataInfo` in the file `codegen/schemas/filo.fbs:25`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct DataInfo {
-        ///  Bits of one element.
+        ///  Width of an element in bits.
         pub nbits: u16,
 
         ///  Whether the elements are sign-extended.
@@ -607,7 +607,7 @@ mod root {
         }
     }
 
-    ///  What all rows of a date-time vector share.
+    ///  Properties shared by all rows of a date-time vector.
     ///
     /// Generated from these locations:
     /// * Struct `DDTVars` in the file `codegen/schemas/filo.fbs:33`
@@ -2185,7 +2185,7 @@ mod root {
         }
     }
 
-    ///  Header word 0x005: a base and one difference to it per row.
+    ///  Header word 0x005: a base and one difference from it per row.
     ///
     /// Generated from these locations:
     /// * Table `DiffPrimitiveVector` in the file `codegen/schemas/filo.fbs:85`
@@ -2195,7 +2195,7 @@ mod root {
         pub len: i32,
         ///  Missing rows.
         pub na_mask: ::core::option::Option<::planus::alloc::boxed::Box<self::NaMask>>,
-        ///  What is added to every difference.
+        ///  The base that is added to every difference.
         pub base: i64,
         ///  Width and sign of the differences.
         pub info: ::core::option::Option<self::DataInfo>,
@@ -2617,11 +2617,11 @@ mod root {
         pub vars: ::core::option::Option<self::DdtVars>,
         ///  Width and sign of `millis`.
         pub millis_info: ::core::option::Option<self::DataInfo>,
-        ///  Differences to the base, in milliseconds.
+        ///  Differences from the base, in milliseconds.
         pub millis: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
         ///  Width and sign of `tz`.
         pub tz_info: ::core::option::Option<self::DataInfo>,
-        ///  Differences to the base offset, in quarters of an hour; left out if all rows have the base offset.
+        ///  Differences from the base offset, in quarters of an hour; absent if all rows have the base offset.
         pub tz: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
     }
 

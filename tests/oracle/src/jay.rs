@@ -13,12 +13,22 @@ const _: () = ::planus::check_version_compatibility("planus-1.3.0");
 mod root {
     ///  Storage type of a column.
     ///
+    ///  ```
+    ///  use pilaster::column::{Prim, Type};
+    ///  use pilaster::jay::SType;
+    ///  use pilaster::jay::write::{WriteOptions, storage};
+    ///
+    ///  // Unsigned numbers are stored as the next wider signed type.
+    ///  assert_eq!(storage(Type::Prim(Prim::U8), &WriteOptions::DEFAULT), Some(SType::Int16));
+    ///  assert_eq!((SType::from(7), u8::from(SType::Str32)), (SType::Str32, 7));
+    ///  ```
+    ///
     /// Generated from these locations:
-    /// * Enum `SType` in the file `codegen/schemas/jay.fbs:6`
+    /// * Enum `SType` in the file `codegen/schemas/jay.fbs:16`
     #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum SType {
-        ///  Truth values, one byte each.
+        ///  Booleans, one byte each.
         Bool8 = 0,
 
         ///  Integers of 8 bits.
@@ -51,7 +61,7 @@ mod root {
         ///  Nanoseconds since the Unix epoch.
         Time64 = 10,
 
-        ///  Nothing but missing values.
+        ///  Only missing values.
         Void0 = 11,
 
         ///  Lists with 32-bit offsets.
@@ -208,10 +218,10 @@ mod root {
         }
     }
 
-    ///  What a type needs besides its storage type.
+    ///  Parameters of a type besides its storage type.
     ///
     /// Generated from these locations:
-    /// * Union `TypeExtra` in the file `codegen/schemas/jay.fbs:38`
+    /// * Union `TypeExtra` in the file `codegen/schemas/jay.fbs:48`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub enum TypeExtra {
         ///  Element type of a list.
@@ -337,7 +347,7 @@ mod root {
     ///  Type of a column in the new layout.
     ///
     /// Generated from these locations:
-    /// * Table `Type` in the file `codegen/schemas/jay.fbs:44`
+    /// * Table `Type` in the file `codegen/schemas/jay.fbs:54`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct Type {
         ///  Storage type.
@@ -611,16 +621,16 @@ mod root {
         }
     }
 
-    ///  Least and greatest truth value.
+    ///  Minimum and maximum of booleans.
     ///
     /// Generated from these locations:
-    /// * Struct `StatsBool` in the file `codegen/schemas/jay.fbs:52`
+    /// * Struct `StatsBool` in the file `codegen/schemas/jay.fbs:62`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct StatsBool {
-        ///  Least value.
+        ///  Minimum.
         pub min: i8,
 
-        ///  Greatest value.
+        ///  Maximum.
         pub max: i8,
     }
 
@@ -791,16 +801,16 @@ mod root {
         }
     }
 
-    ///  Least and greatest 8-bit integer.
+    ///  Minimum and maximum of 8-bit integers.
     ///
     /// Generated from these locations:
-    /// * Struct `StatsInt8` in the file `codegen/schemas/jay.fbs:60`
+    /// * Struct `StatsInt8` in the file `codegen/schemas/jay.fbs:70`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct StatsInt8 {
-        ///  Least value.
+        ///  Minimum.
         pub min: i8,
 
-        ///  Greatest value.
+        ///  Maximum.
         pub max: i8,
     }
 
@@ -971,16 +981,16 @@ mod root {
         }
     }
 
-    ///  Least and greatest 16-bit integer.
+    ///  Minimum and maximum of 16-bit integers.
     ///
     /// Generated from these locations:
-    /// * Struct `StatsInt16` in the file `codegen/schemas/jay.fbs:68`
+    /// * Struct `StatsInt16` in the file `codegen/schemas/jay.fbs:78`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct StatsInt16 {
-        ///  Least value.
+        ///  Minimum.
         pub min: i16,
 
-        ///  Greatest value.
+        ///  Maximum.
         pub max: i16,
     }
 
@@ -1151,16 +1161,16 @@ mod root {
         }
     }
 
-    ///  Least and greatest 32-bit integer; of dates too.
+    ///  Minimum and maximum of 32-bit integers or dates.
     ///
     /// Generated from these locations:
-    /// * Struct `StatsInt32` in the file `codegen/schemas/jay.fbs:76`
+    /// * Struct `StatsInt32` in the file `codegen/schemas/jay.fbs:86`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct StatsInt32 {
-        ///  Least value.
+        ///  Minimum.
         pub min: i32,
 
-        ///  Greatest value.
+        ///  Maximum.
         pub max: i32,
     }
 
@@ -1331,16 +1341,16 @@ mod root {
         }
     }
 
-    ///  Least and greatest 64-bit integer; of times too.
+    ///  Minimum and maximum of 64-bit integers or times.
     ///
     /// Generated from these locations:
-    /// * Struct `StatsInt64` in the file `codegen/schemas/jay.fbs:84`
+    /// * Struct `StatsInt64` in the file `codegen/schemas/jay.fbs:94`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct StatsInt64 {
-        ///  Least value.
+        ///  Minimum.
         pub min: i64,
 
-        ///  Greatest value.
+        ///  Maximum.
         pub max: i64,
     }
 
@@ -1511,16 +1521,16 @@ mod root {
         }
     }
 
-    ///  Least and greatest 32-bit float.
+    ///  Minimum and maximum of 32-bit floats.
     ///
     /// Generated from these locations:
-    /// * Struct `StatsFloat32` in the file `codegen/schemas/jay.fbs:92`
+    /// * Struct `StatsFloat32` in the file `codegen/schemas/jay.fbs:102`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Default)]
     pub struct StatsFloat32 {
-        ///  Least value.
+        ///  Minimum.
         pub min: f32,
 
-        ///  Greatest value.
+        ///  Maximum.
         pub max: f32,
     }
 
@@ -1686,16 +1696,16 @@ mod root {
         }
     }
 
-    ///  Least and greatest 64-bit float.
+    ///  Minimum and maximum of 64-bit floats.
     ///
     /// Generated from these locations:
-    /// * Struct `StatsFloat64` in the file `codegen/schemas/jay.fbs:100`
+    /// * Struct `StatsFloat64` in the file `codegen/schemas/jay.fbs:110`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Default)]
     pub struct StatsFloat64 {
-        ///  Least value.
+        ///  Minimum.
         pub min: f64,
 
-        ///  Greatest value.
+        ///  Maximum.
         pub max: f64,
     }
 
@@ -1861,31 +1871,31 @@ mod root {
         }
     }
 
-    ///  Least and greatest value. The members are bare structs, reached by an offset as a table would be.
+    ///  Minimum and maximum. The members are bare structs, referred to by an offset like a table.
     ///
     /// Generated from these locations:
-    /// * Union `Stats` in the file `codegen/schemas/jay.fbs:108`
+    /// * Union `Stats` in the file `codegen/schemas/jay.fbs:118`
     #[derive(Clone, Debug, PartialEq, PartialOrd)]
     pub enum Stats {
-        ///  Of truth values.
+        ///  Statistics of booleans.
         Bool(self::StatsBool),
 
-        ///  Of 8-bit integers.
+        ///  Statistics of 8-bit integers.
         Int8(self::StatsInt8),
 
-        ///  Of 16-bit integers.
+        ///  Statistics of 16-bit integers.
         Int16(self::StatsInt16),
 
-        ///  Of 32-bit integers and dates.
+        ///  Statistics of 32-bit integers and dates.
         Int32(self::StatsInt32),
 
-        ///  Of 64-bit integers and times.
+        ///  Statistics of 64-bit integers and times.
         Int64(self::StatsInt64),
 
-        ///  Of 32-bit floats.
+        ///  Statistics of 32-bit floats.
         Float32(self::StatsFloat32),
 
-        ///  Of 64-bit floats.
+        ///  Statistics of 64-bit floats.
         Float64(self::StatsFloat64),
     }
 
@@ -2292,13 +2302,13 @@ mod root {
     ///  A byte range of the file, counted from the data section.
     ///
     /// Generated from these locations:
-    /// * Struct `Buffer` in the file `codegen/schemas/jay.fbs:126`
+    /// * Struct `Buffer` in the file `codegen/schemas/jay.fbs:136`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct Buffer {
-        ///  First byte.
+        ///  Offset of the first byte.
         pub offset: u64,
 
-        ///  Bytes, without padding.
+        ///  Length in bytes, without padding.
         pub length: u64,
     }
 
@@ -2472,7 +2482,7 @@ mod root {
     ///  A column, in the old or in the new layout.
     ///
     /// Generated from these locations:
-    /// * Table `Column` in the file `codegen/schemas/jay.fbs:134`
+    /// * Table `Column` in the file `codegen/schemas/jay.fbs:144`
     #[derive(Clone, Debug, PartialEq, PartialOrd)]
     pub struct Column {
         ///  Storage type; old layout only.
@@ -2485,13 +2495,13 @@ mod root {
         pub name: ::core::option::Option<::planus::alloc::string::String>,
         ///  Missing values.
         pub nullcount: u64,
-        ///  Least and greatest value, if they were known.
+        ///  Minimum and maximum, if they are known.
         pub stats: ::core::option::Option<self::Stats>,
         ///  Type; present in the new layout, absent in the old.
         pub type_: ::core::option::Option<::planus::alloc::boxed::Box<self::Type>>,
         ///  Rows; new layout only.
         pub nrows: u64,
-        ///  Validity, then what the type has; new layout only.
+        ///  Validity, followed by the buffers of the type; new layout only.
         pub buffers: ::core::option::Option<::planus::alloc::vec::Vec<self::Buffer>>,
         ///  Element column of lists; new layout only.
         pub children: ::core::option::Option<::planus::alloc::vec::Vec<self::Column>>,
@@ -3131,7 +3141,7 @@ mod root {
     ///  The table.
     ///
     /// Generated from these locations:
-    /// * Table `Frame` in the file `codegen/schemas/jay.fbs:158`
+    /// * Table `Frame` in the file `codegen/schemas/jay.fbs:168`
     #[derive(Clone, Debug, PartialEq, PartialOrd)]
     pub struct Frame {
         ///  Rows.

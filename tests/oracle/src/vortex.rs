@@ -11,7 +11,7 @@ const _: () = ::planus::check_version_compatibility("planus-1.3.0");
 #[no_implicit_prelude]
 #[allow(clippy::needless_lifetimes)]
 mod root {
-    ///  The last FlatBuffer of a file: where the other four are.
+    ///  The last FlatBuffer of a file: the locations of the other four.
     ///
     /// Generated from these locations:
     /// * Table `Postscript` in the file `codegen/schemas/vortex.fbs:8`
@@ -25,7 +25,7 @@ mod root {
         pub statistics: ::core::option::Option<::planus::alloc::boxed::Box<self::PostscriptSegment>>,
         ///  Segment map and names.
         pub footer: ::core::option::Option<::planus::alloc::boxed::Box<self::PostscriptSegment>>,
-        ///  Data of the user.
+        ///  User metadata.
         pub metadata: ::core::option::Option<::planus::alloc::vec::Vec<self::PostscriptMetadata>>,
     }
 
@@ -454,7 +454,7 @@ mod root {
         }
     }
 
-    ///  A named piece of user data.
+    ///  A named entry of user metadata.
     ///
     /// Generated from these locations:
     /// * Table `PostscriptMetadata` in the file `codegen/schemas/vortex.fbs:22`
@@ -462,7 +462,7 @@ mod root {
     pub struct PostscriptMetadata {
         ///  Its name.
         pub key: ::planus::alloc::string::String,
-        ///  Where it is.
+        ///  Its location.
         pub segment: ::planus::alloc::boxed::Box<self::PostscriptSegment>,
     }
 
@@ -710,11 +710,11 @@ mod root {
     /// * Table `PostscriptSegment` in the file `codegen/schemas/vortex.fbs:30`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct PostscriptSegment {
-        ///  First byte, from the start of the file.
+        ///  Offset of the first byte in the file.
         pub offset: u64,
         ///  Bytes.
         pub length: u32,
-        ///  Alignment, as a power of two.
+        ///  Alignment, as an exponent of two.
         pub alignment_exponent: u8,
         ///  Reserved.
         pub compression: ::core::option::Option<::planus::alloc::boxed::Box<self::CompressionSpec>>,
@@ -1135,7 +1135,7 @@ mod root {
         }
     }
 
-    ///  Segment map, and the names behind the numbers of the other buffers.
+    ///  Segment map, and the names of the encodings and layouts that other buffers refer to by number.
     ///
     /// Generated from these locations:
     /// * Table `Footer` in the file `codegen/schemas/vortex.fbs:46`
@@ -2022,13 +2022,13 @@ mod root {
     /// * Struct `SegmentSpec` in the file `codegen/schemas/vortex.fbs:72`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash, Default)]
     pub struct SegmentSpec {
-        ///  First byte, from the start of the file.
+        ///  Offset of the first byte in the file.
         pub offset: u64,
 
         ///  Bytes.
         pub length: u32,
 
-        ///  Alignment, as a power of two.
+        ///  Alignment, as an exponent of two.
         pub alignment_exponent: u8,
 
         ///  Reserved.
@@ -2253,14 +2253,14 @@ mod root {
         }
     }
 
-    ///  How a segment is compressed. Reserved.
+    ///  Compression of a segment. Reserved.
     ///
     /// Generated from these locations:
     /// * Enum `CompressionScheme` in the file `codegen/schemas/vortex.fbs:86`
     #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum CompressionScheme {
-        ///  Not at all.
+        ///  Not compressed.
         None = 0,
 
         ///  LZ4.
@@ -3053,7 +3053,7 @@ mod root {
     /// * Table `Layout` in the file `codegen/schemas/vortex.fbs:115`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct Layout {
-        ///  Which layout: an index into `Footer.layout_specs`.
+        ///  The layout: an index into `Footer.layout_specs`.
         pub encoding: u16,
         ///  Rows that the node yields.
         pub row_count: u64,
@@ -3472,7 +3472,7 @@ mod root {
     pub struct Array {
         ///  The outermost encoding.
         pub root: ::core::option::Option<::planus::alloc::boxed::Box<self::ArrayNode>>,
-        ///  The buffers of all nodes, in the order in which they lie in the blob.
+        ///  The buffers of all nodes, in their order in the blob.
         pub buffers: ::core::option::Option<::planus::alloc::vec::Vec<self::Buffer>>,
     }
 
@@ -3749,14 +3749,14 @@ mod root {
         }
     }
 
-    ///  How a buffer is compressed. Reserved.
+    ///  Compression of a buffer. Reserved.
     ///
     /// Generated from these locations:
     /// * Enum `Compression` in the file `codegen/schemas/vortex.fbs:139`
     #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum Compression {
-        ///  Not at all.
+        ///  Not compressed.
         None = 0,
 
         ///  LZ4.
@@ -3893,10 +3893,10 @@ mod root {
     /// * Struct `Buffer` in the file `codegen/schemas/vortex.fbs:147`
     #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct Buffer {
-        ///  Bytes of padding just before it.
+        ///  Number of padding bytes before the buffer.
         pub padding: u16,
 
-        ///  Alignment that its elements need in memory, as a power of two.
+        ///  Required alignment of its elements in memory, as an exponent of two.
         pub alignment_exponent: u8,
 
         ///  Reserved.
@@ -4082,7 +4082,7 @@ mod root {
     /// * Table `ArrayNode` in the file `codegen/schemas/vortex.fbs:159`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct ArrayNode {
-        ///  Which encoding: an index into `Footer.array_specs`.
+        ///  The encoding: an index into `Footer.array_specs`.
         pub encoding: u16,
         ///  Depends on the encoding.
         pub metadata: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
@@ -4501,14 +4501,14 @@ mod root {
         }
     }
 
-    ///  How sure a bound is.
+    ///  Precision of a bound.
     ///
     /// Generated from these locations:
     /// * Enum `Precision` in the file `codegen/schemas/vortex.fbs:173`
     #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum Precision {
-        ///  The value lies within the bound.
+        ///  The value is within the bound.
         Inexact = 0,
 
         ///  The bound is the value.
@@ -4641,25 +4641,25 @@ mod root {
     /// * Table `ArrayStats` in the file `codegen/schemas/vortex.fbs:181`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct ArrayStats {
-        ///  Least value.
+        ///  Minimum.
         pub min: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
-        ///  How sure `min` is.
+        ///  Precision of `min`.
         pub min_precision: self::Precision,
-        ///  Greatest value.
+        ///  Maximum.
         pub max: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
-        ///  How sure `max` is.
+        ///  Precision of `max`.
         pub max_precision: self::Precision,
         ///  Sum.
         pub sum: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
-        ///  Whether no value is less than the one before it.
+        ///  Whether no value is less than the previous one.
         pub is_sorted: ::core::option::Option<bool>,
-        ///  Whether every value is greater than the one before it.
+        ///  Whether every value is greater than the previous one.
         pub is_strict_sorted: ::core::option::Option<bool>,
         ///  Whether all values are equal.
         pub is_constant: ::core::option::Option<bool>,
         ///  Missing values.
         pub null_count: ::core::option::Option<u64>,
-        ///  Bytes that the values take when they are not encoded.
+        ///  Size in bytes of the values without encoding.
         pub uncompressed_size_in_bytes: ::core::option::Option<u64>,
         ///  NaN values.
         pub nan_count: ::core::option::Option<u64>,
@@ -5540,7 +5540,7 @@ mod root {
         }
     }
 
-    ///  Nothing but missing values.
+    ///  Only missing values.
     ///
     /// Generated from these locations:
     /// * Table `Null` in the file `codegen/schemas/vortex.fbs:235`
@@ -5716,7 +5716,7 @@ mod root {
         }
     }
 
-    ///  Truth values.
+    ///  Booleans.
     ///
     /// Generated from these locations:
     /// * Table `Bool` in the file `codegen/schemas/vortex.fbs:238`
@@ -5943,7 +5943,7 @@ mod root {
     /// * Table `Primitive` in the file `codegen/schemas/vortex.fbs:244`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct Primitive {
-        ///  Which.
+        ///  The number type.
         pub ptype: self::PType,
         ///  Whether values may be missing.
         pub nullable: bool,
@@ -6208,9 +6208,9 @@ mod root {
     /// * Table `Decimal` in the file `codegen/schemas/vortex.fbs:252`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct Decimal {
-        ///  Digits.
+        ///  Number of digits.
         pub precision: u8,
-        ///  Digits behind the point; may be negative.
+        ///  Number of digits after the point; may be negative.
         pub scale: i8,
         ///  Whether values may be missing.
         pub nullable: bool,
@@ -7892,7 +7892,7 @@ mod root {
     pub struct Extension {
         ///  Name of the meaning.
         pub id: ::core::option::Option<::planus::alloc::string::String>,
-        ///  How it is stored.
+        ///  The storage type.
         pub storage_dtype: ::core::option::Option<::planus::alloc::boxed::Box<self::DType>>,
         ///  Depends on the meaning.
         pub metadata: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
@@ -8821,7 +8821,7 @@ mod root {
         pub key_type: ::core::option::Option<::planus::alloc::boxed::Box<self::DType>>,
         ///  Type of a value.
         pub value_type: ::core::option::Option<::planus::alloc::boxed::Box<self::DType>>,
-        ///  Whether the keys of each map are in order.
+        ///  Whether the keys of each map are sorted.
         pub keys_sorted: bool,
         ///  Whether values may be missing.
         pub nullable: bool,
@@ -9191,10 +9191,10 @@ mod root {
     /// * Union `Type` in the file `codegen/schemas/vortex.fbs:342`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub enum Type {
-        ///  Nothing but missing values.
+        ///  Only missing values.
         Null(::planus::alloc::boxed::Box<self::Null>),
 
-        ///  Truth values.
+        ///  Booleans.
         Bool(::planus::alloc::boxed::Box<self::Bool>),
 
         ///  Numbers.
@@ -9878,7 +9878,7 @@ mod root {
     /// * Table `DType` in the file `codegen/schemas/vortex.fbs:372`
     #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
     pub struct DType {
-        ///  Which, and what it needs.
+        ///  The alternative and its parameters.
         pub type_: ::core::option::Option<self::Type>,
     }
 

@@ -1,4 +1,4 @@
-//! The fast ways of a block beside the way of one string.
+//! Compares the fast paths of a block with the path of one string.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn blocks_of_codes_find_what_one_code_finds() {
     assert_eq!((strings.coded_block(&codes, 2, &mut spans), spans), (Some(true), expected));
     (codes[5], expected[5]) = (0, NA);
     assert_eq!((strings.coded_block(&codes, 2, &mut spans), spans), (Some(false), expected));
-    // A code without an entry; slots that lead outside, also one whose sum wraps to the first slot.
+    // A code without an entry, and slots with offsets outside the chunk, one of which wraps to the first slot.
     assert_eq!(strings.coded_block(&[2; BLOCK], 2, &mut spans), None);
     for slot in [9, 20, u32::MAX, u32::MAX - 3, 1 << 31] {
         let chunk = flat(slot);

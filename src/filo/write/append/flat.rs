@@ -1,7 +1,7 @@
 //! Row-by-row writers of FlatBuffer kinds of numbers (sections 8.1, 8.3, 8.4).
 //!
-//! The mask block lies between the table and the data, as only data may grow at the end of a buffer.
-//! A vector in which no row is missing is closed without mask words.
+//! The mask block is between the table and the data, because only the data can grow at the end of a buffer. A vector
+//! without missing rows is finished without mask words.
 
 use super::super::encode::{holds, wrong_type};
 use super::super::mask::FlatMask;
@@ -14,10 +14,10 @@ use crate::error::{Result, What};
 use crate::filo::raw::{Header, QUARTER_MS};
 use crate::filo::{Element, Encoding};
 
-/// The mask block in its longer form.
+/// The layout of the mask block with words.
 const WITH_WORDS: FlatMask = FlatMask { rows: 0, nulls: true };
 
-/// Cells of a table that ends at `table_end`.
+/// Returns the layout of a chunk with cells of `packing` and a table that ends at `table_end`.
 const fn shape(table_end: usize, packing: Packing) -> Shape {
     // The header word, and the length in bytes before the data.
     Shape::new(WITH_WORDS.words(table_end).saturating_add(4), true, packing)
@@ -30,14 +30,14 @@ const SIMPLE_END: usize = 36;
 const DIFF_END: usize = 48;
 const DATE_TIME_END: usize = 64;
 
-/// Where a table's fields point to, once all rows are known.
+/// The targets of the offsets in a table, and the number of rows.
 struct Targets {
     rows: usize,
     mask: usize,
     data: usize,
 }
 
-/// Closes the vector: `table` puts everything from the root offset to `table_end`.
+/// Ends the vector. `table` writes everything from the root offset to `table_end`.
 fn finish<'b>(
     store: Store<'b>,
     header: Header,
@@ -68,7 +68,7 @@ fn finish_simple(store: Store<'_>, packing: Packing) -> Result<&[u8]> {
     })
 }
 
-/// The writers of one [`Store`]: they differ in the type of a row, in its cell, and in the packing that is written.
+/// Defines writers over a [`Store`]. They differ in the type of a row, its cell, and the packing that is written.
 macro_rules! simple_writers {
     ($($(#[$doc:meta])* $name:ident of $value:ty: $cell:expr, $shape:expr, $packing:ident;)*) => {$(
         $(#[$doc])*
@@ -76,7 +76,7 @@ macro_rules! simple_writers {
         pub struct $name<'b>(Store<'b>);
 
         impl<'b> $name<'b> {
-            /// An empty vector.
+            /// Creates an empty vector in `buffer`.
             #[must_use]
             pub const fn new(buffer: &'b mut [u8]) -> Self {
                 $name(Store::new(buffer, $shape))
@@ -113,7 +113,7 @@ macro_rules! simple_writers {
 simple_writers! {
     /// Floats, one by one, as a [`Simple`](Encoding::Simple) vector.
     Floats of f32: |value| value.to_bits().into(), shape(SIMPLE_END, Packing::U32), U32;
-    /// Booleans, one by one, as a [`Simple`](Encoding::Simple) vector. Room is counted in whole words of 64 rows.
+    /// Booleans, one by one, as a [`Simple`](Encoding::Simple) vector. The capacity is a multiple of 64 rows.
     ///
     /// ```
     /// use pilaster::filo::write::append::{Append, Booleans};
@@ -124,13 +124,13 @@ simple_writers! {
     ///     switches.push(switches.rows() % 3 == 0)?;
     /// }
     /// assert_eq!(switches.rows(), 64);
-    /// assert_eq!(switches.finish()?.len(), 68, "no row is missing: a mask is not kept");
+    /// assert_eq!(switches.finish()?.len(), 68, "without missing rows, no mask is stored");
     /// # Ok::<(), pilaster::Error>(())
     /// ```
     Booleans of bool: u64::from, BITS, W64;
 }
 
-/// Differences to a base that is known beforehand.
+/// Differences to a base that is given at the start.
 #[derive(Debug)]
 struct Diffs<'b> {
     store: Store<'b>,
@@ -172,7 +172,7 @@ impl<'b> Diffs<'b> {
 pub struct Timestamps<'b>(Diffs<'b>);
 
 impl<'b> Timestamps<'b> {
-    /// Timestamps whose differences to `base` have this width.
+    /// Creates a vector of timestamps whose differences to `base`, in milliseconds, have the width `packing`.
     ///
     /// # Errors
     /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.
@@ -216,7 +216,21 @@ impl<'b> Append<'b> for Timestamps<'b> {
     }
 }
 
-/// Instants of one zone, one by one, as a [`DiffDateTime`](Encoding::DiffDateTime) vector.
+/// Instants with one UTC offset, one by one, as a [`DiffDateTime`](Encoding::DiffDateTime) vector.
+///
+/// ```
+/// use pilaster::filo::write::append::{Append, DateTimes};
+/// use pilaster::filo::{Element, Packing, Value, Vector};
+///
+/// let (noon, one_hour) = (1_480_000_000_000, 3_600_000);
+/// let mut buffer = [0; DateTimes::max_len(Packing::I32, 2)];
+/// let mut events = DateTimes::new(&mut buffer, noon, one_hour, Packing::I32)?;
+/// events.push(noon + 250)?;
+/// events.push(noon - 250)?;
+/// let vector = Vector::open(events.finish()?, Element::DateTime)?;
+/// assert_eq!(vector.get(1)?, Some(Value::DateTime { millis: noon - 250, offset_ms: one_hour }));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DateTimes<'b> {
     diffs: Diffs<'b>,
@@ -224,8 +238,8 @@ pub struct DateTimes<'b> {
 }
 
 impl<'b> DateTimes<'b> {
-    /// Instants whose differences to `base` have this width. `offset_ms` is the offset from UTC of all
-    /// of them.
+    /// Creates a vector of instants whose differences to `base`, in milliseconds, have the width `packing`. `offset_ms`
+    /// is the offset from UTC of all rows.
     ///
     /// # Errors
     /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width,

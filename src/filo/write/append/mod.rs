@@ -1,8 +1,8 @@
-//! Vectors row by row, for loggers.
+//! Writes vectors row by row, for loggers.
 //!
-//! A writer borrows a buffer and lays out the vector for as many rows as the buffer can hold. A row that does not fit,
-//! because the buffer is full or the value is too wide, is an error before anything is stored: the vector is unchanged,
-//! and can be finished and a new one begun. [`Append::finish`] closes the gaps of unused rows and returns the chunk.
+//! A writer borrows a buffer and lays out the vector for the capacity of the buffer in rows. A row that does not fit,
+//! because the buffer is full or the value is too wide, is an error before anything is stored. The vector is unchanged
+//! and can be finished. [`Append::finish`] closes the gaps of unused rows and returns the chunk.
 //!
 //! | writer | element type | encoding | missing rows |
 //! |---|---|---|---|
@@ -30,7 +30,7 @@
 //!     };
 //!     match result {
 //!         Ok(()) => {}
-//!         // An ordinary end: the chunk goes to where it is kept, the row into the next one.
+//!         // The buffer is full: store the chunk, and put this row in the next one.
 //!         Err(e) if e.kind() == Kind::NoRoom => break,
 //!         Err(e) => return Err(e),
 //!     }
@@ -51,7 +51,7 @@ pub use text::{FixedMax, SimpleStrings, Utf8s};
 
 use crate::error::Result;
 
-/// A vector that grows in a buffer, row by row: what all writers of this module do once they are made.
+/// A vector that grows in a buffer, row by row. The common interface of all writers of this module.
 ///
 /// ```
 /// use pilaster::error::Result;
@@ -77,10 +77,10 @@ pub trait Append<'b>: Sized {
     /// The value of a row.
     type Value<'v>;
 
-    /// Rows so far.
+    /// Returns the number of rows so far.
     fn rows(&self) -> usize;
 
-    /// Rows that still fit.
+    /// Returns the number of further rows that fit.
     fn room(&self) -> usize;
 
     /// Appends a row.
@@ -98,10 +98,10 @@ pub trait Append<'b>: Sized {
     /// if the vector has no mask.
     fn push_na(&mut self) -> Result<()>;
 
-    /// The chunk, at the start of the buffer.
+    /// Ends the vector. Returns the chunk, which is at the start of the buffer.
     ///
     /// # Errors
     /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without rows, or for the
-    /// table of all rows that the vector was made for.
+    /// table of the maximum number of rows.
     fn finish(self) -> Result<&'b [u8]>;
 }

@@ -59,7 +59,7 @@ impl<'b> Packed<'b> {
     }
 }
 
-/// The writers over [`Packed`]: they differ in the type of a row, and how it becomes a word.
+/// Defines writers over [`Packed`]. They differ in the type of a row and its conversion to a word.
 macro_rules! packed_writers {
     ($($(#[$doc:meta])* $name:ident of $element:ident: $value:ty, $push:expr;)*) => {$(
         $(#[$doc])*
@@ -67,7 +67,7 @@ macro_rules! packed_writers {
         pub struct $name<'b>(Packed<'b>);
 
         impl<'b> $name<'b> {
-            /// A vector that cannot hold missing rows, of numbers of this width.
+            /// Creates a vector of numbers of the width `packing`, without missing rows.
             ///
             /// # Errors
             /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
@@ -78,7 +78,7 @@ macro_rules! packed_writers {
                 }
             }
 
-            /// A vector with an NA mask.
+            /// Creates a vector of numbers of the width `packing` with an NA mask.
             ///
             /// # Errors
             /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
@@ -139,9 +139,46 @@ packed_writers! {
     Ints of Int: i32, |packed, value| packed.push(value.cast_unsigned());
 
     /// Longs of 2 to 64 bits, one by one.
+    ///
+    /// ```
+    /// use pilaster::filo::write::append::{Append, Longs};
+    /// use pilaster::filo::{Element, Packing, Value, Vector};
+    ///
+    /// let mut buffer = [0; Longs::max_len(Packing::W64, true, 3)];
+    /// let mut ids = Longs::masked(&mut buffer, Packing::W64)?;
+    /// ids.push(1 << 40)?;
+    /// ids.push_na()?;
+    /// assert_eq!((ids.rows(), ids.room()), (2, 1));
+    /// let vector = Vector::open(ids.finish()?, Element::Long)?;
+    /// assert_eq!((vector.get(0)?, vector.get(1)?), (Some(Value::Long(1 << 40)), None));
+    ///
+    /// let mut narrow = Longs::new(&mut buffer, Packing::U8)?;
+    /// assert!(narrow.push(256).is_err() && narrow.push_na().is_err());
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     Longs of Long: i64, |packed, value| packed.push(value.cast_unsigned());
 
-    /// Doubles, one by one: as they are in 64 bits, else as the ints that they are equal to.
+    /// Doubles, one by one: in 64 bits, or as the ints that they are equal to in 2 to 32 bits.
+    ///
+    /// ```
+    /// use pilaster::filo::write::append::{Append, Doubles};
+    /// use pilaster::filo::{Element, Packing, Value, Vector};
+    ///
+    /// let mut buffer = [0; Doubles::max_len(Packing::W64, false, 2)];
+    /// let mut prices = Doubles::new(&mut buffer, Packing::W64)?;
+    /// prices.push(19.99)?;
+    /// prices.push(f64::NAN)?;
+    /// assert_eq!(prices.finish()?.len(), 24);
+    ///
+    /// let mut buffer = [0; Doubles::max_len(Packing::I8, true, 3)];
+    /// let mut counts = Doubles::masked(&mut buffer, Packing::I8)?;
+    /// counts.push(-3.0)?;
+    /// counts.push_na()?;
+    /// assert!(counts.push(0.5).is_err(), "not a whole number");
+    /// let vector = Vector::open(counts.finish()?, Element::Double)?;
+    /// assert_eq!((vector.get(0)?, vector.get(1)?), (Some(Value::Double(-3.0)), None));
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     Doubles of Double: f64, |packed, value| match packed.packing {
         Packing::W64 => packed.push(value.to_bits()),
         _ => match whole(value) {
@@ -151,20 +188,20 @@ packed_writers! {
     };
 }
 
-/// Longs close to a line that is known beforehand, one by one: a clock's ticks, for instance. No row
-/// can be missing (section 9.4).
+/// Longs close to a line that is given at the start, one by one: ticks of a clock, for instance. No row can be missing
+/// (section 9.4).
 ///
 /// ```
-/// use pilaster::unstable::encoding::linear::Line;
 /// use pilaster::filo::Packing;
+/// use pilaster::filo::write::Line;
 /// use pilaster::filo::write::append::{Append, Lines};
 ///
-/// let mut buffer = [0; 64];
+/// let mut buffer = [0; Lines::max_len(Packing::U4, 4)];
 /// let mut ticks = Lines::new(&mut buffer, Line { base: 77, slope: 100 }, Packing::U4)?;
 /// for tick in [77, 186, 290] {
 ///     ticks.push(tick)?;
 /// }
-/// assert_eq!(ticks.push(376).unwrap_err().at(), 3, "below the line, which this width cannot say");
+/// assert_eq!(ticks.push(376).unwrap_err().at(), 3, "below the line, and the width is unsigned");
 /// assert_eq!(ticks.finish()?.len(), 4 + 12 + 4 + 2);
 /// # Ok::<(), pilaster::Error>(())
 /// ```
@@ -173,15 +210,15 @@ pub struct Lines<'b> {
     store: Store<'b>,
     packing: Packing,
     line: Line,
-    /// The line's value in the next row.
+    /// The value of the line in the next row.
     next: u64,
 }
 
 impl<'b> Lines<'b> {
-    /// Header word, base, slope.
+    /// Number of bytes before the packed vector: header word, base, slope.
     const FRONT: usize = 16;
 
-    /// Longs whose distances to `line` have this width.
+    /// Creates a vector of longs whose differences to `line` have the width `packing`.
     ///
     /// # Errors
     /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.

@@ -6,22 +6,22 @@ use crate::bytes::{low8, low32};
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 
-/// Where the parts of a growing chunk lie.
+/// The layout of a growing chunk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Number of bytes before the mask words, the header word included.
     pub front: usize,
     /// Whether there are mask words.
     pub masked: bool,
-    /// Bits of a cell; 1 for booleans, which come in words of 64.
+    /// Number of bits of a cell; 1 for booleans, which are stored in words of 64.
     pub bits: u32,
 }
 
-/// Bytes between mask words and cells: the length of the cells, or what says how they are packed.
+/// Number of bytes between mask words and cells: the length of the cells, or the header of the packed vector.
 const MIDDLE: usize = 4;
 
 impl Shape {
-    /// Cells of a packing.
+    /// Creates the layout of cells of `packing`.
     pub const fn new(front: usize, masked: bool, packing: Packing) -> Self {
         Shape { front, masked, bits: packing.bits() }
     }
@@ -68,7 +68,7 @@ impl Shape {
 pub(super) struct Store<'b> {
     buffer: &'b mut [u8],
     shape: Shape,
-    /// Where the cells begin.
+    /// Position of the first cell.
     cells: usize,
     capacity: usize,
     rows: usize,
@@ -86,22 +86,22 @@ impl<'b> Store<'b> {
         self.rows
     }
 
-    /// Whether a row is missing.
+    /// Returns whether a row is missing.
     pub const fn nulls(&self) -> bool {
         self.nulls
     }
 
-    /// Rows that still fit.
+    /// Returns the number of further rows that fit.
     pub const fn room(&self) -> usize {
         self.capacity.saturating_sub(self.rows)
     }
 
-    /// Bytes of the cells so far.
+    /// Returns the size in bytes of the cells so far.
     pub const fn cell_bytes(&self) -> usize {
         self.shape.cell_bytes(self.rows)
     }
 
-    /// Bytes of the mask words so far.
+    /// Returns the size in bytes of the mask words so far.
     pub const fn mask_bytes(&self) -> usize {
         self.shape.mask_bytes(self.rows)
     }
@@ -112,7 +112,7 @@ impl<'b> Store<'b> {
         Error::new(Kind::Lossy, what, self.rows as u64)
     }
 
-    /// Appends a row: its cell, cut to the width, and its mask bit.
+    /// Appends a row: its cell, truncated to the width, and its mask bit.
     pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
         let Shape { front, bits, masked, .. } = self.shape;
         let (row, cells) = (self.rows, self.cells);
@@ -165,10 +165,10 @@ impl<'b> Store<'b> {
     }
 }
 
-/// Sets value `row` of `bits` bits, less than a byte, of those that start at `at`. The first of a byte
-/// sets the others to zero: the buffer may hold anything.
+/// Sets value `row` of the values of `bits` bits (1, 2 or 4) that start at byte `at`. The first value of a byte sets
+/// the others to zero, because the buffer may have arbitrary contents.
 pub(super) fn set_bits(buffer: &mut [u8], at: usize, row: usize, bits: u32, value: u8) {
-    // 1, 2 or 4 bits, so 8, 4 or 2 values a byte; halved, that is how far to shift for them.
+    // A value has `1 << shift` bits, a byte `8 >> shift` values.
     let shift = bits >> 1;
     let place = row.wrapping_shl(shift) & 7;
     let Some(byte) = buffer.get_mut(at.wrapping_add(row.wrapping_shr(3u32.wrapping_sub(shift)))) else { return };
@@ -183,7 +183,7 @@ fn zero(buffer: &mut [u8], from: usize, to: usize) {
     }
 }
 
-/// Moves bytes to a lower place. A loop and not `copy_within`, which has a path to a panic.
+/// Moves bytes to a lower position. A loop instead of `copy_within`, because `copy_within` can panic.
 pub(super) fn move_down(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     if from == to {
         return;
@@ -196,7 +196,7 @@ pub(super) fn move_down(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     }
 }
 
-/// How many rows there are and fit, for the `Append` of every row-by-row writer, over its store.
+/// Implements the two counters of `Append` with the writer's store.
 macro_rules! rows_and_room {
     ($($store:tt).+) => {
         fn rows(&self) -> usize {

@@ -16,11 +16,11 @@ use crate::filo::raw::{FIXED_NA, HEADER_LEN, Header, UTF8_LEN_BITS, UTF8_NA};
 #[derive(Debug)]
 struct Words<'b> {
     buffer: &'b mut [u8],
-    /// Where the table begins.
+    /// Position of the table.
     table: usize,
     capacity: usize,
     rows: usize,
-    /// Where the next string goes.
+    /// Position of the next string.
     end: usize,
 }
 
@@ -58,7 +58,7 @@ impl<'b> Words<'b> {
     }
 
     const fn room(&self) -> usize {
-        // A buffer too small for the table can hold no row.
+        // No row fits a buffer that is too small for the table.
         if self.end > self.buffer.len() { 0 } else { self.capacity.saturating_sub(self.rows) }
     }
 
@@ -108,10 +108,10 @@ fn fill(to: &mut [u8], bytes: impl Iterator<Item = u8>) {
 pub struct Utf8s<'b>(Words<'b>);
 
 impl<'b> Utf8s<'b> {
-    /// Header word and count.
+    /// Position of the words: after header word and count.
     const TABLE: usize = HEADER_LEN + 4;
 
-    /// An empty vector that takes up to `max_rows` rows.
+    /// Creates an empty vector in `buffer` for at most `max_rows` rows.
     #[must_use]
     pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Self {
         Utf8s(Words::new(buffer, Self::TABLE, max_rows))
@@ -158,6 +158,19 @@ impl<'b> Append<'b> for Utf8s<'b> {
 }
 
 /// Text, one by one, as a [`SimpleString`](super::super::super::Encoding::SimpleString) vector.
+///
+/// ```
+/// use pilaster::filo::write::append::{Append, SimpleStrings};
+/// use pilaster::filo::{Element, Value, Vector};
+///
+/// let mut buffer = [0; SimpleStrings::max_len(2, 6)];
+/// let mut names = SimpleStrings::new(&mut buffer, 2);
+/// names.push("gneiss")?;
+/// names.push_na()?;
+/// let vector = Vector::open(names.finish()?, Element::String)?;
+/// assert_eq!((vector.get(0)?, vector.get(1)?), (Some(Value::Bytes(b"gneiss")), None));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SimpleStrings<'b> {
     words: Words<'b>,
@@ -165,17 +178,17 @@ pub struct SimpleStrings<'b> {
 }
 
 impl<'b> SimpleStrings<'b> {
-    /// Where the table ends, whose fields are offsets to mask and strings.
+    /// End of the table, whose fields are offsets to mask and strings.
     const TABLE_END: usize = 28;
 
-    /// Where the mask words begin that `rows` rows may need, and where the offsets of the strings.
+    /// Returns the positions of the mask words and of the string offsets for `rows` rows.
     const fn layout(rows: usize, nulls: bool) -> (usize, usize) {
         let words = FlatMask { rows, nulls }.words(Self::TABLE_END).saturating_add(HEADER_LEN);
         let mask = if nulls { mask_bytes(rows) } else { 0 };
         (words, words.saturating_add(mask).saturating_add(4))
     }
 
-    /// An empty vector that takes up to `max_rows` rows.
+    /// Creates an empty vector in `buffer` for at most `max_rows` rows.
     #[must_use]
     pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Self {
         let (_, table) = Self::layout(max_rows, true);
@@ -194,7 +207,7 @@ impl<'b> SimpleStrings<'b> {
         let slot = self.words.table.saturating_add(row.saturating_mul(4));
         let offset = u32::try_from(self.words.end.saturating_sub(slot)).unwrap_or(u32::MAX);
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        // Length, text, at least one NUL.
+        // Length, text, and at least one NUL.
         let to = self.words.push(offset, pad4(text.len().saturating_add(5)))?;
         fill(to, len.to_le_bytes().iter().chain(text).copied());
 
@@ -264,13 +277,13 @@ pub struct FixedMax<'b> {
 }
 
 impl<'b> FixedMax<'b> {
-    /// Header word and slot size.
+    /// Position of the slots: after header word and slot size.
     const SLOTS: usize = HEADER_LEN + 1;
 
-    /// Strings of up to `longest` bytes.
+    /// Creates a vector of strings of at most `longest` bytes.
     ///
     /// # Errors
-    /// [`Kind::Lossy`] if that is 0 or more than 254.
+    /// [`Kind::Lossy`] if `longest` is 0 or 255.
     pub fn new(buffer: &'b mut [u8], longest: u8) -> Result<Self> {
         match longest {
             1..=254 => Ok(FixedMax { buffer, slot: longest.saturating_add(1), rows: 0 }),

@@ -1,0 +1,349 @@
+//! Rows by a condition: `--where`, and the time range of `--from` and `--until`.
+//!
+//! A condition on a missing value is unknown, as in SQL, and so is its negation. A row is kept if its condition is true.
+//! NaN is equal to NaN alone, and neither less nor greater than anything.
+
+mod constant;
+mod parse;
+
+use std::cmp::Ordering;
+
+use pilaster::Result;
+use pilaster::column::{Column, Fact, Type, Value, Zone};
+
+use constant::Constant;
+pub use constant::is_time;
+pub use parse::{Expression, Literal, Operator, Test, parse};
+
+use crate::failure::Failure;
+
+/// A condition, bound to the columns of a table.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    expression: Expression<Bound>,
+    /// The numbers of the columns that it reads.
+    pub columns: Vec<usize>,
+}
+
+/// A condition on one column.
+#[derive(Clone, Debug)]
+struct Bound {
+    /// The place of the column in [`Filter::columns`].
+    place: usize,
+    condition: Condition,
+    /// The column has floats, which may be NaN.
+    floats: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Condition {
+    Missing,
+    Compare(Operator, Constant),
+    In(Vec<Constant>),
+}
+
+/// Whether some rows of a zone may meet a condition, and whether some may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Possible {
+    yes: bool,
+    no: bool,
+}
+
+impl Filter {
+    /// Binds `expression`. `find` returns the number of the column with a name, `column` the column with a number.
+    pub fn bind<C: Column>(
+        expression: &Expression<Test>,
+        find: &dyn Fn(&str) -> std::result::Result<usize, Failure>,
+        column: &dyn Fn(usize) -> Result<C>,
+    ) -> std::result::Result<Self, Failure> {
+        let mut columns = Vec::new();
+        let expression = expression.map(&mut |test: &Test| {
+            let (Test::Compare { column: name, .. } | Test::Missing { column: name } | Test::In { column: name, .. }) =
+                test;
+            let number = find(name)?;
+            let column = column(number)?;
+            let place = columns.iter().position(|known| *known == number).unwrap_or_else(|| {
+                columns.push(number);
+                columns.len().saturating_sub(1)
+            });
+            let constant = |literal: &Literal| {
+                Constant::new(literal, column.ty(), column.zone()?)
+                    .map_err(|why| Failure::Usage(format!("column {name}: {why}")))
+            };
+            let condition = match test {
+                Test::Missing { .. } => Condition::Missing,
+                Test::Compare { operator, literal, .. } => Condition::Compare(*operator, constant(literal)?),
+                Test::In { literals, .. } => {
+                    Condition::In(literals.iter().map(constant).collect::<std::result::Result<_, Failure>>()?)
+                }
+            };
+            let floats = matches!(column.ty(), Type::Prim(prim) if prim.name().starts_with("float"));
+            Ok::<_, Failure>(Bound { place, condition, floats })
+        })?;
+        Ok(Filter { expression, columns })
+    }
+
+    /// Returns whether a row is kept. `value` returns the row's value of a column, by its place in
+    /// [`columns`](Self::columns).
+    pub fn keeps<'v>(&self, value: &mut dyn FnMut(usize) -> Result<Value<'v>>) -> Result<bool> {
+        Ok(self.expression.holds(&mut |bound| bound.holds(&value(bound.place)?))? == Some(true))
+    }
+
+    /// Returns whether some row may be kept. `zone` returns what is known of the rows, by the place of the column in
+    /// [`columns`](Self::columns). `trust`: claims that nothing checks are taken as facts.
+    pub fn may_keep<'z>(&self, trust: bool, zone: &mut dyn FnMut(usize) -> Result<Option<Zone<'z>>>) -> Result<bool> {
+        Ok(self.expression.possible(&mut |bound| Ok(bound.possible(trust, zone(bound.place)?.as_ref())))?.yes)
+    }
+}
+
+impl<T> Expression<T> {
+    /// Returns the expression with every test changed. The depth is that of the parser, which is bounded.
+    fn map<U, E>(
+        &self,
+        each: &mut dyn FnMut(&T) -> std::result::Result<U, E>,
+    ) -> std::result::Result<Expression<U>, E> {
+        Ok(match self {
+            Expression::Test(test) => Expression::Test(each(test)?),
+            Expression::Not(inner) => Expression::Not(Box::new(inner.map(each)?)),
+            Expression::And(all) => {
+                Expression::And(all.iter().map(|one| one.map(each)).collect::<std::result::Result<_, E>>()?)
+            }
+            Expression::Or(all) => {
+                Expression::Or(all.iter().map(|one| one.map(each)).collect::<std::result::Result<_, E>>()?)
+            }
+        })
+    }
+
+    /// Evaluates the expression in three-valued logic; `None` is unknown.
+    fn holds(&self, test: &mut dyn FnMut(&T) -> Result<Option<bool>>) -> Result<Option<bool>> {
+        let (all, decided) = match self {
+            Expression::Test(one) => return test(one),
+            Expression::Not(inner) => return Ok(inner.holds(test)?.map(|holds| !holds)),
+            Expression::And(all) => (all, false),
+            Expression::Or(all) => (all, true),
+        };
+        let mut outcome = Some(!decided);
+        for one in all {
+            match one.holds(test)? {
+                Some(holds) if holds == decided => return Ok(Some(decided)),
+                Some(_) => {}
+                None => outcome = None,
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn possible(&self, test: &mut dyn FnMut(&T) -> Result<Possible>) -> Result<Possible> {
+        let (all, and) = match self {
+            Expression::Test(one) => return test(one),
+            Expression::Not(inner) => {
+                let Possible { yes, no } = inner.possible(test)?;
+                return Ok(Possible { yes: no, no: yes });
+            }
+            Expression::And(all) => (all, true),
+            Expression::Or(all) => (all, false),
+        };
+        let mut outcome = Possible { yes: and, no: !and };
+        for one in all {
+            let Possible { yes, no } = one.possible(test)?;
+            outcome = match and {
+                true => Possible { yes: outcome.yes && yes, no: outcome.no || no },
+                false => Possible { yes: outcome.yes || yes, no: outcome.no && no },
+            };
+        }
+        Ok(outcome)
+    }
+}
+
+impl Bound {
+    fn holds(&self, value: &Value<'_>) -> Result<Option<bool>> {
+        let missing = *value == Value::Null;
+        Ok(match &self.condition {
+            Condition::Missing => Some(missing),
+            _ if missing => None,
+            Condition::Compare(operator, constant) => Some(operator.accepts(constant.beside(value))),
+            Condition::In(constants) => {
+                Some(constants.iter().any(|constant| constant.beside(value) == Some(Ordering::Equal)))
+            }
+        })
+    }
+
+    fn possible(&self, trust: bool, zone: Option<&Zone<'_>>) -> Possible {
+        let Some(zone) = zone else { return Possible { yes: true, no: true } };
+        let (min, max) = (known(&zone.min, trust), known(&zone.max, trust));
+        // Which orders of a value beside the constant occur in the zone.
+        let orders = |constant: &Constant| {
+            let min = min.and_then(|min| constant.beside(min));
+            let max = max.and_then(|max| constant.beside(max));
+            let less = min.is_none_or(Ordering::is_lt);
+            let greater = max.is_none_or(Ordering::is_gt);
+            let equal = min.is_none_or(Ordering::is_le) && max.is_none_or(Ordering::is_ge);
+            [
+                (less, Some(Ordering::Less)),
+                (equal, Some(Ordering::Equal)),
+                (greater, Some(Ordering::Greater)),
+                (self.floats, None),
+            ]
+        };
+        match &self.condition {
+            Condition::Missing => {
+                let nulls = known(&zone.nulls, trust);
+                let rows = zone.rows.end.saturating_sub(zone.rows.start);
+                Possible { yes: nulls.is_none_or(|nulls| *nulls > 0), no: nulls.is_none_or(|nulls| *nulls < rows) }
+            }
+            Condition::Compare(operator, constant) => {
+                let mut outcome = Possible { yes: false, no: false };
+                for (_, order) in orders(constant).into_iter().filter(|(occurs, _)| *occurs) {
+                    let accepts = operator.accepts(order);
+                    outcome = Possible { yes: outcome.yes || accepts, no: outcome.no || !accepts };
+                }
+                outcome
+            }
+            Condition::In(constants) => {
+                // NaN is equal to NaN, and no bound knows of it.
+                let equal = |constant| {
+                    orders(constant).iter().any(|(occurs, order)| *occurs && *order == Some(Ordering::Equal))
+                };
+                Possible { yes: self.floats || constants.iter().any(equal), no: true }
+            }
+        }
+    }
+}
+
+/// Returns a fact that can be relied on.
+fn known<T>(fact: &Fact<T>, trust: bool) -> Option<&T> {
+    match fact {
+        Fact::Exact(fact) => Some(fact),
+        Fact::Claimed(fact) if trust => Some(fact),
+        _ => None,
+    }
+}
+
+impl Operator {
+    /// Returns whether a value that compares like this to the constant is accepted; `None`: one of them is NaN.
+    fn accepts(self, order: Option<Ordering>) -> bool {
+        match self {
+            Operator::Equal => order == Some(Ordering::Equal),
+            Operator::NotEqual => order != Some(Ordering::Equal),
+            Operator::Less => order == Some(Ordering::Less),
+            Operator::AtMost => order.is_some_and(Ordering::is_le),
+            Operator::Greater => order == Some(Ordering::Greater),
+            Operator::AtLeast => order.is_some_and(Ordering::is_ge),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pilaster::column::{Memory, Part as _, Table as _};
+
+    use super::*;
+    use crate::columns::{Columns, Rules};
+    use crate::sample;
+
+    const NAMES: [&str; 9] = ["int", "long", "half", "double", "bool", "text", "bytes", "decimal", "wide"];
+
+    /// The rows of the sample table that a condition keeps.
+    fn kept(text: &str) -> std::result::Result<Vec<usize>, Failure> {
+        let mut table = sample::table(&NAMES);
+        let mut memory = Memory::with_len(1 << 12).unwrap();
+        let mut scratch = memory.scratch();
+        let part = table.next_part(&mut scratch).unwrap().unwrap();
+        let columns = Columns::all(&part, Rules::default())?;
+        let filter = Filter::bind(&parse(text).unwrap(), &|name| columns.find(name), &|k| part.column(k))?;
+        let mut rows = Vec::new();
+        for i in 0..3u64 {
+            let value = |place: usize| part.column(filter.columns[place]);
+            let mut memories = vec![vec![0; 16 << 20]; filter.columns.len()];
+            let mut batches = Vec::new();
+            for (place, memory) in memories.iter_mut().enumerate() {
+                batches.push(value(place)?.read(i..i + 1, &mut pilaster::bytes::Scratch::new(memory))?);
+            }
+            if filter.keeps(&mut |place| batches[place].value(0))? {
+                rows.push(i as usize);
+            }
+        }
+        Ok(rows)
+    }
+
+    #[test]
+    fn every_type_is_compared_exactly() {
+        // The rows: 1, missing, -3; 1.5, missing, Infinity; 123.45, missing, -0.05; and so on.
+        for (text, rows) in [
+            ("int > 0.5", vec![0]),
+            ("int >= -3", vec![0, 2]),
+            ("int = 1", vec![0]),
+            ("int != 1", vec![2]),
+            ("not int = 1", vec![2]),
+            ("int is missing", vec![1]),
+            ("int is not missing", vec![0, 2]),
+            ("int in (7, -3, 9)", vec![2]),
+            ("int not in (7, -3, 9)", vec![0]),
+            ("int < 0 or double < 2", vec![0, 2]),
+            ("int < 0 and double < 2", vec![]),
+            ("double = Infinity", vec![2]),
+            ("half = NaN", vec![2]),
+            ("half <= NaN", vec![2]),
+            ("decimal = 123.45", vec![0]),
+            ("decimal < 123.451 and decimal > 123.449", vec![0]),
+            ("decimal < -0.04", vec![2]),
+            ("wide = 0.01", vec![0]),
+            ("wide < 0", vec![2]),
+            ("bool = true", vec![0]),
+            ("text = ''", vec![2]),
+            ("bytes = 0x00ff", vec![0]),
+            ("int < 1e60 and int > -99999999999999999999999999999999999999999999", vec![0, 2]),
+        ] {
+            assert_eq!(kept(text).unwrap(), rows, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_column_cannot_be_compared_with_is_an_error() {
+        for (text, part) in [
+            ("int = x", "column int: 'x' is no number"),
+            ("int = '1'", "column int: '1' is a text"),
+            ("bool = 1", "column bool: '1' is neither true nor false"),
+            ("nothing = 1", "there is no column \"nothing\""),
+        ] {
+            let Err(Failure::Usage(message)) = kept(text) else { panic!("{text}") };
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn zones_rule_rows_out() {
+        let zone = |min: i128, max: i128, nulls| Zone {
+            rows: 0..10,
+            min: Fact::Claimed(Value::Int(min)),
+            max: Fact::Exact(Value::Int(max)),
+            nulls: Fact::Exact(nulls),
+        };
+        let mut table = sample::table(&["int"]);
+        let mut memory = Memory::with_len(1 << 12).unwrap();
+        let mut scratch = memory.scratch();
+        let part = table.next_part(&mut scratch).unwrap().unwrap();
+        for (text, trusting, not) in [
+            ("int > 7", true, true),
+            ("int > 6", true, true),
+            ("int >= 8", false, false),
+            ("int < 3", false, true),
+            ("int <= 3", true, true),
+            ("int = 2", false, true),
+            ("not int >= 3", false, true),
+            ("int in (1, 2)", false, true),
+            ("int in (1, 8)", false, true),
+            ("int is missing", false, false),
+            ("not int is missing", true, true),
+            ("int < 3 or int is missing", false, true),
+            ("int < 3 and int > 0", false, true),
+        ] {
+            let (text, wanted) = (text, [trusting, not]);
+            let max = if text == "int > 7" { 8 } else { 7 };
+            let filter = Filter::bind(&parse(text).unwrap(), &|_| Ok(0), &|k| part.column(k)).unwrap();
+            let may = [true, false].map(|trust| filter.may_keep(trust, &mut |_| Ok(Some(zone(3, max, 0)))).unwrap());
+            assert_eq!(may, wanted, "{text}");
+            assert!(filter.may_keep(true, &mut |_| Ok(None)).unwrap());
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Dates, times and timestamps as ISO 8601 text.
+//!
+//! The calendar covers every instant that 64 bits of any unit can count, so years may have more than four digits; they
+//! then carry a sign, as ISO 8601 wants it. A time zone is looked up in the time zone database. One that is not in it, or
+//! an instant outside the years that the database covers, is printed in UTC.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+use pilaster::column::{Type, Unit};
+
+/// Units of a day, of a second, and digits of the fraction of a second.
+struct Scale {
+    per_second: i128,
+    digits: usize,
+}
+
+/// Returns how a unit divides the second, or `None` of units that are longer.
+const fn scale(unit: Unit) -> Option<Scale> {
+    let digits: u8 = match unit {
+        Unit::Second => 0,
+        Unit::Milli => 3,
+        Unit::Micro => 6,
+        Unit::Nano => 9,
+        Unit::Pico => 12,
+        Unit::Femto => 15,
+        Unit::Atto => 18,
+        Unit::Year | Unit::Month | Unit::Week | Unit::Day | Unit::Hour | Unit::Minute => return None,
+    };
+    Some(Scale { per_second: 10i128.pow(digits as u32), digits: digits as usize })
+}
+
+const DAY: i128 = 86_400;
+
+/// Appends the text of `count`, a value of type `ty`. Returns false, without text, if `ty` is neither a date nor a time.
+///
+/// `zone` is the time zone of a timestamp: the text is then the local time with its offset from UTC.
+pub fn text(out: &mut String, count: i128, ty: Type, zone: Option<&str>) -> bool {
+    match ty {
+        Type::Date(unit) => date_and_time(out, count, unit, None, Clock::IfAny),
+        Type::Timestamp(unit) => date_and_time(out, count, unit, zone, Clock::Always),
+        Type::Time(unit) => time_of_day(out, count, unit),
+        _ => return false,
+    }
+    true
+}
+
+/// Whether the time of day is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    Always,
+    /// Only if it is not midnight.
+    IfAny,
+}
+
+fn date_and_time(out: &mut String, count: i128, unit: Unit, zone: Option<&str>, clock: Clock) {
+    let (seconds, fraction, digits) = match unit {
+        Unit::Year => return year(out, count.saturating_add(1970)),
+        Unit::Month => {
+            year(out, count.div_euclid(12).saturating_add(1970));
+            return put(out, format_args!("-{:02}", count.rem_euclid(12).saturating_add(1)));
+        }
+        Unit::Week => (count.saturating_mul(7 * DAY), 0, 0),
+        Unit::Day => (count.saturating_mul(DAY), 0, 0),
+        Unit::Hour => (count.saturating_mul(3600), 0, 0),
+        Unit::Minute => (count.saturating_mul(60), 0, 0),
+        _ => divided(count, unit),
+    };
+    let zone = zone.map(|name| Zone::at(name, seconds));
+    let local = seconds.saturating_add(zone.map_or(0, |zone| zone.seconds.into()));
+    date(out, local.div_euclid(DAY));
+    let of_day = local.rem_euclid(DAY);
+    let whole_days = matches!(unit, Unit::Week | Unit::Day) || (clock == Clock::IfAny && of_day == 0 && fraction == 0);
+    if !whole_days || zone.is_some() {
+        out.push('T');
+        time(out, of_day, fraction, digits);
+    }
+    if let Some(zone) = zone {
+        zone.put(out);
+    }
+}
+
+fn time_of_day(out: &mut String, count: i128, unit: Unit) {
+    if count < 0 {
+        out.push('-');
+    }
+    let count = count.saturating_abs();
+    let (seconds, fraction, digits) = match unit {
+        Unit::Hour => (count.saturating_mul(3600), 0, 0),
+        Unit::Minute => (count.saturating_mul(60), 0, 0),
+        _ => divided(count, unit),
+    };
+    time(out, seconds, fraction, digits);
+}
+
+/// Divides a count of `unit` into seconds, the rest, and the digits of the rest.
+fn divided(count: i128, unit: Unit) -> (i128, i128, usize) {
+    match scale(unit) {
+        Some(Scale { per_second, digits }) => (count.div_euclid(per_second), count.rem_euclid(per_second), digits),
+        // Longer than a second: whole seconds of it are for the caller to count.
+        None => (count, 0, 0),
+    }
+}
+
+/// Appends hours, minutes, seconds, and `digits` digits of the fraction.
+fn time(out: &mut String, seconds: i128, fraction: i128, digits: usize) {
+    let (hours, minutes) = (seconds.div_euclid(3600), seconds.rem_euclid(3600).div_euclid(60));
+    put(out, format_args!("{hours:02}:{minutes:02}:{:02}", seconds.rem_euclid(60)));
+    if digits > 0 {
+        put(out, format_args!(".{fraction:0digits$}"));
+    }
+}
+
+/// Appends the date of the day with the given number, counted from 1970-01-01 in the proleptic Gregorian calendar.
+#[allow(clippy::arithmetic_side_effects, reason = "all numbers but the cycle are below 146,097")]
+fn date(out: &mut String, day: i128) {
+    /// Days of 400 years, after which the calendar repeats.
+    const CYCLE: i128 = 146_097;
+    // Counted from 0000-03-01, so that the leap day is the last day of a year.
+    let day = day.saturating_add(719_468);
+    let (cycle, of_cycle) = (day.div_euclid(CYCLE), day.rem_euclid(CYCLE));
+    // A leap day every 4 years, but not every 100, but every 400.
+    let leap_days = of_cycle.div_euclid(1460) - of_cycle.div_euclid(36_524) + of_cycle.div_euclid(CYCLE - 1);
+    let of_era = (of_cycle - leap_days).div_euclid(365);
+    let of_year = of_cycle - (365 * of_era + of_era.div_euclid(4) - of_era.div_euclid(100));
+    // March to January have 31, 30, 31, 30, 31 days in turn: 153 days every five months.
+    let month = (5 * of_year + 2).div_euclid(153);
+    let day_of_month = of_year - (153 * month + 2).div_euclid(5) + 1;
+    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    year(out, cycle.saturating_mul(400).saturating_add(of_era + next_year));
+    put(out, format_args!("-{month:02}-{day_of_month:02}"));
+}
+
+fn year(out: &mut String, year: i128) {
+    if (0..=9999).contains(&year) { put(out, format_args!("{year:04}")) } else { put(out, format_args!("{year:+05}")) }
+}
+
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing into a `String` does not fail.
+    let _ = out.write_fmt(text);
+}
+
+/// The offset of a time zone from UTC at one instant.
+#[derive(Clone, Copy)]
+struct Zone {
+    seconds: i32,
+    /// Printed as `Z`, not as `+00:00`.
+    utc: bool,
+}
+
+impl Zone {
+    /// Returns the offset of the zone called `name` at a time in seconds since 1970.
+    fn at(name: &str, seconds: i128) -> Self {
+        const UTC: Zone = Zone { seconds: 0, utc: true };
+        if name.eq_ignore_ascii_case("utc") || name == "Z" {
+            return UTC;
+        }
+        thread_local! {
+            /// The zone that was asked for last: rows ask for the same one.
+            static LAST: RefCell<(String, Option<TimeZone>)> = const { RefCell::new((String::new(), None)) };
+        }
+        LAST.with_borrow_mut(|(known, zone)| {
+            if known != name {
+                (*known, *zone) = (name.to_owned(), TimeZone::get(name).ok().or_else(|| fixed(name)));
+            }
+            let instant = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+            match (zone, instant) {
+                (Some(zone), Some(instant)) => Zone { seconds: zone.to_offset(instant).seconds(), utc: false },
+                _ => UTC,
+            }
+        })
+    }
+
+    fn put(self, out: &mut String) {
+        if self.utc {
+            return out.push('Z');
+        }
+        let (sign, seconds) = (if self.seconds < 0 { '-' } else { '+' }, self.seconds.unsigned_abs());
+        put(out, format_args!("{sign}{:02}:{:02}", seconds.div_euclid(3600), seconds.rem_euclid(3600).div_euclid(60)));
+        // Local mean times of the 19th century have seconds.
+        if !seconds.is_multiple_of(60) {
+            put(out, format_args!(":{:02}", seconds.rem_euclid(60)));
+        }
+    }
+}
+
+/// Returns the zone of a name like `+01:00` or `-0530`.
+fn fixed(name: &str) -> Option<TimeZone> {
+    let (sign, rest) =
+        name.strip_prefix('+').map(|rest| (1, rest)).or(name.strip_prefix('-').map(|rest| (-1, rest)))?;
+    let digits: String = rest.chars().filter(|c| *c != ':').collect();
+    let (hours, minutes) = match digits.len() {
+        2 => (digits.parse::<i32>().ok()?, 0),
+        4 => (digits.get(..2)?.parse().ok()?, digits.get(2..)?.parse::<i32>().ok()?),
+        _ => return None,
+    };
+    let seconds = hours.checked_mul(3600)?.checked_add(minutes.checked_mul(60)?)?.checked_mul(sign)?;
+    Offset::from_seconds(seconds).ok().map(TimeZone::fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(count: i64, ty: Type, zone: Option<&str>) -> String {
+        let mut out = String::new();
+        assert!(text(&mut out, count.into(), ty, zone));
+        out
+    }
+
+    #[test]
+    fn dates_in_every_unit() {
+        for (count, unit, wanted) in [
+            (0, Unit::Day, "1970-01-01"),
+            (-1, Unit::Day, "1969-12-31"),
+            (11_016, Unit::Day, "2000-02-29"),
+            (11_017, Unit::Day, "2000-03-01"),
+            (-719_529, Unit::Day, "-0001-12-31"),
+            (2_932_896, Unit::Day, "9999-12-31"),
+            (2_932_897, Unit::Day, "+10000-01-01"),
+            (1, Unit::Week, "1970-01-08"),
+            (-1, Unit::Month, "1969-12"),
+            (56, Unit::Year, "2026"),
+            (86_400_000, Unit::Milli, "1970-01-02"),
+            (86_400_001, Unit::Milli, "1970-01-02T00:00:00.001"),
+        ] {
+            assert_eq!(shown(count, Type::Date(unit), None), wanted);
+        }
+    }
+
+    /// Against the calendar of another crate, over the years that it covers.
+    #[test]
+    fn dates_agree_with_jiff() {
+        let epoch = jiff::civil::date(1970, 1, 1);
+        for day in (-719_000i32..2_900_000).step_by(97).chain(-800..800) {
+            let wanted = epoch.checked_add(jiff::Span::new().days(day)).unwrap();
+            assert_eq!(shown(day.into(), Type::Date(Unit::Day), None), wanted.to_string());
+        }
+    }
+
+    #[test]
+    fn instants_in_every_unit() {
+        for (count, unit, wanted) in [
+            (-1, Unit::Second, "1969-12-31T23:59:59"),
+            (1_767_225_600_123, Unit::Milli, "2026-01-01T00:00:00.123"),
+            (-1, Unit::Nano, "1969-12-31T23:59:59.999999999"),
+            (1, Unit::Atto, "1970-01-01T00:00:00.000000000000000001"),
+            (25, Unit::Hour, "1970-01-02T01:00:00"),
+            (61, Unit::Minute, "1970-01-01T01:01:00"),
+            (1, Unit::Day, "1970-01-02"),
+            (i64::MAX, Unit::Second, "+292277026596-12-04T15:30:07"),
+        ] {
+            assert_eq!(shown(count, Type::Timestamp(unit), None), wanted);
+        }
+    }
+
+    #[test]
+    fn zones_are_local_times_with_an_offset() {
+        let shown = |count, zone| shown(count, Type::Timestamp(Unit::Second), Some(zone));
+        assert_eq!(shown(0, "UTC"), "1970-01-01T00:00:00Z");
+        assert_eq!(shown(0, "Europe/Berlin"), "1970-01-01T01:00:00+01:00");
+        assert_eq!(shown(1_782_864_000, "Europe/Berlin"), "2026-07-01T02:00:00+02:00");
+        assert_eq!(shown(0, "-05:30"), "1969-12-31T18:30:00-05:30");
+        assert_eq!(shown(0, "Not/There"), "1970-01-01T00:00:00Z", "the instant is known all the same");
+        assert_eq!(shown(i64::MAX, "Europe/Berlin"), "+292277026596-12-04T15:30:07Z");
+    }
+
+    #[test]
+    fn times_of_day() {
+        assert_eq!(shown(3_723_000_001, Type::Time(Unit::Micro), None), "01:02:03.000001");
+        assert_eq!(shown(90_000, Type::Time(Unit::Second), None), "25:00:00", "outside a day nothing is lost");
+        assert_eq!(shown(-1, Type::Time(Unit::Second), None), "-00:00:01");
+        assert!(!text(&mut String::new(), 0, Type::Bool, None));
+    }
+}
