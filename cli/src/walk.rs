@@ -346,7 +346,7 @@ impl<C: Column> Zones<C> {
     /// Rows whose statistics are looked at together.
     const AHEAD: u64 = 1 << 16;
 
-    /// Returns the end of the rows from `row` on of which the statistics say that none is kept, or `None` if they say so
+    /// Returns the end of the rows from `row` on that the statistics rule out, or `None` if they say so
     /// of none of them.
     fn none_until(&mut self, filter: &Filter, row: u64) -> Result<Option<u64>, Failure> {
         if row < self.known {

@@ -329,6 +329,18 @@ pub trait Column: Copy + Debug {
     /// Returns whether row `row` has a value, and the number of rows starting there for which this is the same; `None`
     /// if that is known only after reading rows.
     ///
+    /// ```
+    /// # #[cfg(feature = "filo")] {
+    /// use pilaster::column::Column;
+    /// use pilaster::filo::{Element, Vector};
+    ///
+    /// // Three rows of the Int 7, which may be missing as far as the type says.
+    /// let column = Vector::open(&[6, 6, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0], Element::Int)?.column(0)?;
+    /// assert_eq!(column.known_validity(1)?, if column.nullable() { None } else { Some((true, 2)) });
+    /// # }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Errors of invalid metadata.
     fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {

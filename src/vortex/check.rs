@@ -21,7 +21,7 @@ pub(super) const BATCH: u64 = 1 << 16;
 /// Maximum number of rows whose lengths and offsets are compared at once.
 const PIECE: u64 = 1 << 12;
 
-/// Minimum number of rows that are known to be alike of which only one is read.
+/// Minimum number of equal rows. Only one of them is read.
 const LONG: u64 = 1 << 12;
 
 /// A walk over all arrays that reads what rows name, or only measures the memory that this takes.

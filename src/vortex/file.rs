@@ -325,7 +325,7 @@ impl<'a> File<'a> {
     /// Returns the file with its rows read through `input`, another input of the same bytes. The metadata stay where
     /// they are. So a walk over the rows can release the bytes of each step.
     #[must_use]
-    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
+    pub(crate) fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
     where
         'a: 'w,
     {

@@ -71,7 +71,7 @@ impl<'a> AnyFile<'a> {
     /// Errors of [`File::open_input`].
     // So that an image contains only the way in which it opens files.
     #[inline(always)]
-    pub fn open_input(
+    pub(crate) fn open_input(
         input: Input<'a>,
         sequential: bool,
         options: &ReadOptions,
@@ -88,7 +88,7 @@ impl<'a> AnyFile<'a> {
 
     /// Returns the file with its rows read through another input, as [`File::with_input`] does.
     #[must_use]
-    pub fn with_input<'w>(&self, input: Input<'w>) -> AnyFile<'w>
+    pub(crate) fn with_input<'w>(&self, input: Input<'w>) -> AnyFile<'w>
     where
         'a: 'w,
     {
@@ -107,6 +107,22 @@ impl<'a> AnyFile<'a> {
     }
 
     /// Returns the file with other limits for what is read from now on.
+    ///
+    /// ```
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::dataseries::{AnyFile, ReadOptions};
+    /// use pilaster::error::{Kind, What};
+    /// use pilaster::limits::Limits;
+    ///
+    /// let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+    /// let mut memory = [0; 4096];
+    /// let mut scratch = Scratch::new(&mut memory);
+    /// let file = AnyFile::open(bytes, &ReadOptions::DEFAULT, &mut scratch)?;
+    /// let strict = file.with_limits(Limits { max_file_rows: 0, ..Limits::DEFAULT });
+    /// let error = strict.verify(&mut scratch).unwrap_err();
+    /// assert_eq!((error.kind(), error.what()), (Kind::Limit, What::MAX_FILE_ROWS));
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     #[must_use]
     pub const fn with_limits(self, limits: Limits) -> Self {
         match self {
@@ -194,7 +210,31 @@ pub enum AnyTable<'a> {
 }
 
 impl<'a> AnyTable<'a> {
-    /// Returns the table, at the same part, with its rows read through another input, as [`Table::with_input`] does.
+    /// Returns the table, at the same part, with its rows read through another input of the same file. So a walk over a
+    /// large file can release the bytes of each part.
+    ///
+    /// ```
+    /// use pilaster::bytes::{Ranges, Scratch};
+    /// use pilaster::column::{Part as _, Table as _};
+    /// # #[cfg(feature = "std")] {
+    /// use pilaster::any::{File, Format, Hints, Table};
+    ///
+    /// let ranges = Ranges::open("examples/data/tiny.ds").unwrap();
+    /// let (mut memory, mut rows) = ([0; 4096], 0);
+    /// let file = File::open_input(ranges.input(), Format::DataSeries, &Hints::default(), &mut Scratch::new(&mut memory))?;
+    /// let Table::DataSeries(mut table) = file.table(None)? else { unreachable!() };
+    /// loop {
+    ///     let window = ranges.window();
+    ///     let mut step = table.with_input(window.input());
+    ///     let mut part = [0; 4096];
+    ///     let Some(part) = step.next_part(&mut Scratch::new(&mut part))? else { break };
+    ///     rows += part.rows();
+    ///     table.follow(&step);
+    /// }
+    /// assert!(rows > 0);
+    /// # }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     #[must_use]
     pub fn with_input<'w>(&self, input: Input<'w>) -> AnyTable<'w>
     where
@@ -206,7 +246,7 @@ impl<'a> AnyTable<'a> {
         }
     }
 
-    /// Continues at the part at which `other` is, as [`Table::follow`] does. Nothing happens if `other` is of a file of
+    /// Continues at the part at which `other` is. Nothing happens if `other` is of a file of
     /// the other byte order.
     pub const fn follow(&mut self, other: &AnyTable<'_>) {
         match (self, other) {

@@ -36,7 +36,7 @@ const SIZES: (u32, u32) = (POOL_START as u32, MAX_STORED as u32);
 /// assert_eq!(header.span(), FileRange { at: 376, len: 96 });
 /// assert_eq!(header.name_span(), FileRange { at: 404, len: 4 });
 /// assert_eq!(header.fixed_span(), FileRange { at: 408, len: 48 });
-/// assert_eq!(header.variable_span(), FileRange { at: 456, len: 16 });
+
 ///
 /// // The error of a reader that does not know the type named there.
 /// let error = header.unknown_type();
@@ -145,7 +145,7 @@ impl Header {
 
     /// Returns the range of the stored variable part, without padding.
     #[must_use]
-    pub const fn variable_span(&self) -> FileRange {
+    pub(crate) const fn variable_span(&self) -> FileRange {
         let fixed = self.fixed_span();
         FileRange { at: fixed.at.saturating_add(align(fixed.len, ALIGN as u64)), len: self.variable as u64 }
     }

@@ -66,33 +66,9 @@ impl<'a, E: Endian> File<'a, E> {
     /// Opens a file as [`open`](Self::open) does. Of an input that fetches ranges, types and index are fetched here, the
     /// header of an extent when it is walked over, and its rows when it is unpacked.
     ///
-    /// ```
-    /// use pilaster::bytes::{LittleEndian, Ranges, Scratch};
-    /// use pilaster::column::{Part as _, Table as _};
-    /// use pilaster::dataseries::{File, ReadOptions};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (ranges, mut kept) = (Ranges::open("examples/data/tiny.ds")?, [0; 4096]);
-    /// let options = ReadOptions::DEFAULT;
-    /// let file = File::<LittleEndian>::open_input(ranges.input(), &options, &mut Scratch::new(&mut kept))?;
-    ///
-    /// // Each part is read through a window, whose memory is released after the part.
-    /// let (mut table, mut rows) = (file.table("Tiny")?, 0);
-    /// loop {
-    ///     let (window, mut memory) = (ranges.window(), [0; 4096]);
-    ///     let mut step = table.with_input(window.input());
-    ///     let Some(part) = step.next_part(&mut Scratch::new(&mut memory))? else { break };
-    ///     rows += part.rows();
-    ///     table.follow(&step);
-    /// }
-    /// assert_eq!(rows, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// Errors of [`open`](Self::open); [`Kind::Missing`] if types or index are not present.
-    pub fn open_input(input: Input<'a>, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+    pub(crate) fn open_input(input: Input<'a>, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         let file = Self::open_front(input, options, scratch)?;
         let span = Trailer::span(input.len())?;
         let trailer = Trailer::of::<E>(input.get(span, What::DATASERIES_TRAILER)?, span.at)?.located(span.at)?;
@@ -121,7 +97,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// Returns the file with its rows read through `input`, another input of the same bytes. Types and index stay where
     /// they are.
     #[must_use]
-    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w, E>
+    pub(crate) fn with_input<'w>(&self, input: Input<'w>) -> File<'w, E>
     where
         'a: 'w,
     {
@@ -198,7 +174,7 @@ impl<'a, E: Endian> File<'a, E> {
 
     /// Returns the file with other limits for what is read from now on.
     #[must_use]
-    pub const fn with_limits(mut self, limits: Limits) -> Self {
+    pub(crate) const fn with_limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
         self
     }
@@ -429,7 +405,7 @@ pub struct Table<'a, E> {
 impl<'a, E: Endian> Table<'a, E> {
     /// Returns the table, at the same part, with its rows read through another input of the same file.
     #[must_use]
-    pub fn with_input<'w>(&self, input: Input<'w>) -> Table<'w, E>
+    pub(crate) fn with_input<'w>(&self, input: Input<'w>) -> Table<'w, E>
     where
         'a: 'w,
     {
@@ -437,7 +413,7 @@ impl<'a, E: Endian> Table<'a, E> {
     }
 
     /// Continues at the part at which `other` is, the same table with another input.
-    pub const fn follow(&mut self, other: &Table<'_, E>) {
+    pub(crate) const fn follow(&mut self, other: &Table<'_, E>) {
         self.extents.follow(&other.extents);
     }
 

@@ -63,10 +63,8 @@ impl<'a> File<'a> {
     /// let file = File::open_input(ranges.input(), &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
     /// let before = ranges.bytes_read();
     ///
-    /// // The rows are read through a window, whose memory is released after them.
-    /// let window = ranges.window();
     /// let mut memory = [0; 64];
-    /// let batch = file.with_input(window.input()).column(0)?.read(0..2, &mut Scratch::new(&mut memory))?;
+    /// let batch = file.column(0)?.read(0..2, &mut Scratch::new(&mut memory))?;
     /// assert!(matches!(batch.values, Values::I32([-996, _])));
     /// assert_eq!(ranges.bytes_read() - before, 128);
     /// # Ok(())
@@ -87,7 +85,7 @@ impl<'a> File<'a> {
     /// Returns the file with its rows read through `input`, another input of the same bytes. The metadata stay where
     /// they are.
     #[must_use]
-    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
+    pub(crate) fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
     where
         'a: 'w,
     {
