@@ -10,7 +10,7 @@ use pilaster::column::{Batch, Column};
 
 use crate::args::{Form, Text};
 use crate::csv::Csv;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::feed::WINDOW;
 use crate::grid::Grid;
 use crate::json::Lines;
@@ -23,9 +23,8 @@ use crate::walk::{Choice, Head, Pause, Rows, Walk};
 /// which.
 pub fn run(how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
     let found = how.sources.find()?;
-    if let Some(unknown) = found.unknown.first() {
-        let why = format!("its format is unknown ({} such files); name the files to read", found.unknown.len());
-        return Err(Failure::of_file(unknown, why));
+    for unknown in &found.unknown {
+        warn(&format!("{}: left out, its format is unknown", unknown.display()));
     }
     let terminal = Term::stdout().is_term().then(Term::stdout);
     match how.form(terminal.is_some()) {

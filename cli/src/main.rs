@@ -17,7 +17,7 @@
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
-//! | `rewrite` | DataSeries to DataSeries, and `recover` for it |
+//! | `rewrite`, `vortex_recover` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or

@@ -71,7 +71,7 @@ pub fn warn_of_order<'t>(how: &Convert, order: Order, types: impl IntoIterator<I
 /// `recover`: writes the intact extents to a new file.
 pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
     if input.format != Format::DataSeries {
-        let why = format!("recover is for DataSeries, Jay and bcolz; this is {}", input.format);
+        let why = format!("recover is for DataSeries, Jay, bcolz and Vortex; this is {}", input.format);
         return Err(Failure::Input(format!("{why} (--format dataseries, if it is a damaged DataSeries file)")));
     }
     let found = recover::order(input.bytes()?);

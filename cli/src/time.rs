@@ -163,7 +163,7 @@ impl Zone {
         }
         LAST.with_borrow_mut(|(known, zone)| {
             if known != name {
-                (*known, *zone) = (name.to_owned(), TimeZone::get(name).ok().or_else(|| fixed(name)));
+                (*known, *zone) = (name.to_owned(), time_zone(name));
             }
             let instant = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
             match (zone, instant) {
@@ -184,6 +184,11 @@ impl Zone {
             put(out, format_args!(":{:02}", seconds.rem_euclid(60)));
         }
     }
+}
+
+/// Returns the time zone called `name`: one of the time zone database, or a fixed offset.
+pub fn time_zone(name: &str) -> Option<TimeZone> {
+    TimeZone::get(name).ok().or_else(|| fixed(name))
 }
 
 /// Returns the zone of a name like `+01:00` or `-0530`.

@@ -45,7 +45,7 @@ optimise() {
   {
     # Features that the target of Rust always has, but an old binaryen does not enable.
     # Finally gives the most called functions the shortest numbers, which saves half a percent.
-    "$optimiser" -Oz --flatten --rereloop -Oz -Oz --reorder-functions --enable-bulk-memory --enable-sign-ext \
+    "$optimiser" -Oz -Oz --reorder-functions --enable-bulk-memory --enable-sign-ext \
       --enable-nontrapping-float-to-int --enable-mutable-globals --enable-reference-types --enable-multivalue \
       --strip-producers --strip-target-features "$out/$2.module" -o "$2.wasm"
     echo "$key" >"$out/$2.key"

@@ -94,6 +94,7 @@ impl Fuel {
 }
 
 /// Rows and unpacked bytes of a whole file that one call has taken so far.
+#[cfg(feature = "dataseries")]
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Spent {
@@ -101,6 +102,7 @@ pub struct Spent {
     decoded: u64,
 }
 
+#[cfg(feature = "dataseries")]
 impl Spent {
     /// Nothing.
     pub const NOTHING: Spent = Spent { rows: 0, decoded: 0 };

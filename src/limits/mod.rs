@@ -23,8 +23,10 @@
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "some formats use it"))]
 pub(crate) mod budget;
 
+#[cfg(feature = "dataseries")]
+pub(crate) use budget::Spent;
 #[allow(unused_imports, reason = "some formats use it")]
-pub(crate) use budget::{Depth, Fuel, Spent};
+pub(crate) use budget::{Depth, Fuel};
 
 /// Upper limits of what a file may request. [`Limits::DEFAULT`] is for hosts, [`Limits::SMALL`] for firmware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -105,6 +105,7 @@ mod text;
 mod tree;
 mod values;
 mod verify;
+mod verify_rows;
 mod visit;
 mod what;
 mod zones;

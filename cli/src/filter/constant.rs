@@ -10,6 +10,7 @@ use pilaster::column::{Prim, Type, Unit, Value};
 
 use super::Literal;
 use crate::digits;
+use crate::time::time_zone;
 
 /// What values of one column are compared with.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,12 +59,19 @@ impl Constant {
                 _ => Err(format!("'{text}' is neither true nor false")),
             },
             Type::Prim(Prim::F64) => text.parse().map(Constant::Real).map_err(|_| no_number()),
-            // As the nearest value that such a column can have, so that 0.1 is found.
-            Type::Prim(Prim::F32 | Prim::F16) => {
-                text.parse::<f32>().map(|value| Constant::Real(value.into())).map_err(|_| no_number())
-            }
+            // Single: the nearest value that such a column can have, so that 0.1 is found, unless only infinity is.
+            Type::Prim(Prim::F32 | Prim::F16) => match (text.parse::<f32>(), text.parse::<f64>()) {
+                (Ok(value), Ok(exact)) if value.is_infinite() && exact.is_finite() => Ok(Constant::Real(exact)),
+                (Ok(value), _) => Ok(Constant::Real(value.into())),
+                (Err(_), _) => Err(no_number()),
+            },
             Type::Prim(_) => scaled(text, 0).ok_or_else(no_number),
-            Type::Decimal { scale, .. } => scaled(text, scale.into()).ok_or_else(no_number),
+            Type::Decimal { scale, precision } => match scaled(text, scale.into()).ok_or_else(no_number)? {
+                Constant::Whole { floor: i128::MIN | i128::MAX, .. } if precision > 38 => {
+                    Err(format!("'{text}' is too large: with {ty}, numbers of up to 38 digits can be compared"))
+                }
+                constant => Ok(constant),
+            },
             ty => Err(format!("{ty} has no order; only \"is missing\" can be asked")),
         }
     }
@@ -144,11 +152,16 @@ fn scaled(text: &str, scale: i32) -> Option<Constant> {
                 None => (if sign < 0 { -1 } else { 0 }, true),
             }
         }
-        (Err(_), _) if i64::from(shift).saturating_add(significant.len() as i64) < 38 => {
-            // More digits than 127 bits hold, most of them in the fraction.
-            let keep = significant.len().saturating_sub(shift.unsigned_abs() as usize);
-            let number = significant.get(..keep)?.parse::<i128>().unwrap_or(0).saturating_mul(sign);
-            (if sign < 0 { number.saturating_sub(1) } else { number }, true)
+        // More digits than 127 bits hold: those of the fraction are cut.
+        (Err(_), ..0) => {
+            let whole = significant.len().saturating_sub(shift.unsigned_abs() as usize);
+            let (kept, cut) = significant.split_at_checked(whole)?;
+            let above = cut.bytes().any(|digit| digit != b'0');
+            match (if kept.is_empty() { Ok(0) } else { kept.parse::<i128>() }, sign < 0 && above) {
+                (Ok(number), true) => (number.saturating_mul(sign).saturating_sub(1), true),
+                (Ok(number), false) => (number.saturating_mul(sign), above),
+                (Err(_), _) => beyond,
+            }
         }
         (Err(_), _) => beyond,
     };
@@ -185,11 +198,15 @@ fn instant(text: &str, unit: Unit, zone: Option<&str>) -> Option<Constant> {
     if let Some(stored) = scaled(text, 0) {
         return Some(stored);
     }
+    // The name of a time zone behind a time would be ignored.
+    if text.contains('[') {
+        return None;
+    }
     let civil = text.parse::<DateTime>();
     let (seconds, nanos) = match (text.parse::<Timestamp>(), &civil) {
         (Ok(instant), _) => (instant.as_second(), instant.subsec_nanosecond()),
         (Err(_), Ok(local)) => {
-            let zone = zone.and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC);
+            let zone = zone.and_then(time_zone).unwrap_or(TimeZone::UTC);
             let instant = zone.to_timestamp(*local).ok()?;
             (instant.as_second(), instant.subsec_nanosecond())
         }
@@ -247,6 +264,14 @@ mod tests {
             ("1e60", 0, (i128::MAX, true)),
             ("-1e60", 0, (i128::MIN, false)),
             ("1.00000000000000000000000000000000000000000000001", 0, (1, true)),
+            ("-42.00000000000000000000000000000000000000000", 0, (-42, false)),
+            (
+                "2000000000000000000000000000.00000000005",
+                10,
+                (20_000_000_000_000_000_000_000_000_000_000_000_000, true),
+            ),
+            ("123456789012345678901234567890123456789012345", 0, (i128::MAX, true)),
+            ("0.00000000000000000000000000000000000000000000123456789012345678901234567890123456789012", 0, (0, true)),
             ("-1.00000000000000000000000000000000000000000000001", 0, (-2, true)),
         ] {
             assert_eq!(whole(text, scale), wanted, "{text}");
@@ -270,7 +295,9 @@ mod tests {
         assert_eq!(at("2026-02-01", Unit::Month, None), (673, false));
         assert_eq!(at("2026-02-01", Unit::Year, None), (56, true));
         assert_eq!(at("-17", Unit::Nano, None), (-17, false), "a number is the stored integer");
+        assert_eq!(at("2026-01-01T01:00", Unit::Second, Some("+01:00")), (1_767_225_600, false));
         assert_eq!(instant("noon", Unit::Second, None), None);
+        assert_eq!(instant("2026-01-01T01:00[America/New_York]", Unit::Second, None), None);
         assert_eq!(of_day("01:02:03", Unit::Milli), Some(Constant::Whole { floor: 3_723_000, above: false }));
     }
 }

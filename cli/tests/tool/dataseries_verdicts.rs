@@ -77,7 +77,10 @@ fn a_damaged_type_extent_wants_the_types_of_another_file() {
 fn files_that_recover_does_not_know() {
     let target = &target("unknown.ds");
     let line = bad(1, &["recover", "--force", "--format", "filo", TINY, target]);
-    assert!(line.contains("recover is for DataSeries, Jay and bcolz; this is filo (--format dataseries"), "{line}");
+    assert!(
+        line.contains("recover is for DataSeries, Jay, bcolz and Vortex; this is filo (--format dataseries"),
+        "{line}"
+    );
     let nowhere = "../tests/golden/dataseries/none.ds";
     assert!(bad(1, &["recover", "--force", "--types", nowhere, TINY, target]).contains("none.ds: "));
     let other = "../tests/golden/filo/bin_double.filo";

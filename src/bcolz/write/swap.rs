@@ -1,6 +1,5 @@
 //! Replaces a directory by a new one, in two renames, and completes or reverts what a crash interrupted.
 
-use std::borrow::ToOwned;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -16,12 +15,9 @@ use crate::error::Failure;
 /// The suffix of a directory that is not complete.
 pub(super) const NEW: &str = ".pilaster-new";
 
-/// Returns the directory that a link names; `dir` if it is not a link.
-fn resolved(dir: &Path) -> PathBuf {
-    match fs::read_link(dir) {
-        Ok(to) => dir.parent().unwrap_or(Path::new("")).join(to),
-        Err(_) => dir.to_owned(),
-    }
+/// Returns the path of a directory without links, `.` and `..`, so that it can be renamed.
+fn resolved(dir: &Path) -> Result<PathBuf, Failure> {
+    fs::canonicalize(dir).map_err(|e| Failure::io(dir, e))
 }
 
 fn parent(dir: &Path) -> &Path {
@@ -39,7 +35,7 @@ pub(super) fn replace<D: Disk>(
     changed: &BTreeSet<PathBuf>,
     mut write: impl FnMut(&mut Files<D>, &Path, &Path) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let dir = resolved(dir);
+    let dir = resolved(dir)?;
     let (new, old) = (beside(&dir, NEW), beside(&dir, OLD));
     let live = core::mem::replace(&mut files.live, false);
     let done = copy(files, &dir, &new, Path::new(""), changed)
@@ -51,7 +47,10 @@ pub(super) fn replace<D: Disk>(
     }
     let dirs: BTreeSet<&Path> = changed.iter().filter_map(|path| path.parent()).collect();
     dirs.iter().try_for_each(|path| files.sync(&new.join(path)))?;
-    files.disk.rename(&dir, &old).map_err(|e| Failure::io(&dir, e))?;
+    if let Err(e) = files.disk.rename(&dir, &old) {
+        let _ = files.disk.remove_dir_all(&new);
+        return Err(Failure::io(&dir, e));
+    }
     if let Err(e) = files.disk.rename(&new, &dir) {
         let _ = files.disk.rename(&old, &dir);
         return Err(Failure::io(&dir, e));
@@ -109,7 +108,7 @@ fn base(path: &Path) -> Option<&str> {
 
 /// Reverts an interrupted [`replace`] of a dataset or of one of its arrays, and removes what it left.
 pub(super) fn settle<D: Disk>(files: &mut Files<D>, dir: &Path) -> Result<(), Failure> {
-    let dir = resolved(dir);
+    let dir = resolved(dir)?;
     restore(files, &dir)?;
     let entries = fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path());
     for left in entries.filter(|path| is_left(path)).collect::<BTreeSet<_>>() {

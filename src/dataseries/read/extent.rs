@@ -36,7 +36,6 @@ const SIZES: (u32, u32) = (POOL_START as u32, MAX_STORED as u32);
 /// assert_eq!(header.span(), FileRange { at: 376, len: 96 });
 /// assert_eq!(header.name_span(), FileRange { at: 404, len: 4 });
 /// assert_eq!(header.fixed_span(), FileRange { at: 408, len: 48 });
-
 ///
 /// // The error of a reader that does not know the type named there.
 /// let error = header.unknown_type();
