@@ -15,9 +15,13 @@ use crate::error::Failure;
 /// The suffix of a directory that is not complete.
 pub(super) const NEW: &str = ".pilaster-new";
 
-/// Returns the path of a directory without links, `.` and `..`, so that it can be renamed.
-fn resolved(dir: &Path) -> Result<PathBuf, Failure> {
-    fs::canonicalize(dir).map_err(|e| Failure::io(dir, e))
+/// Returns the path of a directory without links, `.` and `..`, so that it can be renamed. Of a directory that is not
+/// there, because a crash left it under its other name, only a link at the end is followed.
+fn resolved(dir: &Path) -> PathBuf {
+    fs::canonicalize(dir).unwrap_or_else(|_| match fs::read_link(dir) {
+        Ok(to) => dir.parent().unwrap_or(Path::new("")).join(to),
+        Err(_) => dir.into(),
+    })
 }
 
 fn parent(dir: &Path) -> &Path {
@@ -35,7 +39,7 @@ pub(super) fn replace<D: Disk>(
     changed: &BTreeSet<PathBuf>,
     mut write: impl FnMut(&mut Files<D>, &Path, &Path) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let dir = resolved(dir)?;
+    let dir = resolved(dir);
     let (new, old) = (beside(&dir, NEW), beside(&dir, OLD));
     let live = core::mem::replace(&mut files.live, false);
     let done = copy(files, &dir, &new, Path::new(""), changed)
@@ -108,7 +112,7 @@ fn base(path: &Path) -> Option<&str> {
 
 /// Reverts an interrupted [`replace`] of a dataset or of one of its arrays, and removes what it left.
 pub(super) fn settle<D: Disk>(files: &mut Files<D>, dir: &Path) -> Result<(), Failure> {
-    let dir = resolved(dir)?;
+    let dir = resolved(dir);
     restore(files, &dir)?;
     let entries = fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path());
     for left in entries.filter(|path| is_left(path)).collect::<BTreeSet<_>>() {
