@@ -215,16 +215,17 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns a window: an input of the same file whose fetched bytes are released when the window is dropped.
+    /// Returns a window: an input of the same file whose fetched bytes are released when the window is dropped. In modules
+    /// of WebAssembly, whose inputs are pieces, it is the same input.
     pub(crate) fn window(&self) -> Window<'a> {
-        #[cfg(feature = "alloc")]
+        #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
         let fresh = match self.bytes {
             Bytes::Fetched(fetch) => fetch.fresh(),
             _ => None,
         };
         Window {
             input: *self,
-            #[cfg(feature = "alloc")]
+            #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
             fresh,
         }
     }
@@ -242,19 +243,19 @@ impl fmt::Debug for Input<'_> {
 #[allow(dead_code, reason = "formats use it")]
 pub(crate) struct Window<'a> {
     input: Input<'a>,
-    #[cfg(feature = "alloc")]
+    #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
     fresh: Option<Box<dyn Fetch + 'a>>,
 }
 
 /// Number of bytes after which a walk opens the next window.
-#[cfg(feature = "alloc")]
+#[cfg(all(feature = "alloc", not(target_family = "wasm")))]
 const WINDOW: u64 = 8 << 20;
 
 #[allow(dead_code, reason = "formats use it")]
 impl Window<'_> {
     /// Returns the input.
     pub(crate) fn input(&self) -> Input<'_> {
-        #[cfg(feature = "alloc")]
+        #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
         if let Some(fresh) = &self.fresh {
             return Input::fetched(&**fresh, self.input.len);
         }
@@ -263,9 +264,9 @@ impl Window<'_> {
 
     /// Returns whether at least `WINDOW` bytes were fetched: then the next step should use another window.
     pub(crate) fn is_full(&self) -> bool {
-        #[cfg(feature = "alloc")]
+        #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
         let full = self.fresh.as_ref().is_some_and(|fresh| fresh.held() >= WINDOW);
-        #[cfg(not(feature = "alloc"))]
+        #[cfg(not(all(feature = "alloc", not(target_family = "wasm"))))]
         let full = false;
         full
     }

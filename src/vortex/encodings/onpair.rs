@@ -137,9 +137,11 @@ pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> 
     })
 }
 
-/// Whether on this machine codes are decoded in large pieces, because each piece costs more than its own codes.
+/// Whether on this machine codes are decoded in large pieces, because each piece costs more than its own codes. Not in
+/// modules of WebAssembly, which have 80 KB (compressed) for all of Vortex.
 fn is_slow(codes: &Node<'_>) -> bool {
-    FAST && !matches!(codes.encoding(), Some(Encoding::Primitive | Encoding::BitPacked | Encoding::For))
+    FAST && !cfg!(target_family = "wasm")
+        && !matches!(codes.encoding(), Some(Encoding::Primitive | Encoding::BitPacked | Encoding::For))
 }
 
 /// The number of codes that are decoded at once: more than a block where memory for them is left.
