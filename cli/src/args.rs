@@ -120,7 +120,7 @@ Examples:
   pilaster cat --where 'price > 99.5 and size is not missing' trades.ds
   pilaster cat --from 1700000000 --until 1700003600 --json-lines trades.ds";
 
-/// What is printed about files.
+/// Options of `info`.
 #[derive(Args, Debug)]
 pub struct Info {
     #[command(flatten)]

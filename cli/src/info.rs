@@ -117,7 +117,7 @@ pub fn columns<T: column::Table>(table: &mut T, room: u64, out: &mut dyn Write) 
     Ok(())
 }
 
-/// Reads all rows of a table, and counts those of each column.
+/// Reads all rows of a table. Returns the number of rows and of missing values of each column.
 fn counts<T: column::Table>(table: &mut T, room: u64) -> Result<Vec<Count>, Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut outer = memory.scratch();

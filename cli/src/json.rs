@@ -122,7 +122,7 @@ struct Child {
 impl Ahead {
     /// Reads the children of row `i` and of rows after it.
     fn fill<C: Column>(&mut self, batch: &Batch<'_, C>, i: usize, style: Style) {
-        // All of the batch if possible, because its rows may name those of the children in any order.
+        // The whole batch if possible, because its rows may refer to rows of the children in any order.
         let len = if self.rows.is_empty() { batch.len } else { self.rows.len().saturating_mul(2) };
         let mut end = batch.len.min(i.saturating_add(len));
         self.one_by_one = loop {

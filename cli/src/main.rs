@@ -144,8 +144,8 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
-/// Opens each file for `act`, and goes on after errors. Several files end with a line that counts them, unless the output
-/// is for a program.
+/// Opens each file for `act`, and continues after errors. For several files, the last line has their number; if the output
+/// is for a program, the line is on standard error.
 fn each(
     sources: &Sources,
     program: bool,

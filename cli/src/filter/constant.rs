@@ -152,7 +152,7 @@ fn scaled(text: &str, scale: i32) -> Option<Constant> {
                 None => (if sign < 0 { -1 } else { 0 }, true),
             }
         }
-        // More digits than 127 bits hold: those of the fraction are cut.
+        // The digits do not fit into 127 bits. The digits of the fraction are cut.
         (Err(_), ..0) => {
             let whole = significant.len().saturating_sub(shift.unsigned_abs() as usize);
             let (kept, cut) = significant.split_at_checked(whole)?;
@@ -198,7 +198,7 @@ fn instant(text: &str, unit: Unit, zone: Option<&str>) -> Option<Constant> {
     if let Some(stored) = scaled(text, 0) {
         return Some(stored);
     }
-    // The name of a time zone behind a time would be ignored.
+    // The parser would ignore the name of a time zone after a time.
     if text.contains('[') {
         return None;
     }

@@ -97,7 +97,7 @@ impl Filter {
 }
 
 impl<T> Expression<T> {
-    /// Returns the expression with every test changed. The depth is that of the parser, which is bounded.
+    /// Returns the expression with every test changed. The parser bounds the depth.
     fn map<U, E>(
         &self,
         each: &mut dyn FnMut(&T) -> std::result::Result<U, E>,
