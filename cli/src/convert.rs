@@ -159,7 +159,7 @@ fn choose(
 /// The remedy for a column that no option converts.
 const LEAVE_OUT: &str = " (--columns leaves it out)";
 
-/// Maximum length in bytes of the name of a column: a limit of DataSeries, and of directories, which columns of bcolz are.
+/// Maximum length in bytes of the name of a column: a limit of DataSeries, and of directories, as in bcolz.
 const MAX_NAME: usize = 255;
 
 /// Converts the error of a builder; an error of the written file names the file.
