@@ -6,7 +6,7 @@ use pilaster::bytes::{FileRange, LittleEndian, Scratch};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
 use pilaster::dataseries::write::Cell;
 use pilaster::dataseries::{
-    AnyFile, End, Extent, ExtentType, File, Header, Index, Next, Order, ReadOptions, Trailer, Types,
+    AnyFile, EXTENT_HEADER_LEN, End, Extent, ExtentType, File, Header, Index, Next, Order, ReadOptions, Trailer, Types,
 };
 use pilaster::error::{Kind, What};
 
@@ -16,6 +16,11 @@ const OPTIONS: ReadOptions = ReadOptions::DEFAULT;
 
 fn golden(name: &str) -> Vec<u8> {
     fs::read(format!("tests/golden/dataseries/{name}.ds")).unwrap()
+}
+
+/// Offset of the records of an extent.
+fn records_at(header: &Header) -> usize {
+    (header.at as usize + EXTENT_HEADER_LEN + usize::from(header.name_len)).next_multiple_of(4)
 }
 
 /// Every row of every golden, alone and in a batch.
@@ -104,11 +109,11 @@ fn rows_are_skipped_by_whole_extents() {
         let file = File::<LittleEndian>::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
         let extents: Vec<_> = file.extents().map(Result::unwrap).collect();
         let data = &extents[1..extents.len() - 1];
-        (data.iter().map(|e| u64::from(e.header().rows)).collect::<Vec<_>>(), data[0].header().fixed_span().at)
+        (data.iter().map(|e| u64::from(e.header().rows)).collect::<Vec<_>>(), records_at(data[0].header()))
     };
     assert!(counts.len() > 2);
     // A skipped extent is not unpacked, so its damage is not found.
-    bytes[damage as usize + 9] ^= 1;
+    bytes[damage + 9] ^= 1;
     let mut kept = vec![0; 1 << 20];
     let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
     let name = file.types().get(0).unwrap().name();
@@ -174,7 +179,8 @@ fn from_the_front_in_steps() {
     let end = loop {
         match Next::of::<LittleEndian>(&far.fetch(Next::span(at, len)), at).unwrap() {
             Next::Extent(header) => {
-                let name = far.fetch(header.name_span());
+                let name =
+                    far.fetch(FileRange { at: header.at + EXTENT_HEADER_LEN as u64, len: header.name_len.into() });
                 rows += if name.starts_with(b"DataSeries: ") { 0 } else { header.rows };
                 at = header.span().end().unwrap();
             }
@@ -261,7 +267,7 @@ fn too_little_memory_can_be_made_good() {
 fn stored_records_that_lie_aligned_are_lent_as_they_are() {
     let bytes = golden("large_none_int64");
     let (extents, ..) = from_front(&bytes);
-    let records = extents[1].fixed_span().at as usize;
+    let records = records_at(&extents[1]);
     for shift in [0, 4] {
         // The records of the first extent at a multiple of 8, and four bytes off.
         let mut aligned = vec![0u64; bytes.len() / 8 + 3];

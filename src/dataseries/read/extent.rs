@@ -32,10 +32,8 @@ const SIZES: (u32, u32) = (POOL_START as u32, MAX_STORED as u32);
 /// let header = Order::Little.header(&bytes[at..][..EXTENT_HEADER_LEN], at as u64)?;
 /// assert_eq!((header.rows, header.fixed_mode, header.pool), (2, Mode::None, 20));
 ///
-/// // The header leads to everything else in the extent.
+/// // The range of the whole extent.
 /// assert_eq!(header.span(), FileRange { at: 376, len: 96 });
-/// assert_eq!(header.name_span(), FileRange { at: 404, len: 4 });
-/// assert_eq!(header.fixed_span(), FileRange { at: 408, len: 48 });
 ///
 /// // The error of a reader that does not know the type named there.
 /// let error = header.unknown_type();
@@ -123,7 +121,7 @@ impl Header {
 
     /// Returns the range of the type name.
     #[must_use]
-    pub const fn name_span(&self) -> FileRange {
+    pub(crate) const fn name_span(&self) -> FileRange {
         FileRange { at: self.at.saturating_add(EXTENT_HEADER_LEN as u64), len: self.name_len as u64 }
     }
 
@@ -137,7 +135,7 @@ impl Header {
 
     /// Returns the range of the stored fixed part, without padding.
     #[must_use]
-    pub const fn fixed_span(&self) -> FileRange {
+    pub(crate) const fn fixed_span(&self) -> FileRange {
         let from = align((EXTENT_HEADER_LEN as u64).saturating_add(self.name_len as u64), ALIGN as u64);
         FileRange { at: self.at.saturating_add(from), len: self.fixed as u64 }
     }
