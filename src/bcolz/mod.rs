@@ -81,6 +81,10 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+#[cfg(feature = "std")]
+mod array;
+#[cfg(feature = "std")]
+mod check;
 pub mod chunk;
 mod column;
 #[cfg(feature = "std")]
@@ -88,6 +92,8 @@ mod dataset;
 mod dtype;
 mod fields;
 mod file;
+#[cfg(feature = "std")]
+mod files;
 mod items;
 pub mod meta;
 #[cfg(feature = "std")]
@@ -105,9 +111,11 @@ pub(crate) use what::FIELDS;
 
 #[cfg(feature = "std")]
 pub use crate::error::{Cause, Failure};
+#[cfg(feature = "std")]
+pub use array::Array;
 pub use column::Column;
 #[cfg(feature = "std")]
-pub use dataset::{Array, Dataset};
+pub use dataset::Dataset;
 pub use dtype::Dtype;
 pub use fields::{Field, Fields};
 pub use file::open_file;

@@ -2,7 +2,9 @@
 
 use core::ops::Range;
 
-use super::dataset::{Array, Dataset, Files, too_large};
+use super::array::Array;
+use super::dataset::Dataset;
+use super::files::{Files, too_large};
 use super::{Column, Dtype, salvage};
 use crate::bytes::{Scratch, saturated};
 use crate::column::{self, Span, no_column};

@@ -3,9 +3,11 @@
 use core::ops::Range;
 use std::vec;
 
+use super::array::Array;
+use super::check::Sums;
 use super::chunk::Chunk;
-use super::dataset::{Array, Files, Sums};
 use super::file::HEADER;
+use super::files::Files;
 use super::raw::{HEADER_LEN, flag};
 use super::{Column, Dtype};
 use crate::bytes::{LittleEndian, Reader, Scratch, saturated};

@@ -89,6 +89,7 @@ mod column;
 mod context;
 mod dtype;
 mod encodings;
+mod end;
 mod file;
 mod layouts;
 mod need;

@@ -6,7 +6,8 @@ use std::vec;
 
 use super::disk::{Disk, FileSystem};
 use super::writer::{Spec, Writer};
-use crate::bcolz::dataset::{Array, Dataset};
+use crate::bcolz::array::Array;
+use crate::bcolz::dataset::Dataset;
 use crate::bcolz::meta::Storage;
 use crate::bcolz::part::Part;
 use crate::bytes::{Scratch, saturated};

@@ -1,0 +1,167 @@
+//! The size of a part of a dataset, and the checks of all of its rows.
+
+use core::ops::Range;
+use std::vec::Vec;
+
+use super::array::Array;
+use super::dataset::Dataset;
+use super::files::{Files, too_large};
+use super::part::Slot;
+use crate::bytes::Scratch;
+use crate::column::Span;
+use crate::error::{Error, Failure, Kind, What};
+
+/// Maximum size in bytes of a part, unless a single row is larger.
+const PART: u64 = 32 << 20;
+/// Number of rows of a part if all columns contain objects.
+const OBJECTS: u64 = 1024;
+
+impl Dataset {
+    /// Returns the number of rows of a part: the length of the longest chunk, so that each chunk is decoded once, or
+    /// twice if the chunks of columns end at different rows; fewer rows if they are large.
+    pub(super) fn part_rows(&self) -> u64 {
+        let longest = self.arrays().iter().filter(|array| array.row > 0).map(|array| array.chunklen).max();
+        // A row of objects takes a span.
+        let sizes = self.arrays().iter().map(|array| if array.row > 0 { array.row } else { size_of::<Span>() as u64 });
+        let row = sizes.fold(1u64, u64::saturating_add);
+        let fit = (PART.checked_div(row).unwrap_or(0)).max(1);
+        longest.unwrap_or(OBJECTS).min(fit).min(self.rows()).max(1)
+    }
+
+    /// Returns an upper bound of the memory in bytes that a part takes.
+    ///
+    /// # Errors
+    /// The first invalid file of a column of objects: their sizes are read from their files.
+    pub fn need(&self) -> Result<u64, Failure> {
+        let rows = self.part_rows().min(self.rows());
+        let mut need = Scratch::cost::<Slot>(self.arrays().len() as u64);
+        if self.is_tolerant() {
+            need = need.saturating_add(rows.div_ceil(8).saturating_mul(self.arrays().len() as u64));
+        }
+        let mut files = Files::default();
+        for array in self.arrays() {
+            if array.row > 0 {
+                need = need.saturating_add(Scratch::cost::<u64>(rows.saturating_mul(array.row).div_ceil(8)));
+                continue;
+            }
+            let (mut most, mut sums) = (0u64, Sums::new(rows));
+            for row in array.present(0..self.rows()) {
+                match files.open(array, row) {
+                    Err(_) if self.is_tolerant() => {}
+                    chunk => {
+                        sums.add(row, chunk?.nbytes() as u64);
+                        most = most.max(sums.sum);
+                    }
+                }
+            }
+            need = need.saturating_add(Scratch::cost::<Span>(rows)).saturating_add(most);
+        }
+        Ok(need)
+    }
+
+    /// Decodes every chunk, and checks that every text is valid. If it succeeds, every row can be read.
+    ///
+    /// # Errors
+    /// The first missing or invalid file.
+    pub fn verify(&self) -> Result<(), Failure> {
+        let mut first = None;
+        self.walk(&mut |_, _, failure| {
+            first = Some(failure);
+            false
+        });
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Decodes every chunk. Calls `each` with the column, a range of rows and the failure: for each invalid chunk, for
+    /// each run of consecutive chunks that are missing, and for rows that a column lacks. The work is bounded by the
+    /// files of the dataset, not by the rows that it states.
+    ///
+    /// After 10,000 calls, a last one has the rows of the column that were not checked, and [`Kind::Limit`].
+    pub fn problems(&self, mut each: impl FnMut(&Array, Range<u64>, Failure)) {
+        let mut left = MAX_PROBLEMS;
+        self.walk(&mut |array, rows, failure| {
+            if left == 0 {
+                let e = Error::needing(Kind::Limit, What::BCOLZ_FILE, 0, MAX_PROBLEMS);
+                each(array, rows.start..self.rows(), Failure::format(&array.dir, e));
+                return false;
+            }
+            left = left.saturating_sub(1);
+            each(array, rows, failure);
+            true
+        });
+    }
+
+    /// Decodes every chunk. Continues after an invalid one if `each` returns true.
+    fn walk(&self, each: &mut dyn FnMut(&Array, Range<u64>, Failure) -> bool) {
+        let mut files = Files::default();
+        let mut memory = Vec::new();
+        for array in self.arrays() {
+            let rows = array.own.min(self.rows());
+            let chunks = rows.div_ceil(array.chunklen.max(1));
+            let (mut next, mut sums) = (0u64, Sums::new(self.part_rows()));
+            for number in array.present(0..chunks).chain([chunks]) {
+                let first = number.saturating_mul(array.chunklen).min(rows);
+                let gap = next.saturating_mul(array.chunklen)..first;
+                if next < number && !each(array, gap, files.absent(array, next)) {
+                    return;
+                }
+                if number == chunks {
+                    break;
+                }
+                next = number.saturating_add(1);
+                let rows = first..first.saturating_add(array.chunk_rows(number));
+                let done = files.verify(array, number, &mut memory).and_then(|nbytes| {
+                    // The objects of a part are read together.
+                    let fits = array.row > 0 || sums.add(number, nbytes);
+                    let e = || Failure::format(&array.chunk_path(number), too_large(nbytes));
+                    if fits { Ok(()) } else { Err(e()) }
+                });
+                if let Err(failure) = done
+                    && !each(array, rows, failure)
+                {
+                    return;
+                }
+            }
+            if rows < self.rows() {
+                let e = Error::needing(Kind::Invalid, What::BCOLZ_ROWS, self.rows(), rows);
+                if !each(array, rows..self.rows(), Failure::format(&array.dir.join("meta/sizes"), e)) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Maximum number of problems that are reported. To become a field of [`Limits`](crate::limits::Limits).
+const MAX_PROBLEMS: u64 = 10_000;
+
+/// The sum of the sizes in bytes of the objects of a part.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// Number of rows of a part.
+    rows: u64,
+    /// The number of the part.
+    part: u64,
+    sum: u64,
+}
+
+impl Sums {
+    pub(super) const fn new(rows: u64) -> Self {
+        Sums { rows, part: 0, sum: 0 }
+    }
+
+    /// Adds an object of `nbytes` bytes in `row`. Returns false, and does not add it, if the spans of the part could
+    /// not represent it: they have 32 bits.
+    pub(super) fn add(&mut self, row: u64, nbytes: u64) -> bool {
+        let part = row.checked_div(self.rows).unwrap_or(0);
+        if part != self.part {
+            (self.part, self.sum) = (part, 0);
+        }
+        let sum = self.sum.saturating_add(nbytes);
+        let fits = sum <= u32::MAX.into();
+        if fits {
+            self.sum = sum;
+        }
+        fits
+    }
+}
