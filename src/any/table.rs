@@ -103,6 +103,10 @@ impl<'f> column::Table for Table<'f> {
         each!(self, Table + Dataset, table => table.restart())
     }
 
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        each!(self, Table + Dataset, table => table.choose(columns))
+    }
+
     fn lists(&self, name: &str) -> bool {
         each!(self, Table + Dataset, table => table.lists(name))
     }

@@ -15,17 +15,36 @@ use crate::error::{Error, Failure, Kind, What};
 const PART: u64 = 32 << 20;
 /// Number of rows of a part if all columns contain objects.
 const OBJECTS: u64 = 1024;
+/// Maximum number of files that a part opens, unless the columns are many or a chunk is large.
+const FILES: u64 = 4096;
+/// Number of bytes whose decoding takes about as long as opening a file.
+const LIKE_A_FILE: u64 = 1 << 14;
 
 impl Dataset {
     /// Returns the number of rows of a part: the length of the longest chunk, so that each chunk is decoded once, or
-    /// twice if the chunks of columns end at different rows; fewer rows if they are large.
+    /// twice if the chunks of columns end at different rows. Fewer rows if they are large, or if other columns have so
+    /// short chunks that the part would open very many files.
     pub(super) fn part_rows(&self) -> u64 {
         let longest = self.arrays().iter().filter(|array| array.row > 0).map(|array| array.chunklen).max();
         // A row of objects takes a span.
         let sizes = self.arrays().iter().map(|array| if array.row > 0 { array.row } else { size_of::<Span>() as u64 });
         let row = sizes.fold(1u64, u64::saturating_add);
         let fit = (PART.checked_div(row).unwrap_or(0)).max(1);
-        longest.unwrap_or(OBJECTS).min(fit).min(self.rows()).max(1)
+        longest.unwrap_or(OBJECTS).min(fit).min(self.opening_few()).min(self.rows()).max(1)
+    }
+
+    /// Returns the number of rows whose chunks are at most [`FILES`] files.
+    fn opening_few(&self) -> u64 {
+        let chunk = |array: &Array| array.row.saturating_mul(array.chunklen);
+        // A longer chunk is read again for each part that it extends over. So many files that this costs little.
+        let longest =
+            self.arrays().iter().map(chunk).fold(0, u64::saturating_add).checked_div(LIKE_A_FILE).unwrap_or(0);
+        let four = (self.arrays().len() as u64).saturating_mul(4);
+        // Files per row, in units of 1/2^32.
+        let density = |array: &Array| (1u64 << 32).checked_div(array.chunklen).unwrap_or(0);
+        let density = self.arrays().iter().map(density).fold(0, u64::saturating_add);
+        let files = u128::from(FILES.max(four).max(longest)) << 32;
+        files.checked_div(density.into()).map_or(u64::MAX, |rows| u64::try_from(rows).unwrap_or(u64::MAX))
     }
 
     /// Returns an upper bound of the memory in bytes that a part takes.
@@ -54,7 +73,8 @@ impl Dataset {
                     }
                 }
             }
-            need = need.saturating_add(Scratch::cost::<Span>(rows)).saturating_add(most);
+            need = need.saturating_add(Scratch::cost::<Span>(rows));
+            need = need.saturating_add(Scratch::cost::<u64>(most.div_ceil(8)));
         }
         Ok(need)
     }

@@ -1,5 +1,6 @@
 //! Reads the chunks of an array, one file at a time.
 
+use core::ops::Range;
 use std::io;
 use std::vec::Vec;
 
@@ -7,7 +8,7 @@ use super::Column;
 use super::array::Array;
 use super::chunk::Chunk;
 use crate::bytes::{Scratch, saturated};
-use crate::error::{Error, Failure, Kind, What};
+use crate::error::{Error, Failure, Kind, Result, What};
 
 /// Reused memory for one chunk at a time: its file, and the scratch buffer of the decoder.
 #[derive(Debug, Default)]
@@ -27,15 +28,41 @@ impl Files {
 
     /// Fills `to` with decoded bytes of chunk `number`, starting at `from`.
     pub(super) fn decode(&mut self, array: &Array, number: u64, from: u64, to: &mut [u8]) -> Result<(), Failure> {
+        let len = to.len();
+        let range = |_: &Chunk<'_>| {
+            let from = usize::try_from(from).map_err(|_| too_large(from))?;
+            Ok(from..from.saturating_add(len))
+        };
+        self.decode_range(array, number, range, to).map(drop)
+    }
+
+    /// Decodes all of chunk `number` to the start of `to`. Returns its size in bytes.
+    pub(super) fn decode_all(&mut self, array: &Array, number: u64, to: &mut [u8]) -> Result<usize, Failure> {
+        self.decode_range(array, number, |chunk| Ok(0..chunk.nbytes()), to)
+    }
+
+    /// Opens chunk `number`, and decodes the bytes of it that `range` returns to the start of `to`. Returns their number.
+    fn decode_range(
+        &mut self,
+        array: &Array,
+        number: u64,
+        range: impl FnOnce(&Chunk<'_>) -> Result<Range<usize>>,
+        to: &mut [u8],
+    ) -> Result<usize, Failure> {
         let mut scratch = core::mem::take(&mut self.scratch);
         let chunk = self.open(array, number)?;
-        let done = usize::try_from(from).map_err(|_| too_large(from)).and_then(|from| {
+        let done = range(&chunk).and_then(|range| {
+            let len = range.end.saturating_sub(range.start);
+            // The file has changed since its size was read.
+            let changed = || Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 4, chunk.nbytes() as u64);
+            let to = to.get_mut(..len).ok_or_else(changed)?;
             scratch.resize(scratch.len().max(chunk.range_scratch_len()), 0);
-            chunk.decode_range(from..from.saturating_add(to.len()), to, &mut Scratch::new(&mut scratch))
+            chunk.decode_range(range, to, &mut Scratch::new(&mut scratch))?;
+            Ok(len)
         });
         self.scratch = scratch;
         // Offsets in the file: the chunk follows a header of 16 bytes.
-        done.map(|_| ()).map_err(|e| Failure::format(&array.chunk_path(number), e.moved(16)))
+        done.map_err(|e| Failure::format(&array.chunk_path(number), e.moved(16)))
     }
 
     /// Decodes the rows of chunk `number` that count, and checks them. Returns their size in bytes.

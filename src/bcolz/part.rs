@@ -1,6 +1,7 @@
 //! The rows of a dataset, part by part.
 
 use core::ops::Range;
+use std::vec::Vec;
 
 use super::array::Array;
 use super::dataset::Dataset;
@@ -16,7 +17,7 @@ use crate::error::{Cause, Error, Failure, Kind, Result, What};
 /// use pilaster::bcolz::Dataset;
 /// use pilaster::bcolz::write::{FileSystem, Spec, Writer};
 /// use pilaster::bytes::Scratch;
-/// use pilaster::column::{Column as _, Part as _, Table as _, Values};
+/// use pilaster::column::{Column as _, Part as _, Prim, Table as _, Type, Values};
 ///
 /// # let dir = std::env::temp_dir().join(format!("pilaster-table-{}", std::process::id()));
 /// let spec = Spec { chunklen: Some(2), ..Spec::new("uint8") };
@@ -35,6 +36,11 @@ use crate::error::{Cause, Error, Failure, Kind, Result, What};
 /// // The second chunk is missing.
 /// assert!(table.next_part(&mut scratch).is_err());
 /// assert_eq!(table.failed().unwrap().path, dir.join("data/__1.blp"));
+///
+/// // The types are known without a chunk.
+/// table.choose(Some(&[]));
+/// let part = table.next_part(&mut scratch)?.unwrap();
+/// assert_eq!((part.column(0)?.ty(), part.column(0)?.rows()), (Type::Prim(Prim::U8), 0));
 /// # std::fs::remove_dir_all(&dir)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -44,23 +50,27 @@ pub struct Table<'d> {
     /// The first row of the next part; `None` after the last part.
     next: Option<u64>,
     part_rows: u64,
+    /// Whether the rows of each array are left out; empty if all arrays are read.
+    left_out: Vec<bool>,
     files: Files,
     failed: Option<Failure>,
 }
 
-/// The location of the items of an array in the memory of a part: offset and length in bytes, and the index of the
-/// first span if they are objects.
+/// The location of the items of an array in the memory of a part: offset and length in bytes, the index of the first
+/// span if they are objects, and the number of rows.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Slot {
     at: u64,
     len: u64,
     spans: u64,
+    rows: u64,
 }
 
 impl<'d> Table<'d> {
     pub(super) fn new(dataset: &'d Dataset) -> Self {
-        Table { dataset, next: Some(0), part_rows: dataset.part_rows(), files: Files::default(), failed: None }
+        let (left_out, files) = (Vec::new(), Files::default());
+        Table { dataset, next: Some(0), part_rows: dataset.part_rows(), left_out, files, failed: None }
     }
 
     /// Returns the file and the cause of the last error of [`next_part`](column::Table::next_part); `None` if there was
@@ -88,13 +98,17 @@ impl<'d> Table<'d> {
         let len = rows.end.saturating_sub(rows.start);
         let slots = outer.take::<Slot>(arrays.len())?;
         let (mut end, mut spans) = (0u64, 0u64);
-        for (slot, array) in slots.iter_mut().zip(arrays) {
+        for (k, (slot, array)) in slots.iter_mut().zip(arrays).enumerate() {
+            if self.left_out.get(k) == Some(&true) {
+                *slot = Slot { at: end, len: 0, spans, rows: 0 };
+                continue;
+            }
             let bytes = if array.row > 0 {
                 len.checked_mul(array.row).ok_or_else(|| too_large(len))?
             } else {
                 self.objects(array, rows.clone())?
             };
-            *slot = Slot { at: end, len: bytes, spans };
+            *slot = Slot { at: end, len: bytes, spans, rows: len };
             // The next array begins aligned.
             end =
                 end.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(8)).ok_or_else(|| too_large(end))?;
@@ -107,7 +121,7 @@ impl<'d> Table<'d> {
         let bits = if tolerant { len.div_ceil(8) } else { 0 };
         let there = outer.take::<u8>(count(bits.saturating_mul(arrays.len() as u64))?)?;
         there.fill(0);
-        for (k, (slot, array)) in slots.iter().zip(arrays).enumerate() {
+        for (k, (slot, array)) in slots.iter().zip(arrays).enumerate().filter(|(_, (slot, _))| slot.rows > 0) {
             let to = range(slot.at, slot.len).and_then(|range| data.get_mut(range)).unwrap_or_default();
             if tolerant {
                 let at = bits.saturating_mul(k as u64);
@@ -175,15 +189,11 @@ impl<'d> Table<'d> {
     fn pickles(&mut self, array: &Array, first: u64, spans: &mut [Span], mut to: &mut [u8]) -> Result<()> {
         let mut at = 0u32;
         for (row, span) in (first..).zip(spans) {
-            let nbytes = self.files.open(array, row).map(|chunk| chunk.nbytes());
-            let nbytes = self.note(row, nbytes)?;
-            let changed = || Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 20, nbytes as u64);
-            let (now, rest) = core::mem::take(&mut to).split_at_mut_checked(nbytes).ok_or_else(changed)?;
-            let done = self.files.decode(array, row, 0, now);
-            self.note(row, done)?;
-            *span = Span { at, len: u32::try_from(nbytes).map_err(|_| changed())? };
+            let done = self.files.decode_all(array, row, to);
+            let nbytes = self.note(row, done)?;
+            *span = Span { at, len: u32::try_from(nbytes).map_err(|_| too_large(nbytes as u64))? };
             at = at.saturating_add(span.len);
-            to = rest;
+            to = to.get_mut(nbytes..).unwrap_or_default();
         }
         Ok(())
     }
@@ -224,6 +234,20 @@ impl column::Table for Table<'_> {
         self.next = Some(0);
         Ok(())
     }
+
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        self.left_out.clear();
+        let Some(columns) = columns else { return true };
+        self.left_out.resize(self.dataset.arrays().len(), true);
+        for k in columns {
+            self.left_out.get_mut(*k).into_iter().for_each(|left_out| *left_out = false);
+        }
+        true
+    }
+
+    fn lists(&self, name: &str) -> bool {
+        self.dataset.arrays().iter().any(|array| array.name() == name)
+    }
 }
 
 /// Decoded rows of a dataset. A dataset without rows has one part without rows.
@@ -250,7 +274,7 @@ impl<'p> Part<'p> {
     pub(super) fn bytes(&self, k: usize) -> (&'p [u8], &'p [Span]) {
         let Some(slot) = self.slots.get(k) else { return (&[], &[]) };
         let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();
-        (data, range(slot.spans, self.rows).and_then(|range| self.spans.get(range)).unwrap_or_default())
+        (data, range(slot.spans, slot.rows).and_then(|range| self.spans.get(range)).unwrap_or_default())
     }
 }
 
@@ -274,7 +298,7 @@ impl<'p> column::Part for Part<'p> {
         let (data, spans) = self.bytes(k);
         let column = match array.dtype() {
             Dtype::Object => Column::of_objects(spans, data),
-            dtype => Column::new(dtype, array.shape().inner(), self.rows, data)?,
+            dtype => Column::new(dtype, array.shape().inner(), self.slots.get(k).map_or(0, |slot| slot.rows), data)?,
         };
         Ok(self.there(k).map_or(column, |bits| column.with_gaps(bits)))
     }

@@ -293,7 +293,15 @@ fn both<'b>(
 
 /// Returns the rows of column `name` in all parts of `table`, or of a field of a struct column.
 pub(super) fn all<T: FromColumn, S: Table>(table: &mut S, name: &str) -> Result<Vec<T>> {
+    let values = chosen(table, name);
+    table.choose(None);
+    values
+}
+
+fn chosen<T: FromColumn, S: Table>(table: &mut S, name: &str) -> Result<Vec<T>> {
     table.restart()?;
+    // The first part is then read twice, and without its rows the first time.
+    let mut located_only = table.choose(Some(&[]));
     let listed = table.lists(name)
         || name.match_indices('.').any(|(dot, _)| name.get(..dot).is_some_and(|column| table.lists(column)));
     let (mut memory, mut to, mut found) = (Memory::default(), Vec::new(), listed);
@@ -303,8 +311,14 @@ pub(super) fn all<T: FromColumn, S: Table>(table: &mut S, name: &str) -> Result<
             Ok(None) if found => return Ok(to),
             Ok(None) => return Err(Error::unknown(What::COLUMN, name)),
             Ok(Some(part)) => {
-                let (column, path) = located(&part, name)?;
-                append_field(&column, 0..part.rows(), &path, Validity::All, &mut to)?;
+                let (k, path) = located(&part, name)?;
+                if located_only {
+                    table.choose(Some(&[k]));
+                    table.restart()?;
+                    located_only = false;
+                    continue;
+                }
+                append_field(&part.column(k)?, 0..part.rows(), &path, Validity::All, &mut to)?;
             }
             Err(e) => {
                 memory.grow(e)?;
@@ -315,18 +329,17 @@ pub(super) fn all<T: FromColumn, S: Table>(table: &mut S, name: &str) -> Result<
     }
 }
 
-/// Returns the column named `name`. If there is none, returns the column that `name` starts with, and the numbers of
-/// the fields that the rest of it names: `st.x` is field `x` of the struct column `st`.
-fn located<P: Part>(part: &P, name: &str) -> Result<(P::Col, Vec<usize>)> {
+/// Returns the number of the column named `name`. If there is none, returns the column that `name` starts with, and the
+/// numbers of the fields that the rest of it names: `st.x` is field `x` of the struct column `st`.
+fn located<P: Part>(part: &P, name: &str) -> Result<(usize, Vec<usize>)> {
     let mut path = Vec::new();
     if let Some(k) = part.find(name)? {
-        return Ok((part.column(k)?, path));
+        return Ok((k, path));
     }
     for k in 0..part.width() {
         if let Some(rest) = after(part.name(k), name)?.and_then(|rest| rest.strip_prefix('.')) {
-            let column = part.column(k)?;
-            if step(&column, rest, &mut path)? {
-                return Ok((column, path));
+            if step(&part.column(k)?, rest, &mut path)? {
+                return Ok((k, path));
             }
         }
     }

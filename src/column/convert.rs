@@ -155,8 +155,16 @@ fn by_groups<T: Table, B: Build>(
 }
 
 fn by_columns<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
+    let done = one_by_one(table, build, scratch);
+    table.choose(None);
+    done
+}
+
+fn one_by_one<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
     let (mut k, mut pass) = (0, 0);
     loop {
+        // Otherwise a table of n columns would unpack each of them n times.
+        table.choose(Some(&[k]));
         let (mut width, mut passes, mut at) = (0, 1, 0u64);
         let mut opened = false;
         table.restart()?;

@@ -75,6 +75,17 @@ pub trait Table {
     /// Errors of a table that cannot be read twice.
     fn restart(&mut self) -> Result<()>;
 
+    /// Announces the only columns, by number, that will be read from the next parts; all columns if `None`. A table
+    /// that unpacks columns one by one leaves the others out: they have a name and a type, but no rows. Returns
+    /// whether it does; other tables ignore the call.
+    ///
+    /// An empty choice returns the types of all columns without unpacking any.
+    #[cfg_attr(all(feature = "bcolz", feature = "std"), doc = "[`bcolz::Table`](crate::bcolz::Table) has an example.")]
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        let _ = columns;
+        false
+    }
+
     /// Returns whether the table is known to have a column `name` before a part is read. A table that learns its
     /// columns only from its parts returns `false`.
     fn lists(&self, name: &str) -> bool {

@@ -4,6 +4,7 @@ mod bcolz_dataset;
 mod bcolz_edit;
 mod bcolz_salvage;
 mod bcolz_verdicts;
+mod bcolz_wide;
 mod bcolz_write;
 #[path = "../support/vortex.rs"]
 mod build;
