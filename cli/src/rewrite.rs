@@ -1,19 +1,21 @@
 //! `recover` and `convert` from DataSeries to DataSeries.
 
-use std::fs;
+use std::collections::HashMap;
 use std::io::Write;
 
 use pilaster::any::Format;
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{self, BigEndian, Endian, Fetch as _, FileRange, LittleEndian, Ranges, Scratch, Sink};
 use pilaster::column::Memory;
 use pilaster::dataseries::recover::{self, Recovered, Salvage};
-use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Smallest, Writer};
-use pilaster::dataseries::{AnyFile, ExtentType, FieldType, HEADER_LEN, INDEX_TYPE, Mode, Order, ReadOptions, Types};
-use pilaster::error::Kind;
+use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Smallest, WriteError, Writer};
+use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, Extent, ExtentType, FieldType, HEADER_LEN, INDEX_TYPE};
+use pilaster::dataseries::{Mode, Order, ReadOptions, Types};
+use pilaster::error::{Kind, What};
 
 use crate::args::{Convert, Recover, Try};
 use crate::budget;
 use crate::failure::{Failure, warn};
+use crate::feed::WINDOW;
 use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special as _;
@@ -74,14 +76,14 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
         let why = format!("recover is for DataSeries, Jay, bcolz and Vortex; this is {}", input.format);
         return Err(Failure::Input(format!("{why} (--format dataseries, if it is a damaged DataSeries file)")));
     }
-    let found = recover::order(input.bytes()?);
+    let found = recover::order(&input.input());
     let like = match &how.types {
-        Some(path) => Some(fs::read(path).map_err(|e| Failure::of_file(path, e))?),
+        Some(path) => Some(Ranges::open(path).map_err(|e| Failure::of_file(path, e))?),
         None => None,
     };
     let (pattern, order) = match &like {
-        Some(like) => (like.as_slice(), recover::order(like)),
-        None => (input.bytes()?, how.order.or(found)),
+        Some(like) => (like.input(), recover::order(&like.input())),
+        None => (input.input(), how.order.or(found)),
     };
     // Only the types are read; the rest of this file may be damaged.
     let mut memory = Memory::default();
@@ -106,13 +108,97 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
 }
 
 /// The types of a file whose header may be damaged, without a look at the header if the order is known.
-fn types<'b>(bytes: &'b [u8], order: Option<Order>, scratch: &mut Scratch<'b>) -> pilaster::Result<(Order, Types<'b>)> {
+fn types<'b>(
+    input: bytes::Input<'b>,
+    order: Option<Order>,
+    scratch: &mut Scratch<'b>,
+) -> pilaster::Result<(Order, Types<'b>)> {
     let order = match order {
         Some(order) => order,
-        None => Order::of(bytes)?,
+        None => Order::of(start(&input)?)?,
     };
-    let first = order.extent(bytes.get(HEADER_LEN..).unwrap_or_default(), HEADER_LEN as u64)?;
+    let at = HEADER_LEN as u64;
+    let head = FileRange { at, len: (EXTENT_HEADER_LEN as u64).min(input.len().saturating_sub(at)) };
+    let header = order.header(input.get(head, What::DATASERIES_EXTENT)?, at)?;
+    let first = order.extent(input.get(header.span(), What::DATASERIES_EXTENT)?, at)?;
     Ok((order, first.types(&ReadOptions::DEFAULT, scratch)?))
+}
+
+/// Returns the header of a file, or all of a shorter file.
+fn start<'b>(input: &bytes::Input<'b>) -> pilaster::Result<&'b [u8]> {
+    input.get(FileRange { at: 0, len: (HEADER_LEN as u64).min(input.len()) }, What::DATASERIES_HEADER)
+}
+
+/// The intact extents of a file, and the others.
+#[derive(Default)]
+struct Found {
+    /// Where the intact extents are.
+    whole: Vec<FileRange>,
+    rows: u64,
+    losses: Vec<Lost>,
+    /// The type names of lost extents, each once.
+    names: Vec<Vec<u8>>,
+}
+
+/// Lost bytes, and the place of the type name in [`Found::names`].
+struct Lost {
+    span: FileRange,
+    why: pilaster::Error,
+    name: Option<usize>,
+}
+
+impl Found {
+    /// Searches the whole file.
+    fn of<E: Endian>(input: &Input, types: &[ExtentType<'_>]) -> Result<Self, Failure> {
+        let mut salvage = Salvage::<E>::new(input.input(), types);
+        let mut progress = Progress::bytes(input.len());
+        let (mut found, mut memory, mut places) = (Found::default(), Memory::default(), HashMap::new());
+        let options = ReadOptions { limits: input.limits(), ..ReadOptions::DEFAULT };
+        loop {
+            match salvage.next(&options, &mut memory.scratch()) {
+                None => return Ok(found),
+                Some(Ok(Recovered::Extent(header))) => {
+                    found.whole.push(header.span());
+                    found.rows = found.rows.saturating_add(header.rows.into());
+                }
+                Some(Ok(Recovered::Lost(loss))) => {
+                    let name = loss.header.map(|header| {
+                        let window = input.window();
+                        let input = window.as_ref().map_or(input.input(), Ranges::input);
+                        let name = input.get(header.name_span(), What::DATASERIES_TYPE_NAME)?.to_vec();
+                        Ok::<_, Failure>(*places.entry(name).or_insert_with_key(|name| {
+                            found.names.push(name.clone());
+                            found.names.len().saturating_sub(1)
+                        }))
+                    });
+                    found.losses.push(Lost { span: loss.span, why: loss.why, name: name.transpose()? });
+                }
+                Some(Err(e)) => memory.grow(e).map_err(budget::explain)?,
+            }
+            progress.at(salvage.at());
+        }
+    }
+
+    /// Copies the intact extents.
+    fn write<E: Endian, S: Sink>(
+        &self,
+        input: &Input,
+        types: &[ExtentType<'_>],
+        sink: S,
+    ) -> Result<S, WriteError<S::Error>> {
+        let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
+        let mut slots = vec![IndexSlot::EMPTY; self.whole.len()];
+        let mut writer = Writer::<E, _>::new(sink, Descriptions::new(&descriptions)?, &mut slots);
+        let mut window = input.window();
+        for span in &self.whole {
+            if window.as_ref().is_some_and(|window| window.held() >= WINDOW) {
+                window = input.window();
+            }
+            let input = window.as_ref().map_or(input.input(), Ranges::input);
+            writer.put_stored(&Extent::of(input.get(*span, What::DATASERIES_EXTENT)?, span.at)?)?;
+        }
+        writer.finish()
+    }
 }
 
 fn salvage<E: Endian>(
@@ -121,46 +207,23 @@ fn salvage<E: Endian>(
     (how, target): (&Recover, &Target<'_>),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let mut salvage = Salvage::<E>::new(input.bytes()?, types);
-    let mut progress = Progress::bytes(input.len());
-    let (mut whole, mut losses) = (Vec::new(), Vec::new());
-    let mut memory = Memory::default();
-    let options = ReadOptions { limits: input.limits(), ..ReadOptions::DEFAULT };
-    loop {
-        match salvage.next(&options, &mut memory.scratch()) {
-            None => break,
-            Some(Ok(Recovered::Extent(extent))) => whole.push(extent),
-            Some(Ok(Recovered::Lost(loss))) => losses.push(loss),
-            Some(Err(e)) => memory.grow(e).map_err(budget::explain)?,
-        }
-        progress.at(salvage.at());
-    }
-    drop(progress);
-    let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
-    let mut slots = vec![IndexSlot::EMPTY; whole.len()];
-    let len = target.fill(|sink| {
-        let mut writer = Writer::<E, _>::new(sink, Descriptions::new(&descriptions)?, &mut slots);
-        for extent in &whole {
-            writer.put_stored(extent)?;
-        }
-        writer.finish()
-    })?;
-    if let Err(e) = Order::of(input.bytes()?) {
+    let found = Found::of::<E>(input, types)?;
+    let len = target.fill(|sink| found.write::<E, _>(input, types, sink))?;
+    if let Err(e) = Order::of(start(&input.input())?) {
         writeln!(out, "damaged: the file header, no rows: {e}")?;
     }
     let mut bytes = 0u64;
-    for loss in &losses {
+    for loss in &found.losses {
         bytes = bytes.saturating_add(loss.span.len);
-        let of = match loss.type_name {
+        let of = match loss.name.and_then(|name| found.names.get(name)) {
             Some(name) if name == INDEX_TYPE.as_bytes() => ", the index: no rows".to_owned(),
             Some(name) => format!(", rows of {}", String::from_utf8_lossy(name)),
             None => String::new(),
         };
         writeln!(out, "lost: {} bytes at {}{of}: {}", loss.span.len, loss.span.at, loss.why)?;
     }
-    let rows = whole.iter().fold(0u64, |rows, extent| rows.saturating_add(extent.header().rows.into()));
-    write!(out, "{}: {rows} rows in {} extents, {len} bytes", how.target.display(), whole.len())?;
-    match losses.len() {
+    write!(out, "{}: {} rows in {} extents, {len} bytes", how.target.display(), found.rows, found.whole.len())?;
+    match found.losses.len() {
         0 => writeln!(out, "; nothing is lost")?,
         places => writeln!(out, "; lost {bytes} bytes in {places} places")?,
     }

@@ -215,6 +215,21 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Passes the bytes of `range` to `each`, in order: in pieces that are released one after the other, if the input has
+    /// windows, else at once.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn each_piece(&self, range: FileRange, what: What, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.check(range, what)?;
+        let (mut at, mut left) = (range.at, range.len);
+        while left > 0 {
+            let window = self.window();
+            let len = if window.is_fresh() { left.min(PIECE) } else { left };
+            each(window.input().get(FileRange { at, len }, what)?);
+            (at, left) = (at.saturating_add(len), left.saturating_sub(len));
+        }
+        Ok(())
+    }
+
     /// Returns a window: an input of the same file whose fetched bytes are released when the window is dropped. In modules
     /// of WebAssembly, whose inputs are pieces, it is the same input.
     pub(crate) fn window(&self) -> Window<'a> {
@@ -251,8 +266,22 @@ pub(crate) struct Window<'a> {
 #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
 const WINDOW: u64 = 8 << 20;
 
+/// Number of bytes of one piece of a range that is read in pieces.
+#[cfg(feature = "alloc")]
+const PIECE: u64 = 1 << 20;
+
 #[allow(dead_code, reason = "formats use it")]
 impl Window<'_> {
+    /// Returns whether the bytes that are fetched through this window are released with it.
+    #[cfg(feature = "alloc")]
+    fn is_fresh(&self) -> bool {
+        #[cfg(not(target_family = "wasm"))]
+        let fresh = self.fresh.is_some();
+        #[cfg(target_family = "wasm")]
+        let fresh = false;
+        fresh
+    }
+
     /// Returns the input.
     pub(crate) fn input(&self) -> Input<'_> {
         #[cfg(all(feature = "alloc", not(target_family = "wasm")))]

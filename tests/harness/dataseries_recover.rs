@@ -1,9 +1,9 @@
 //! The intact extents in arbitrary bytes make a valid file.
 
-use pilaster::bytes::{Endian, Scratch, SliceSink};
+use pilaster::bytes::{Endian, Input, Scratch, SliceSink};
 use pilaster::dataseries::recover::{Recovered, Salvage};
 use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, WriteError, Writer};
-use pilaster::dataseries::{End, ExtentType, File, ReadOptions};
+use pilaster::dataseries::{End, Extent, ExtentType, File, ReadOptions};
 use pilaster::error::Kind;
 
 use super::dataseries::in_order;
@@ -43,14 +43,15 @@ fn order<E: Endian>(data: &[u8]) {
     // Not every list is valid for a file.
     let Ok(names) = Descriptions::new(&names[..count]) else { return };
     let mut clean = Writer::<E, _>::new(SliceSink::new(&mut bytes), names, &mut slots);
-    let mut salvage = Salvage::<E>::new(data, types);
+    let mut salvage = Salvage::<E>::new(Input::whole(data), types);
     let (mut at, mut rows) = (0, 0u64);
     while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(unpacked)) {
         match piece {
-            Ok(Recovered::Extent(extent)) => {
-                assert!(extent.header().at >= at, "pieces follow each other");
-                at = extent.header().span().end().expect("an end");
-                rows += u64::from(extent.header().rows);
+            Ok(Recovered::Extent(header)) => {
+                assert!(header.at >= at, "pieces follow each other");
+                at = header.span().end().expect("an end");
+                rows += u64::from(header.rows);
+                let extent = Extent::<E>::of(&data[header.at as usize..], header.at).expect("it was read already");
                 match clean.put_stored(&extent) {
                     Ok(()) => {}
                     Err(WriteError::Sink(e)) => return assert_eq!(e.kind(), Kind::NoRoom),

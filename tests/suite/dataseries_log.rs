@@ -1,11 +1,11 @@
 //! A logger's file, cut at every byte and changed at every byte: complete extents are read, the log
 //! resumes, and a recovered file is valid.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{BigEndian, Endian, Input, LittleEndian, Scratch};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
 use pilaster::dataseries::recover::{Recovered, Salvage};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Memory, Rest, Resume, Writer};
-use pilaster::dataseries::{End, ExtentType, File, ReadOptions, record};
+use pilaster::dataseries::{End, Extent, ExtentType, File, ReadOptions, record};
 use pilaster::error::Kind;
 
 record! {
@@ -146,13 +146,13 @@ fn recovered<E: Endian>(bytes: &[u8]) -> (u64, u64, Vec<u8>) {
     let mut slots = [IndexSlot::EMPTY; 32];
     let mut clean = Writer::<E, _>::new(Vec::new(), TYPES, &mut slots);
     let all = [ty];
-    let mut salvage = Salvage::<E>::new(bytes, &all);
+    let mut salvage = Salvage::<E>::new(Input::whole(bytes), &all);
     let (mut whole, mut lost, mut at) = (0, 0, 0);
     while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(rows)) {
         match piece.unwrap() {
-            Recovered::Extent(extent) => {
-                whole += u64::from(extent.header().rows);
-                clean.put_stored(&extent).unwrap();
+            Recovered::Extent(header) => {
+                whole += u64::from(header.rows);
+                clean.put_stored(&Extent::of(&bytes[header.at as usize..], header.at).unwrap()).unwrap();
             }
             Recovered::Lost(loss) => {
                 assert!(loss.span.at >= at && loss.span.len > 0);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{BigEndian, Endian, Input, LittleEndian, Scratch};
 use pilaster::column::{Column, Part as _, Table as _};
 use pilaster::dataseries::recover::{self, Loss, Recovered, Salvage};
 use pilaster::dataseries::{AnyFile, ExtentType, HEADER_LEN, Order, ReadOptions, Types};
@@ -22,20 +22,20 @@ fn types<'b>(bytes: &'b [u8], order: Order, memory: &'b mut [u8]) -> Result<Type
 }
 
 /// Rows that are saved, and all losses.
-fn salvaged<'b, E: Endian>(bytes: &'b [u8], types: &[ExtentType<'_>]) -> (u64, Vec<Loss<'b>>) {
+fn salvaged<E: Endian>(bytes: &[u8], types: &[ExtentType<'_>]) -> (u64, Vec<Loss>) {
     let mut memory = vec![0; 1 << 16];
-    let mut salvage = Salvage::<E>::new(bytes, types);
+    let mut salvage = Salvage::<E>::new(Input::whole(bytes), types);
     let (mut rows, mut losses) = (0, Vec::new());
     while let Some(found) = salvage.next(&OPTIONS, &mut Scratch::new(&mut memory)) {
         match found.unwrap() {
-            Recovered::Extent(extent) => rows += u64::from(extent.header().rows),
+            Recovered::Extent(header) => rows += u64::from(header.rows),
             Recovered::Lost(loss) => losses.push(loss),
         }
     }
     (rows, losses)
 }
 
-fn in_order<'b>(order: Order, bytes: &'b [u8], types: &[ExtentType<'_>]) -> (u64, Vec<Loss<'b>>) {
+fn in_order(order: Order, bytes: &[u8], types: &[ExtentType<'_>]) -> (u64, Vec<Loss>) {
     match order {
         Order::Little => salvaged::<LittleEndian>(bytes, types),
         Order::Big => salvaged::<BigEndian>(bytes, types),
@@ -78,7 +78,7 @@ fn damage_to_every_byte_of_header_and_types() {
             for (at, change) in range.flat_map(|at| [1, 0x80, 0xff].map(|change| (at, change))) {
                 let mut bytes = sound.clone();
                 bytes[at] ^= change;
-                assert_eq!(recover::order(&bytes), Some(order), "{name}: {part}, byte {at}");
+                assert_eq!(recover::order(&Input::whole(&bytes)), Some(order), "{name}: {part}, byte {at}");
                 let own = types(&bytes, order, &mut other);
                 let (rows, losses) = match outcome {
                     Outcome::Saved => in_order(order, &bytes, &own.unwrap().iter().collect::<Vec<_>>()),
@@ -104,21 +104,21 @@ fn the_order_of_what_is_left() {
         let sound = golden(name);
         // Without a header, by the types; without types, by the header, of which most may be lost.
         let headless = [&[0; HEADER_LEN], &sound[HEADER_LEN..]].concat();
-        assert_eq!(recover::order(&headless), Some(order));
+        assert_eq!(recover::order(&Input::whole(&headless)), Some(order));
         for len in 0..HEADER_LEN {
-            assert_eq!(recover::order(&sound[..len]), if len < 32 { None } else { Some(order) });
+            assert_eq!(recover::order(&Input::whole(&sound[..len])), if len < 32 { None } else { Some(order) });
         }
         for kept in [4..8, 8..16, 16..24] {
             let mut header = [0x55; HEADER_LEN];
             header[kept.clone()].copy_from_slice(&sound[kept]);
-            assert_eq!(recover::order(&header), Some(order));
+            assert_eq!(recover::order(&Input::whole(&header)), Some(order));
         }
     }
-    assert_eq!(recover::order(&[]), None);
-    assert_eq!(recover::order(&[0x55; 400]), None);
+    assert_eq!(recover::order(&Input::whole(&[])), None);
+    assert_eq!(recover::order(&Input::whole(&[0x55; 400])), None);
     // Sound types in the other order than the header: the types decide, as they can be read.
     let (little, big) = (golden("tiny"), golden("tiny_be"));
-    assert_eq!(recover::order(&[&little[..HEADER_LEN], &big[HEADER_LEN..]].concat()), Some(Order::Big));
+    assert_eq!(recover::order(&Input::whole(&[&little[..HEADER_LEN], &big[HEADER_LEN..]].concat())), Some(Order::Big));
 }
 
 /// Rows of the tables, and bytes that all extents unpack to.
@@ -181,7 +181,7 @@ fn recovering_is_bounded_by_the_limits_of_a_file() {
     .unwrap();
     let run = |bytes: &[u8], limits| {
         let (options, mut memory) = (ReadOptions { limits, ..OPTIONS }, vec![0; 1 << 16]);
-        let mut salvage = Salvage::<LittleEndian>::new(bytes, &known);
+        let mut salvage = Salvage::<LittleEndian>::new(Input::whole(bytes), &known);
         while let Some(found) = salvage.next(&options, &mut Scratch::new(&mut memory)) {
             let at = salvage.at();
             if let Err(e) = found {
@@ -210,7 +210,7 @@ fn what_cannot_be_unpacked_counts_too() {
     let bytes = fs::read("tests/regressions/unpacks_to_13_gb.ds").unwrap();
     let mut memory = vec![0; 1 << 12];
     let known: Vec<_> = types(&bytes, Order::Little, &mut memory).unwrap().iter().collect();
-    let mut salvage = Salvage::<LittleEndian>::new(&bytes, &known);
+    let mut salvage = Salvage::<LittleEndian>::new(Input::whole(&bytes), &known);
     let options = ReadOptions { limits: Limits { max_file_decoded: (64 << 20) - 1, ..Limits::DEFAULT }, ..OPTIONS };
     let e = salvage.next(&options, &mut Scratch::new(&mut [])).unwrap().unwrap_err();
     assert_eq!((e.kind(), e.what(), salvage.at()), (Kind::Limit, What::MAX_FILE_DECODED, 192));

@@ -170,3 +170,30 @@ fn conversions_in_windows() {
         }
     }
 }
+
+/// A DataSeries file whose middle of some gigabytes was never written, and whose end is lost.
+#[test]
+fn recover_dataseries_with_a_hole_of_gigabytes() {
+    const ROWS: usize = 1 << 17;
+    let (bytes, at) = one_extent(ROWS);
+    let extent =
+        &bytes[at..at + dataseries::Order::Little.header(&bytes[at..], at as u64).unwrap().span().len as usize];
+    let (path, hole) = (target("hole.ds"), 3 * GIB);
+    let mut file = File::create(&path).unwrap();
+    file.write_all(&bytes[..at]).unwrap();
+    (0..20).for_each(|_| file.write_all(extent).unwrap());
+    let from = file.stream_position().unwrap();
+    file.seek(SeekFrom::Current(hole as i64)).unwrap();
+    (0..20).for_each(|_| file.write_all(extent).unwrap());
+    drop(file);
+    let to = target("hole_recovered.ds");
+    let (text, _, memory) = measured(&["recover", &path, &to]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with(&format!("lost: {hole} bytes at {from}: ")), "{text}");
+    let rows = 40 * ROWS;
+    assert!(lines[1].contains(&format!("{rows} rows in 40 extents")), "{text}");
+    assert!(lines[1].ends_with(&format!("; lost {hole} bytes in 1 places")) && lines.len() == 2, "{text}");
+    assert!(memory < 48, "{memory} MiB");
+    assert!(good(&["verify", &to]).contains(&format!("{rows} rows in 40 extents")));
+    fs::remove_file(path).unwrap();
+}

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{BigEndian, Endian, Input, LittleEndian, Scratch};
 use pilaster::dataseries::recover::{Loss, Recovered, Salvage};
 use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, Writer};
 use pilaster::dataseries::{Extent, ExtentType, Order, ReadOptions, Types};
@@ -33,16 +33,16 @@ impl Writing {
         let types = all::<ExtentType<'_>>(types.iter())?;
         let json = &mut self.about;
         json.open(b'{').key("lost").open(b'[');
-        let mut salvage = Salvage::<E>::new(bytes, &types);
+        let mut salvage = Salvage::<E>::new(Input::whole(bytes), &types);
         let (mut whole, mut rows, mut room) = (Vec::new(), 0u64, memory(1 << 16)?);
         loop {
             match salvage.next(options, &mut Scratch::new(&mut room)) {
                 None => break,
-                Some(Ok(Recovered::Extent(extent))) => {
-                    rows = rows.saturating_add(extent.header().rows.into());
-                    push(&mut whole, extent)?;
+                Some(Ok(Recovered::Extent(header))) => {
+                    rows = rows.saturating_add(header.rows.into());
+                    push(&mut whole, header.at)?;
                 }
-                Some(Ok(Recovered::Lost(loss))) => lost(json, &loss),
+                Some(Ok(Recovered::Lost(loss))) => lost(json, &loss, bytes),
                 // `need` is the size of one slice of several.
                 Some(Err(e)) if e.kind() == Kind::NoRoom => {
                     let more = (room.len() as u64).saturating_add(e.need().into()).saturating_mul(2);
@@ -60,8 +60,9 @@ impl Writing {
         let mut file = Vec::new();
         file.try_reserve_exact(bytes.len()).map_err(|_| none())?;
         let mut writer = Writer::<E, _>::new(File(file), Descriptions::new(&descriptions)?, &mut slots);
-        for extent in &whole {
-            writer.put_stored(extent).map_err(either)?;
+        for at in &whole {
+            let stored = bytes.get(usize::try_from(*at).unwrap_or(usize::MAX)..).unwrap_or_default();
+            writer.put_stored(&Extent::of(stored, *at)?).map_err(either)?;
         }
         self.made = writer.finish().map_err(either)?.0;
         Ok(())
@@ -77,10 +78,11 @@ fn all<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     Ok(all)
 }
 
-fn lost(json: &mut Json, loss: &Loss<'_>) {
+fn lost(json: &mut Json, loss: &Loss, bytes: &[u8]) {
     describe::error(json, &loss.why);
     json.count("at", loss.span.at).count("size", loss.span.len);
-    if let Some(name) = loss.type_name {
+    let name = loss.header.map(|header| Input::whole(bytes).get(header.name_span(), What::DATASERIES_TYPE_NAME));
+    if let Some(Ok(name)) = name {
         json.key("table").text(name).key("index").bool(name == INDEX_TYPE.as_bytes());
     }
     json.close(b'}');

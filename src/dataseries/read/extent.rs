@@ -20,6 +20,11 @@ const SIGN: u32 = 1 << 31;
 #[allow(clippy::cast_possible_truncation, reason = "4, and 512 MiB")]
 const SIZES: (u32, u32) = (POOL_START as u32, MAX_STORED as u32);
 
+/// Size in bytes of an extent whose check value is computed piece by piece. Below it, the bytes are read at once, as the
+/// decoder needs them next.
+#[cfg(feature = "alloc")]
+const PIECES: u64 = 8 << 20;
+
 /// The header of an extent, after all structural checks.
 ///
 /// ```
@@ -304,7 +309,7 @@ impl<'a, E: Endian> Extent<'a, E> {
 
     /// Creates the extent at offset `at` of a file. Reads its header and type name. An extent that ends after the
     /// offset `end` is an error.
-    pub(super) fn within(input: Input<'a>, at: u64, end: u64) -> Result<Self> {
+    pub(in crate::dataseries) fn within(input: Input<'a>, at: u64, end: u64) -> Result<Self> {
         Ok(Extent { stored: Stored::within(input, at, end, E::IS_NATIVE)?, order: PhantomData })
     }
 
@@ -392,10 +397,28 @@ impl<'a> Stored<'a> {
         part
     }
 
+    /// Passes the bytes of `span`, which are in the extent, to `each`: in pieces if that saves memory. The sizes in a
+    /// damaged header can be those of a gigabyte.
+    fn each(&self, span: FileRange, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+        #[cfg(feature = "alloc")]
+        if self.header.span().len > PIECES {
+            return self.input.each_piece(span, What::DATASERIES_EXTENT, each);
+        }
+        let whole = self.header.span();
+        let from = usize::try_from(span.at.saturating_sub(whole.at)).unwrap_or(usize::MAX);
+        let len = usize::try_from(span.len).unwrap_or(usize::MAX);
+        let bytes = self.bytes()?.get(from..).unwrap_or_default();
+        each(bytes.get(..len).unwrap_or_default());
+        Ok(())
+    }
+
     pub fn check(&self) -> Result<()> {
-        let (bytes, mut sum) = (self.bytes()?, Adler32::new());
-        sum.update(bytes.get(..ADLER_AT).unwrap_or_default());
-        sum.update(bytes.get(ADLER_AT.saturating_add(4)..).unwrap_or_default());
+        let mut sum = Adler32::new();
+        let rest = ADLER_AT.saturating_add(4);
+        self.each(FileRange { len: ADLER_AT as u64, ..self.header.span() }, &mut |bytes| sum.update(bytes))?;
+        let FileRange { at, len } = self.header.span();
+        let (at, len) = (at.saturating_add(rest as u64), len.saturating_sub(rest as u64));
+        self.each(FileRange { at, len }, &mut |bytes| sum.update(bytes))?;
         if sum.value() != self.header.adler && !cfg!(fuzzing) {
             return Err(self.header.wrong(Kind::Checksum, What::DATASERIES_ADLER, ADLER_AT, self.header.adler));
         }

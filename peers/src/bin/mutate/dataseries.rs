@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{BigEndian, Endian, Input, LittleEndian, Scratch};
 use pilaster::column::{Column as _, Part as _, Table as _};
 use pilaster::dataseries::write::{Cell, Repack, Smallest, rewrite};
 use pilaster::dataseries::{AnyFile, File, Order, ReadOptions, recover::Salvage};
@@ -95,7 +95,7 @@ fn single_rows<E: Endian>(t: &mut pilaster::dataseries::Table<'_, E>, columns: &
 /// Recovers with the types of the file.
 fn salvage<E: Endian>(f: &File<'_, E>, d: &[u8], options: &ReadOptions) {
     let types: Vec<_> = f.types().iter().collect();
-    let mut salvage = Salvage::<E>::new(d, &types);
+    let mut salvage = Salvage::<E>::new(Input::whole(d), &types);
     let (mut memory, mut grown, mut found) = (vec![0u8; 1 << 16], 0, 0);
     loop {
         match salvage.next(options, &mut Scratch::new(&mut memory)) {
