@@ -13,10 +13,13 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::args::Recover;
+use crate::columns::Columns;
 use crate::digits;
 use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
-use crate::open::{self, Input, hinted, part_room};
+use crate::feed::Windows;
+use crate::open::{Input, hinted, part_room};
+use crate::parts::Chosen;
 use crate::special::Special;
 use crate::tables::{self, Table};
 use crate::target::Target;
@@ -41,8 +44,8 @@ impl Special for Dataset {
         Ok(known(self))
     }
 
-    fn dump(&self, _: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        document(self, out)
+    fn dump(&self, input: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        document(input, self, out)
     }
 
     /// Accepts a dataset that was opened tolerantly: opening it already reported its problems.
@@ -195,7 +198,7 @@ const fn shuffle(shuffle: Shuffle) -> &'static str {
     }
 }
 
-fn document(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
+fn document(input: &Input, dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, " \"nrows\": {},", dataset.rows())?;
     let mut known = known(dataset);
     known.push(("files", files(dataset)?.into()));
@@ -203,7 +206,7 @@ fn document(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
     write!(out, ",\n \"columns\": [")?;
     for (k, array) in dataset.arrays().iter().enumerate() {
         write!(out, "{}\n  ", if k > 0 { "," } else { "" })?;
-        column(dataset, k, &mut Vec::new(), array.name(), array.dtype_text(), array.dtype(), out)?;
+        column((input, dataset), k, &mut Vec::new(), array.name(), array.dtype_text(), array.dtype(), out)?;
     }
     Ok(write!(out, "\n ]")?)
 }
@@ -267,7 +270,7 @@ fn blosc_header(header: &[u8; 16]) -> Value {
 
 /// Prints column `k`, or the field at the end of `path`: its fields, or the values of all dimensions in order.
 fn column(
-    dataset: &Dataset,
+    (input, dataset): (&Input, &Dataset),
     k: usize,
     path: &mut Vec<usize>,
     name: &str,
@@ -281,7 +284,7 @@ fn column(
         for (f, field) in fields.iter().enumerate() {
             write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
             path.push(f);
-            column(dataset, k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
+            column((input, dataset), k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
             path.pop();
         }
         return Ok(write!(out, "]}}")?);
@@ -295,8 +298,9 @@ fn column(
     write!(out, "\"shape\": {}, \"nullable\": false", json!(lengths))?;
     let head = Head { name, ty, nullable: false, rows, facts: Vec::new(), texts: false };
     let file = File::from(dataset);
-    let mut table = open::table(&file, None)?;
-    dump::values(&mut table, (k, Some(path)), &head, part_room(&file)?, out).map_err(|e| open::which(e, &table))?;
+    let columns = Columns::numbered(dataset.arrays().iter().map(|array| array.name().to_owned()));
+    let table = Chosen { windows: Windows { input, file: &file, table: None }, columns: &columns };
+    dump::values(&table, (k, Some(path)), &head, part_room(&file)?, out)?;
     Ok(write!(out, "}}")?)
 }
 

@@ -52,6 +52,12 @@ impl Columns {
         Ok(all)
     }
 
+    /// Returns the first columns, with these names.
+    pub fn numbered(names: impl Iterator<Item = String>) -> Self {
+        let names: Vec<String> = names.collect();
+        Columns { numbers: (0..names.len()).collect(), names, ..Columns::default() }
+    }
+
     /// Makes names unique, as the reader of datatable does: an empty name becomes `C0`, `C1`, .., a control character
     /// becomes a dot, and a repeated name gets a number.
     fn make_unique(&mut self) {
@@ -176,6 +182,10 @@ impl<C: Column> Column for Stored<C> {
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {
         self.column.need(rows)
+    }
+
+    fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {
+        self.column.known_validity(row)
     }
 
     fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>

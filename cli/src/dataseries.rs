@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::{Column, Memory, Part, Table as Rows, Type, Value as Cell};
+use pilaster::column::{Column as _, Memory, Part as _, Type, Value as Cell};
 use pilaster::dataseries::Relative;
 use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
@@ -18,24 +18,24 @@ use crate::dump::{self, Head, columns};
 use crate::failure::Failure;
 use crate::info;
 use crate::open::{self, Input, part_room};
+use crate::parts::{self, Parts as _};
 use crate::special::Special;
 use crate::tables::{self, Table};
-use crate::walk::batches;
 
 impl Special for AnyFile<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         extents(self, input.len(), out)?;
         let room = part_room(&File::DataSeries(*self))?;
-        for (ty, mut table) in Tables::of(self, input.input(), &input.limits())?.iter() {
+        for (ty, table) in Tables::of(self, input)?.iter() {
             info_type(&ty, &table, out)?;
-            info::columns(&mut table, room, out)?;
+            info::columns(&table, room, out)?;
         }
         Ok(())
     }
 
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         let room = part_room(file)?;
-        tables(&Tables::of(self, input.input(), &input.limits())?, room, out)?;
+        tables(&Tables::of(self, input)?, room, out)?;
         writeln!(out, ",")?;
         dump::facts(&facts(self, input.len())?, out)
     }
@@ -76,13 +76,13 @@ impl Special for AnyFile<'_> {
 
     fn before_convert(&self, input: &Input) -> Result<(), Failure> {
         part_room(&File::DataSeries(*self))?;
-        Tables::of(self, input.input(), &input.limits())?;
+        Tables::of(self, input)?;
         Ok(())
     }
 
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
         let (mut rows, mut extents) = (0u64, 0usize);
-        for (_, table) in Tables::of(self, input.input(), &input.limits())?.iter() {
+        for (_, table) in Tables::of(self, input)?.iter() {
             (rows, extents) = (rows.saturating_add(table.rows()), extents.saturating_add(table.extents()));
         }
         let (order, size) = (self.order().name(), input.len());
@@ -95,11 +95,11 @@ fn tables(all: &Tables<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failur
     let rows = all.iter().fold(0u64, |sum, (_, table)| sum.saturating_add(table.rows()));
     writeln!(out, " \"nrows\": {rows},")?;
     write!(out, " \"tables\": [")?;
-    for (t, (ty, mut table)) in all.iter().enumerate() {
+    for (t, (ty, table)) in all.iter().enumerate() {
         let rows = table.rows();
         let mut heads = Vec::new();
         for (k, field) in ty.fields().enumerate() {
-            let texts = field.ty == FieldType::Variable32 && is_text(&mut table, k, room)?;
+            let texts = field.ty == FieldType::Variable32 && is_text(&table, k, room)?;
             heads.push(Head {
                 name: field.name.to_owned(),
                 ty: type_name(field.ty, texts).to_owned(),
@@ -111,31 +111,29 @@ fn tables(all: &Tables<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failur
         }
         write!(out, "{}\n  {{\"type_name\": {}, ", if t > 0 { "," } else { "" }, Value::from(ty.name()))?;
         write!(out, "\"nrows\": {rows}, \"columns\": [")?;
-        columns(&mut table, &heads, room, "\n   ", out)?;
+        columns(&table, &heads, room, "\n   ", out)?;
         write!(out, "]}}")?;
     }
     Ok(write!(out, "\n ]")?)
 }
 
 /// Returns whether all strings of a column are UTF-8.
-fn is_text<T: Rows>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure> {
+fn is_text(table: &OneTable<'_>, k: usize, room: u64) -> Result<bool, Failure> {
     let mut memory = Memory::with_len(room)?;
-    let mut outer = memory.scratch();
     let mut text = true;
-    table.restart()?;
-    while let Some(part) = table.next_part(&mut outer.scope())? {
+    table.each(&mut memory.scratch(), &mut |part, row, full, _| {
         let column = part.column(k)?;
         debug_assert_eq!(column.ty(), Type::Bytes);
-        batches(&column, 0..part.rows(), |batch| {
+        parts::rows(&column, row, full, |batch| {
             for i in 0..batch.len {
                 text &= match batch.value(i)? {
                     Cell::Bytes(bytes) => std::str::from_utf8(bytes).is_ok(),
                     _ => true,
                 };
             }
-            Ok::<_, Failure>(())
-        })?;
-    }
+            Ok(())
+        })
+    })?;
     Ok(text)
 }
 

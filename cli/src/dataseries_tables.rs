@@ -1,16 +1,20 @@
 //! The tables of a DataSeries file, found in one walk over its extents. A walk per table would take types times extents.
 
-use pilaster::bytes::{FileRange, Input, Scratch};
-use pilaster::column;
-use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, ExtentType, Part, ReadOptions};
+use pilaster::bytes::{Fetch as _, FileRange, Ranges, Scratch};
+use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, ExtentType, ReadOptions};
 use pilaster::error::{Kind, What};
-use pilaster::limits::Limits;
 use pilaster::{Error, Result};
+
+use crate::columns::Columns;
+use crate::failure::Failure;
+use crate::feed::{Each, WINDOW};
+use crate::open::Input;
+use crate::parts::Parts;
 
 /// Where the extents of each type are.
 pub struct Tables<'f> {
     file: AnyFile<'f>,
-    input: Input<'f>,
+    source: &'f Input<'f>,
     /// In the order of the types.
     all: Vec<Vec<Place>>,
 }
@@ -22,11 +26,12 @@ struct Place {
 }
 
 impl<'f> Tables<'f> {
-    /// Reads the headers of all extents of `file`, whose bytes are `input`.
+    /// Reads the headers of all extents of `file`, whose bytes are `source`.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if the whole file takes more than `limits`.
-    pub fn of(file: &AnyFile<'f>, input: Input<'f>, limits: &Limits) -> Result<Self> {
+    /// [`Kind::Limit`] if the whole file takes more than its limits.
+    pub fn of(file: &AnyFile<'f>, source: &'f Input<'f>) -> Result<Self> {
+        let limits = source.limits();
         let types = file.types();
         let mut all: Vec<Vec<Place>> = Vec::new();
         all.resize_with(types.len(), Vec::new);
@@ -46,12 +51,15 @@ impl<'f> Tables<'f> {
                 () => Ok(()),
             }
         })?;
-        Ok(Tables { file: *file, input, all })
+        Ok(Tables { file: *file, source, all })
     }
 
     /// Returns each type with its table.
     pub fn iter(&self) -> impl Iterator<Item = (ExtentType<'f>, OneTable<'_>)> {
-        let tables = |(ty, places)| (ty, OneTable { tables: self, ty, places, next: 0 });
+        let tables = |(ty, places): (ExtentType<'f>, _)| {
+            let columns = Columns::numbered(ty.fields().map(|field| field.name.to_owned()));
+            (ty, OneTable { tables: self, ty, places, columns })
+        };
         self.file.types().iter().zip(self.all.iter().map(Vec::as_slice)).map(tables)
     }
 }
@@ -61,7 +69,7 @@ pub struct OneTable<'t> {
     tables: &'t Tables<'t>,
     ty: ExtentType<'t>,
     places: &'t [Place],
-    next: usize,
+    columns: Columns,
 }
 
 impl OneTable<'_> {
@@ -75,47 +83,22 @@ impl OneTable<'_> {
     }
 }
 
-impl<'t> column::Table for OneTable<'t> {
-    type Part<'p>
-        = Part<'p>
-    where
-        Self: 'p;
-
-    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
-    where
-        Self: 'p,
-    {
-        let Some(Place { at, .. }) = self.places.get(self.next) else { return Ok(None) };
-        let (order, input) = (self.tables.file.order(), self.tables.input);
-        let range = FileRange { at: *at, len: EXTENT_HEADER_LEN as u64 };
-        let header = order.header(input.get(range, What::DATASERIES_EXTENT)?, *at)?;
-        let extent = order.extent(input.get(header.span(), What::DATASERIES_EXTENT)?, *at)?;
-        let part = extent.unpack(&self.ty, &ReadOptions::DEFAULT, outer);
-        // A retry with more memory reads the same extent.
-        if !matches!(&part, Err(e) if e.kind() == Kind::NoRoom) {
-            self.next = self.next.saturating_add(1);
-        }
-        part.map(Some)
-    }
-
-    fn skip(&mut self, rows: u64) -> Result<u64> {
-        let mut skipped = 0u64;
-        while let Some(place) = self.places.get(self.next) {
-            let whole = skipped.saturating_add(place.rows.into());
-            if whole > rows {
-                break;
+impl Parts for OneTable<'_> {
+    fn each(&self, scratch: &mut Scratch<'_>, each: &mut Each<'_, Failure>) -> std::result::Result<(), Failure> {
+        let (order, source) = (self.tables.file.order(), self.tables.source);
+        let mut window = source.window();
+        for Place { at, .. } in self.places {
+            if window.as_ref().is_some_and(|window| window.held() >= WINDOW) {
+                window = source.window();
             }
-            (skipped, self.next) = (whole, self.next.saturating_add(1));
+            let input = window.as_ref().map_or(source.input(), Ranges::input);
+            let range = FileRange { at: *at, len: EXTENT_HEADER_LEN as u64 };
+            let header = order.header(input.get(range, What::DATASERIES_EXTENT)?, *at)?;
+            let extent = order.extent(input.get(header.span(), What::DATASERIES_EXTENT)?, *at)?;
+            let mut scope = scratch.scope();
+            let part = extent.unpack(&self.ty, &ReadOptions::DEFAULT, &mut scope)?;
+            each(&self.columns.of(part.into()), 0, &|| false, &mut scope)?;
         }
-        Ok(skipped)
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.next = 0;
         Ok(())
-    }
-
-    fn lists(&self, name: &str) -> bool {
-        self.ty.find(name).is_some()
     }
 }

@@ -1,9 +1,9 @@
 //! `dump`: every value exactly, as one JSON document.
 
-use std::io::Write;
+use std::io::{self, Seek as _, Write};
 
 use pilaster::any::File;
-use pilaster::column::{Column as _, Memory, Part, Table, Type};
+use pilaster::column::{Column as _, Memory, Part, Type};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -11,33 +11,44 @@ use crate::digits;
 use crate::failure::Failure;
 use crate::json::{self, Ahead, Style};
 use crate::open::Input;
+use crate::parts::{self, Parts};
 use crate::progress::Progress;
 use crate::special::Special;
 use crate::type_name::type_name;
-use crate::walk::batches;
 
 /// The longest column that is printed in full, in rows.
 const SHOWN: u64 = 2000;
+/// Number of bytes of a document that are kept in memory; a longer one goes to a temporary file.
+const KEPT: usize = 1 << 22;
 /// Number of rows that are printed at each end of a longer column.
 const ENDS: u64 = 20;
 
 pub fn run(input: &Input, file: &File<'_>, special: &dyn Special, out: &mut dyn Write) -> Result<(), Failure> {
-    // First, so that nothing is printed about a damaged file. A document is small, as a long column is not printed in
-    // full, and kept until it is complete: an error leaves no half of it.
+    // First, so that nothing is printed about a damaged file.
     special.verify(input, file)?;
-    let mut document = Vec::new();
-    writeln!(document, "{{\n \"file\": {}, \"format\": \"{}\",", Value::from(input.name.as_str()), input.format)?;
-    special.dump(input, file, &mut document)?;
-    writeln!(document, "\n}}")?;
-    Ok(out.write_all(&document)?)
+    // Kept until it is complete, so that an error leaves no half of it.
+    let mut document = tempfile::spooled_tempfile(KEPT);
+    let mut write = || {
+        let name = Value::from(input.name.as_str());
+        writeln!(document, "{{\n \"file\": {name}, \"format\": \"{}\",", input.format)?;
+        special.dump(input, file, &mut document)?;
+        Ok(writeln!(document, "\n}}")?)
+    };
+    write().map_err(|failure| match failure {
+        Failure::Output(e) => Failure::Input(format!("the temporary file: {e}")),
+        other => other,
+    })?;
+    document.rewind()?;
+    io::copy(&mut document, out)?;
+    Ok(())
 }
 
 /// Prints the facts of the format, then the only table of a file.
-pub fn table<T: Table>(
+pub fn table(
     rows: u64,
     facts: &[(&'static str, Value)],
     heads: &[Head],
-    table: &mut T,
+    table: &dyn Parts,
     room: u64,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -81,13 +92,7 @@ pub fn heads<P: Part>(part: &P, format: &str, nullable: impl Fn(&P::Col) -> bool
 }
 
 /// Prints an object for each column, preceded by `gap`.
-pub fn columns<T: Table>(
-    table: &mut T,
-    heads: &[Head],
-    room: u64,
-    gap: &str,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+pub fn columns(table: &dyn Parts, heads: &[Head], room: u64, gap: &str, out: &mut dyn Write) -> Result<(), Failure> {
     for (k, head) in heads.iter().enumerate() {
         let (name, ty) = (Value::from(head.name.as_str()), Value::from(head.ty.as_str()));
         write!(out, "{}{gap}{{", if k > 0 { "," } else { "" })?;
@@ -103,18 +108,16 @@ pub fn columns<T: Table>(
 
 /// Prints the values of column `k`. With `fields`, prints the values of the field at the end of that path; the values
 /// of all dimensions are consecutive.
-pub fn values<T: Table>(
-    table: &mut T,
+pub fn values(
+    table: &dyn Parts,
     (k, fields): (usize, Option<&[usize]>),
     head: &Head,
     room: u64,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut memory = Memory::with_len(room)?;
-    let mut outer = memory.scratch();
     let (mut tape, mut text) = (Tape::new(head.rows), String::new());
-    table.restart()?;
-    while let Some(part) = table.next_part(&mut outer.scope())? {
+    table.each(&mut memory.scratch(), &mut |part, row, full, _| {
         let mut column = part.column(k)?;
         if let Some(fields) = fields {
             while let Type::FixedList(_) = column.ty() {
@@ -122,7 +125,7 @@ pub fn values<T: Table>(
             }
             column = fields.iter().try_fold(column, |column, field| column.child(*field))?;
         }
-        batches(&column, 0..column.rows(), |batch| {
+        parts::rows(&column, row, full, |batch| {
             let mut ahead = Ahead::default();
             for i in 0..batch.len {
                 text.clear();
@@ -130,9 +133,9 @@ pub fn values<T: Table>(
                     .map_err(|e| Failure::in_row(&head.name, batch.first.saturating_add(i as u64), e))?;
                 tape.put(&text, out)?;
             }
-            Ok::<_, Failure>(())
-        })?;
-    }
+            Ok(())
+        })
+    })?;
     tape.end(out)
 }
 

@@ -67,15 +67,16 @@ pub fn convert<T: Table, B: Build>(
     }
 }
 
-type Part<'p> = Seen<'p, any::Part<'p>>;
+/// The chosen columns of a part.
+pub type Part<'p> = Seen<'p, any::Part<'p>>;
 
 /// Reads rows of a part.
-type Each<'e, E> = dyn FnMut(&Part<'_>, u64, &dyn Fn() -> bool, &mut Scratch<'_>) -> Result<u64, E> + 'e;
+pub type Each<'e, E> = dyn FnMut(&Part<'_>, u64, &dyn Fn() -> bool, &mut Scratch<'_>) -> Result<u64, E> + 'e;
 
 impl Windows<'_> {
     /// Passes each part to `each`, with the row to begin with, and a function that returns whether the window is full:
     /// then `each` may stop, and returns the row to continue with, in another window.
-    fn each<E: From<Error>>(
+    pub fn each<E: From<Error>>(
         &self,
         columns: &Columns,
         scratch: &mut Scratch<'_>,

@@ -3,27 +3,33 @@
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::Once;
 use pilaster::filo::Packing;
 use pilaster::filo::{Element, Vector};
 use serde_json::{Value, json};
 
+use crate::columns::Columns;
 use crate::dump;
 use crate::failure::Failure;
+use crate::feed::Windows;
 use crate::info;
 use crate::open::Input;
+use crate::parts::Chosen;
 use crate::special::Special;
 
 impl Special for Vector<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         head(self, input.bytes()?, out)?;
-        info::columns(&mut Once::new(*self), 0, out)
+        let (file, columns) = (File::Filo(*self), Columns::all(self, input.rules())?);
+        let windows = Windows { input, file: &file, table: None };
+        info::columns(&Chosen { windows, columns: &columns }, 0, out)
     }
 
-    fn dump(&self, input: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         // Every element type of Filo has a missing value, even if the encoding cannot store it.
         let heads = dump::heads(self, "filo", |_| true)?;
-        dump::table(self.rows(), &facts(self, input.bytes()?), &heads, &mut Once::new(*self), 0, out)
+        let columns = Columns::all(self, input.rules())?;
+        let table = Chosen { windows: Windows { input, file, table: None }, columns: &columns };
+        dump::table(self.rows(), &facts(self, input.bytes()?), &heads, &table, 0, out)
     }
 
     fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {

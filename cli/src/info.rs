@@ -1,16 +1,20 @@
 //! `info`: describes a file.
 
 use std::io::Write;
+use std::ops::Range;
 
 use console::measure_text_width;
 use pilaster::any::File;
-use pilaster::column::{self, Column as _, Memory, Part as _};
+use pilaster::column::{Column, Memory, Part as _};
 use serde_json::{Map, Value, json};
 
 use crate::args::Info;
+use crate::columns::Columns;
 use crate::escape::escaped;
 use crate::failure::Failure;
+use crate::feed::Windows;
 use crate::open::{Input, part_room};
+use crate::parts::{Chosen, Parts, STEP};
 use crate::progress::Progress;
 use crate::special::Special;
 use crate::tables::Table;
@@ -68,7 +72,11 @@ fn document(
     let mut described = Vec::new();
     for table in tables {
         let counts = match how.verbose {
-            true => counts(&mut file.table(Some(&table.name))?, part_room(file)?)?,
+            true => {
+                let columns = Columns::numbered(table.columns.iter().map(|column| column.name.clone()));
+                let windows = Windows { input, file, table: Some(&table.name) };
+                counts(&Chosen { windows, columns: &columns }, part_room(file)?)?
+            }
             false => Vec::new(),
         };
         let columns = table.columns.iter().map(|column| {
@@ -106,7 +114,7 @@ struct Count {
 }
 
 /// Prints a line per column.
-pub fn columns<T: column::Table>(table: &mut T, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn columns(table: &dyn Parts, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
     let counts = counts(table, room)?;
     let name = counts.iter().map(|count| count.name.len()).fold("column".len(), usize::max);
     let ty = counts.iter().map(|count| count.ty.len()).fold("type".len(), usize::max);
@@ -118,46 +126,63 @@ pub fn columns<T: column::Table>(table: &mut T, room: u64, out: &mut dyn Write) 
 }
 
 /// Reads all rows of a table. Returns the number of rows and of missing values of each column.
-fn counts<T: column::Table>(table: &mut T, room: u64) -> Result<Vec<Count>, Failure> {
+fn counts(table: &dyn Parts, room: u64) -> Result<Vec<Count>, Failure> {
     let mut memory = Memory::with_len(room)?;
-    let mut outer = memory.scratch();
     let mut counts: Vec<Count> = Vec::new();
-    while let Some(part) = table.next_part(&mut outer.scope())? {
-        for k in 0..part.width() {
-            let column = part.column(k)?;
-            if counts.len() == k {
-                counts.push(Count { name: part.name(k)?.to_owned(), ty: column.ty().to_string(), rows: 0, missing: 0 });
+    table.each(&mut memory.scratch(), &mut |part, row, full, _| {
+        let mut progress = Progress::new(part.rows(), false);
+        for k in counts.len()..part.width() {
+            let (name, ty) = (part.name(k)?.to_owned(), part.column(k)?.ty().to_string());
+            counts.push(Count { name, ty, rows: 0, missing: 0 });
+        }
+        let mut row = row;
+        while row < part.rows() {
+            // All columns up to the same row, so that the bytes of all can be released.
+            let columns = (0..part.width()).map(|k| part.column(k)).collect::<Result<Vec<_>, _>>()?;
+            let mut end = part.rows().min(row.saturating_add(STEP));
+            let known = columns.iter().map(|column| Ok(known(column, row, part.rows())?.map_or(0, |(_, len)| len)));
+            let known = known.collect::<Result<Vec<u64>, Failure>>()?;
+            if let Some(least) = known.into_iter().min() {
+                end = end.max(row.saturating_add(least)).min(part.rows());
             }
-            if let Some(count) = counts.get_mut(k) {
-                count.rows = count.rows.saturating_add(column.rows());
-                count.missing = count.missing.saturating_add(missing(&column)?);
+            for (count, column) in counts.iter_mut().zip(&columns) {
+                count.rows = count.rows.saturating_add(end.saturating_sub(row));
+                count.missing = count.missing.saturating_add(missing(column, row..end)?);
+            }
+            row = end;
+            progress.at(row);
+            if full() {
+                break;
             }
         }
-    }
+        Ok(row)
+    })?;
     Ok(counts)
 }
 
 /// Minimum number of rows whose validity is known that are worth leaving a batch for.
 const KNOWN: u64 = 1 << 12;
 
-/// Maximum number of rows that are read before the validity of the next ones is asked for.
-const READ: u64 = 1 << 20;
+/// Returns whether `row` has a value, and the number of rows before `end` for which this is the same, if they are
+/// enough.
+fn known<C: Column>(column: &C, row: u64, end: u64) -> Result<Option<(bool, u64)>, Failure> {
+    let left = end.saturating_sub(row);
+    let known = column.known_validity(row)?.map(|(valid, len)| (valid, len.min(left)));
+    Ok(known.filter(|(_, len)| *len >= KNOWN.min(left)))
+}
 
-/// Returns the number of rows without a value. Rows whose validity is known are not read.
-fn missing<C: column::Column>(column: &C) -> Result<u64, Failure> {
-    let mut progress = Progress::new(column.rows(), false);
-    let (mut row, mut missing) = (0u64, 0u64);
-    while row < column.rows() {
-        if let Some((valid, len)) = column.known_validity(row)?.filter(|(_, len)| *len >= KNOWN.min(column.rows())) {
+/// Returns the number of `rows` without a value. Rows whose validity is known are not read.
+fn missing<C: Column>(column: &C, rows: Range<u64>) -> Result<u64, Failure> {
+    let (mut row, mut missing) = (rows.start, 0u64);
+    while row < rows.end {
+        if let Some((valid, len)) = known(column, row, rows.end)? {
             missing = missing.saturating_add(if valid { 0 } else { len });
             row = row.saturating_add(len);
             continue;
         }
-        let end = column.rows().min(row.saturating_add(READ));
-        batches(column, row..end, |batch| {
+        batches(column, row..rows.end, |batch| {
             missing = missing.saturating_add(batch.validity.nulls(batch.len) as u64);
             row = row.saturating_add(batch.len as u64);
-            progress.at(row);
             Ok::<_, Failure>(())
         })?;
     }

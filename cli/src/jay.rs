@@ -4,7 +4,7 @@ use std::io::Write;
 
 use pilaster::any::{File as AnyFile, Format};
 use pilaster::bytes::Scratch;
-use pilaster::column::{Memory, Once, Part as _};
+use pilaster::column::{Memory, Part as _};
 use pilaster::jay::{DATA, Field, File, Layout, ReadOptions, Stats, VALIDITY};
 use serde_json::{Value, json};
 
@@ -14,9 +14,10 @@ use crate::convert;
 use crate::digits;
 use crate::dump;
 use crate::failure::{Failure, warn};
-use crate::feed::View;
+use crate::feed::Windows;
 use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
+use crate::parts::Chosen;
 use crate::special::Special;
 use crate::target::Target;
 
@@ -42,8 +43,8 @@ impl Special for File<'_> {
             head.nullable = field.null_count() > 0;
             head.facts = vec![("stype", stype_name(&field)?.into())];
         }
-        let mut table = View { table: Once::new(*self), columns: &columns, windows: None };
-        dump::table(self.rows(), &facts(self, &columns)?, &heads, &mut table, part_room(file)?, out)
+        let table = Chosen { windows: Windows { input, file, table: None }, columns: &columns };
+        dump::table(self.rows(), &facts(self, &columns)?, &heads, &table, 0, out)
     }
 
     /// The first problem is the failure. With `--tolerant`, problems are warnings on standard error.

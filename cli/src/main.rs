@@ -9,7 +9,7 @@
 //! | `walk`, `filter` | row by row over all columns; conditions on rows |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
-//! | `feed` | the rows of a table to a writer, in bounded memory |
+//! | `feed`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
@@ -69,6 +69,7 @@ mod jay_layout;
 mod json;
 mod manual;
 mod open;
+mod parts;
 mod progress;
 mod rewrite;
 #[cfg(test)]

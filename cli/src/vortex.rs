@@ -8,28 +8,35 @@ use pilaster::error::{Error, Result, What};
 use pilaster::vortex::{File, Role, Visit};
 use serde_json::{Map, Value, json};
 
+use crate::columns::Columns;
 use crate::digits;
 use crate::dump;
 use crate::failure::Failure;
+use crate::feed::Windows;
 use crate::info;
-use crate::open::{Input, part_room};
+use crate::open::Input;
+use crate::parts::Chosen;
 use crate::special::Special;
 
 impl Special for File<'_> {
-    fn info(&self, _: &Input, out: &mut dyn Write) -> std::result::Result<(), Failure> {
+    fn info(&self, input: &Input, out: &mut dyn Write) -> std::result::Result<(), Failure> {
         tree_and_encodings(self, out)?;
+        let (file, columns) = (AnyFile::Vortex(*self), Columns::all(&self.part()?, input.rules())?);
+        let table = Chosen { windows: Windows { input, file: &file, table: None }, columns: &columns };
         // The tree already shows a column that cannot be decoded. Nothing is counted then.
-        match info::columns(&mut self.table()?, 0, out) {
+        match info::columns(&table, 0, out) {
             Err(Failure::Format(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
             Err(Failure::Input(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
             done => done,
         }
     }
 
-    fn dump(&self, _: &Input, file: &AnyFile<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
+    fn dump(&self, input: &Input, file: &AnyFile<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
         let part = self.part()?;
         let heads = dump::heads(&part, "vortex", |column| column.nullable())?;
-        dump::table(part.rows(), &facts(self)?, &heads, &mut self.table()?, part_room(file)?, out)
+        let columns = Columns::all(&part, input.rules())?;
+        let table = Chosen { windows: Windows { input, file, table: None }, columns: &columns };
+        dump::table(part.rows(), &facts(self)?, &heads, &table, 0, out)
     }
 
     fn facts(&self, _: &Input) -> std::result::Result<Vec<(&'static str, Value)>, Failure> {
