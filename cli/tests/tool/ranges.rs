@@ -137,6 +137,11 @@ fn all_rows_in_windows() {
         let (_, bytes, memory) = measured(&["verify", &path]);
         assert!(bytes >= 48 << 20, "{bytes}");
         assert!(memory < 40, "verify: {memory} MiB");
+        let (text, bytes, memory) = measured(&["info", "-v", &path]);
+        assert!(text.contains("time") && text.contains("6291456"), "{text}");
+        // Jay stores that no value is missing.
+        assert!(path.ends_with(".jay") || bytes >= 48 << 20, "info: {bytes}");
+        assert!(memory < 40, "info: {memory} MiB");
         // Rows across the windows.
         let rows = good(&["cat", &path, "--rows", "1048570..2097160"]);
         assert_eq!(rows.lines().count(), 1_048_591);
@@ -196,4 +201,24 @@ fn recover_dataseries_with_a_hole_of_gigabytes() {
     assert!(memory < 48, "{memory} MiB");
     assert!(good(&["verify", &to]).contains(&format!("{rows} rows in 40 extents")));
     fs::remove_file(path).unwrap();
+}
+
+/// `dump` reads all rows of each column, and prints only some of a long column.
+#[test]
+fn dump_in_windows() {
+    let rows = 5 << 20;
+    let (jay, ds) = (large_jay("dumped", rows), large_dataseries("dumped_extents", 40));
+    let mut digests = Vec::new();
+    for path in [jay, ds] {
+        let (text, bytes, memory) = measured(&["dump", &path]);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["nrows"], rows, "{path}");
+        // Verified, then printed.
+        assert!(bytes >= 2 * 8 * rows, "{bytes}");
+        assert!(memory < 32, "{path}: {memory} MiB");
+        let columns = if path.ends_with(".jay") { &document["columns"] } else { &document["tables"][0]["columns"] };
+        assert_eq!(columns[0]["tail"].as_array().unwrap().len(), 20);
+        digests.push(columns[0]["sha256"].clone());
+    }
+    assert_eq!(digests[0], digests[1]);
 }
