@@ -413,18 +413,21 @@ pub fn batches<C: Column, E: From<Error>>(
     Ok(())
 }
 
-/// Reads as many of `rows` as fit into `memory`, at least one. Grows `memory` if one row does not fit, up to
+/// Reads as many of `rows` as fit into `memory`, at least one. Grows `memory` if one row does not fit, up to twice
 /// `max_decoded`.
 fn read<'m, C: Column + 'm>(column: &C, rows: Range<u64>, memory: &'m mut Vec<u8>) -> Result<Batch<'m, C>> {
     let fitting = match fit(column, rows.clone(), memory.len()) {
         Err(e) if e.kind() == Kind::NoRoom => {
             let one = rows.start..rows.start.saturating_add(1).min(rows.end);
-            let need = column.need(one.clone())?;
+            let need = column.need(one)?;
             if need > Limits::DEFAULT.max_decoded {
                 return Err(Error::needing(Kind::Limit, What::MAX_DECODED, rows.start, Limits::DEFAULT.max_decoded));
             }
-            memory.resize(usize::try_from(need).map_err(|_| e)?, 0);
-            one
+            // Some encodings take more than `memory` for one row and little more for many. With the same memory on top, a
+            // batch still has many rows.
+            let len = need.saturating_add(memory.len() as u64);
+            memory.resize(usize::try_from(len).map_err(|_| e)?, 0);
+            fit(column, rows.clone(), memory.len())?
         }
         other => other?,
     };
@@ -434,4 +437,25 @@ fn read<'m, C: Column + 'm>(column: &C, rows: Range<u64>, memory: &'m mut Vec<u8
         return Err(Error::new(Kind::Truncated, What::ROW, rows.start));
     }
     Ok(batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use pilaster::any::{Hints, Owned};
+
+    use super::*;
+
+    #[test]
+    fn a_batch_has_many_rows_although_one_row_takes_more_than_the_memory() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/vortex/enc_pco_a.vortex");
+        let mut owned = Owned::open(path, &Hints::default()).unwrap();
+        let file = owned.file().unwrap();
+        let (mut table, mut memory) = (file.table(None).unwrap(), vec![0; 1 << 16]);
+        let mut scratch = Scratch::new(&mut memory);
+        let part = table.next_part(&mut scratch).unwrap().unwrap();
+        let column = part.column(0).unwrap();
+        let need = column.need(0..1).unwrap();
+        let mut memory = vec![0; usize::try_from(need).unwrap() - 1];
+        assert!(read(&column, 0..column.rows(), &mut memory).unwrap().len > 100);
+    }
 }
