@@ -16,6 +16,9 @@ def enc(a):
         return ['bits:' + be[i * w : i * w + w].hex() for i in range(len(f))]
     if d.kind == 'S':
         return ['hex:' + bytes(x).hex() for x in f]
+    if d.kind == 'V' and d.names is None and d.itemsize:
+        raw = f.tobytes()
+        return ['hex:' + raw[i * d.itemsize : (i + 1) * d.itemsize].hex() for i in range(len(f))]
     if d.kind == 'U':
         return [str(x) for x in f]
     if d.kind == 'M':

@@ -1,8 +1,8 @@
 """Random bcolz datasets (carrays and ctables), each with its values beside it (NAME.npz) and man.json. For compare.py.
 
-  gen.py SCRATCH [--count 100] [--seed 1] [--snappy]        with a Python that has bcolz and numpy
+  gen.py SCRATCH [--count 100] [--seed 1]        with a Python that has bcolz and numpy
 
---snappy: for a bcolz whose c-blosc has Snappy (bcolz 1.2.1 built from its repository; bcolz-zipline has not). SCRATCH is
+All compressors of the installed bcolz: 1.2.1 built from its repository has Snappy, bcolz-zipline has not. SCRATCH is
 emptied. A dataset that bcolz itself does not read back as it was is left out and counted: Snappy after a shuffle in some
 lengths, dates as default values that are no JSON."""
 
@@ -21,9 +21,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import peer
 
 p = peer.arguments(__doc__, count=100, pilaster=False)
-p.add_argument('--snappy', action='store_true')
 args = peer.parse(p)
 OUT = args.scratch
+CODECS = bcolz.blosc_compressor_list()
 rnd = random.Random(args.seed)
 g = np.random.default_rng(args.seed)
 shutil.rmtree(OUT, ignore_errors=True)
@@ -120,7 +120,7 @@ def cp():
     return bcolz.cparams(
         clevel=rnd.randrange(10),
         shuffle=rnd.randrange(3),
-        cname=rnd.choice(['blosclz', 'lz4', 'lz4hc', 'zlib', 'zstd'] + ['snappy'] * args.snappy),
+        cname=rnd.choice(CODECS),
         quantize=0,
     )
 

@@ -2,10 +2,11 @@
 bcolz: every column against `pilaster dump` of the copy. Then bcolz appends all rows again, pilaster a third time, and the
 three parts must be equal.
 
-  writes.py SCRATCH --golden ROOT [--count N] [--seed 1] [--no-snappy]        with a Python that has bcolz and numpy
+  writes.py SCRATCH --golden ROOT [--count N] [--seed 1]        with a Python that has bcolz and numpy
 
-ROOT: the folder with filo/, dataseries/, jay/, bcolz/, vortex/ and their NAME.expected.json. --no-snappy for bcolz-zipline.
-Columns of Snappy that bcolz reads otherwise are counted apart (bcolz 1.2.1 fails on its own, too); --strict-snappy counts them as wrong.
+ROOT: the folder with filo/, dataseries/, jay/, bcolz/, vortex/ and their NAME.expected.json. The codecs are those of the
+installed bcolz (bcolz-zipline has no Snappy). Columns of Snappy that bcolz reads otherwise are counted apart (bcolz 1.2.1
+fails on its own, too); --strict-snappy counts them as wrong.
 What convert refuses is tried again with --any-time --fill-missing; the messages are counted."""
 
 import collections
@@ -28,10 +29,9 @@ from encode import enc, js
 
 p = peer.arguments(__doc__, count=0)
 p.add_argument('--golden', required=True)
-p.add_argument('--no-snappy', action='store_true')
 p.add_argument('--strict-snappy', action='store_true')
 args = peer.parse(p)
-CODECS = ['blosclz', 'lz4', 'lz4hc', 'zlib', 'zstd'] + ['snappy'] * (not args.no_snappy)
+CODECS = bcolz.blosc_compressor_list()
 res = collections.Counter()
 msgs = collections.Counter()
 bad = []
@@ -50,7 +50,8 @@ for fmt, b, e in items:
             continue
         b = c[0]
     ex = json.load(open(e))
-    if ex.get('expect') == 'error':
+    if ex.get('expect') == 'error' or b.endswith('.varr'):  # .varr: an array of Vortex without its file
+        res[fmt, 'skip'] += 1
         continue
     o = os.path.join(args.scratch, 'y.bcolz')
     shutil.rmtree(o, ignore_errors=True)

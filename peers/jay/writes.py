@@ -4,8 +4,8 @@
   writes.py SCRATCH --golden ROOT [--count N] [--seed 1]        with a Python that has datatable
 
 ROOT: the folder with filo/, dataseries/, jay/, bcolz/, vortex/ and their NAME.expected.json. What convert refuses is tried
-again with --any-time --bytes-as-text; the messages are counted. Array columns are skipped; of columns over 2,000 rows the
-first and last 20 values are compared."""
+again with --any-time --bytes-as-text --sentinels widen; the messages are counted. Array columns are skipped; of columns
+over 2,000 rows the first and last 20 values are compared."""
 
 import collections
 import glob
@@ -68,7 +68,8 @@ for fmt, b, e in items:
             continue
         b = c[0]
     ex = json.load(open(e))
-    if ex.get('expect') == 'error':
+    if ex.get('expect') == 'error' or b.endswith('.varr'):  # .varr: an array of Vortex without its file
+        res[fmt, 'skip'] += 1
         continue
     o = os.path.join(a.scratch, 'x.jay')
     if os.path.exists(o):
@@ -78,7 +79,7 @@ for fmt, b, e in items:
         args = ['--type', ex['facts']['element_type'].lower()]
     r = subprocess.run([a.pilaster, 'convert', *args, b, o], capture_output=True, text=True)
     if r.returncode:
-        args2 = args + ['--any-time', '--bytes-as-text']
+        args2 = args + ['--any-time', '--bytes-as-text', '--sentinels', 'widen']
         r2 = subprocess.run([a.pilaster, 'convert', *args2, b, o], capture_output=True, text=True)
         if r2.returncode:
             res[fmt, 'refused'] += 1

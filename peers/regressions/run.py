@@ -101,8 +101,16 @@ def d04():
 
 def d13():
     text = ''
-    for verb in (['info', '--no-index', F('D13_control_characters.ds')], ['info', F('D13_attributes.bcolz')]):
-        text += b''.join(ask(*verb)[1:]).decode(errors='replace')
+    for verb in (
+        ['info', '--no-index', F('D13_control_characters.ds')],
+        ['info', '-v', F('D13_attributes.bcolz')],
+    ):
+        status, out, err = ask(*verb)
+        if status:
+            return f'{verb[0]} fails: {err.decode(errors="replace").strip()[-120:]}'
+        text += (out + err).decode(errors='replace')
+    if any(x not in text for x in ('t\\u{9b}31m', '\\u{1b}]0;owned')):
+        return 'a name or an attribute is not printed, or without its escapes'
     return 'right' if not re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f]', text) else 'info prints control characters'
 
 

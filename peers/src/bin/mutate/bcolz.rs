@@ -69,11 +69,11 @@ fn ranges(c: &Chunk<'_>, all: Option<&[u8]>, hint: usize) {
 
 /// Parses a metadata file as each kind that there is.
 pub fn metadata(d: &[u8]) {
-    let _ = Sizes::parse(d).map(|s| (s.shape.items(), s.shape.inner().len()));
-    let _ = Storage::parse(d, &mut Scratch::new(&mut vec![0u8; d.len() + 64])).map(|_| ());
-    if let Some(t) = std::str::from_utf8(d).ok().and_then(|s| Dtype::parse(s).ok()) {
-        let _ = (t.size(), t.typesize(), t.ty());
-    }
+    let sizes = Sizes::parse(d).map(|s| (s.shape.items(), s.shape.inner().len())).is_ok();
+    let storage = Storage::parse(d, &mut Scratch::new(&mut vec![0u8; d.len() + 64])).is_ok();
+    let dtype = std::str::from_utf8(d).ok().and_then(|s| Dtype::parse(s).ok());
+    let _ = dtype.as_ref().map(|t| (t.size(), t.typesize(), t.ty()));
+    OPENED.fetch_add(u64::from(sizes || storage || dtype.is_some()), Relaxed);
 }
 
 /// Reads the dataset in the folder, strictly and tolerantly.
@@ -96,7 +96,7 @@ pub fn dataset(folder: &Path) {
             }
         };
         let Some(bytes) = affordable(need) else { continue };
-        let columns = both(&mut ds.table(), bytes, 11, "bcolz");
+        let columns = both(&mut ds.table(), bytes, 11, true, "bcolz");
         if let Err(e) = &columns {
             if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH {
                 differs!("NEED bcolz {e:?} of {bytes}");

@@ -55,7 +55,7 @@ fn file<E: Endian>(d: &[u8], options: &ReadOptions, sequential: bool) {
     }
     for ty in f.types().iter().take(50) {
         let Ok(mut t) = f.table(ty.name()) else { panic!("DIFF no table of own type {}", ty.name()) };
-        let columns = both(&mut t, need, 5, "ds");
+        let columns = both(&mut t, need, 5, true, "ds");
         verdict(single.is_ok(), &columns, "ds");
         if let Ok(columns) = columns {
             let _ = t.restart();

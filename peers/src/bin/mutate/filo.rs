@@ -15,7 +15,7 @@ pub fn run(d: &[u8], hint: usize) {
         let Ok(v) = Vector::open(d, element) else { continue };
         OPENED.fetch_add(1, Relaxed);
         let verified = v.verify().is_ok();
-        let columns = both(&mut Once::new(v), 0, 7, "filo");
+        let columns = both(&mut Once::new(v), 0, 7, true, "filo");
         verdict(verified, &columns, element.name());
         for row in v.rows().saturating_sub(3)..v.rows() {
             let _ = v.get(row);

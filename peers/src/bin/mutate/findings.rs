@@ -12,6 +12,8 @@ pub static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 pub static OPENED: AtomicU64 = AtomicU64::new(0);
 pub static VERIFIED: AtomicU64 = AtomicU64::new(0);
 pub static TOO_LARGE: AtomicU64 = AtomicU64::new(0);
+/// Differences between batch sizes in files that `verify` refuses; see [`unequal`].
+pub static UNVERIFIED: AtomicU64 = AtomicU64::new(0);
 /// Counts per kind of finding.
 pub static KINDS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 /// The number of the mutation and the input that is being read.
@@ -70,6 +72,16 @@ pub fn note(what: &str, text: &str) {
         let path = keep(&format!("{what}_{name}"));
         let text: String = text.replace('\n', " ").chars().take(400).collect();
         println!("{} {} :: {text}", what.to_uppercase(), path.display());
+    }
+}
+
+/// Notes rows that can be read by one batch size and not by another. In a file that `verify` refuses they are only counted:
+/// a batch does not check rows outside of it, and the promise of equal outcomes is for verified files.
+pub fn unequal(promised: bool, text: &str) {
+    if promised {
+        note("note", text);
+    } else {
+        UNVERIFIED.fetch_add(1, Relaxed);
     }
 }
 

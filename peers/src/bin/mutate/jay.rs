@@ -37,7 +37,7 @@ pub fn run(d: &[u8]) {
         if verified.is_ok() && problems > 0 && !tolerant {
             differs!("DIFF jay verify ok, problems {problems}");
         }
-        let columns = both(&mut Once::new(f), 0, 9, if tolerant { "jay tolerant" } else { "jay" });
+        let columns = both(&mut Once::new(f), 0, 9, true, if tolerant { "jay tolerant" } else { "jay" });
         if !tolerant {
             verdict(verified.is_ok(), &columns, "jay");
         }
