@@ -87,14 +87,18 @@ def d04():
     with open(victim, 'w') as f:
         f.write('mine')
     os.symlink(victim, partial)
-    ask('convert', F('DS0_sound.ds'), target)
+    if ask('convert', F('DS0_sound.ds'), target)[0] or not os.path.isfile(target):
+        return 'convert fails beside a link named TARGET.partial'
     if open(victim, 'rb').read(4) != b'mine':
         return 'a link named TARGET.partial is followed, its file overwritten'
     fresh('p.ds.partial')
     target = fresh('q.ds')
     shutil.copy(F('DS0_sound.ds'), target)
     os.chmod(target, 0o600)
-    ask('convert', F('DS0_sound.ds'), target)
+    if ask('convert', '--force', '--compress', 'zlib', F('DS0_sound.ds'), target)[0]:
+        return 'convert --force does not replace a file'
+    if open(target, 'rb').read() == open(F('DS0_sound.ds'), 'rb').read():
+        return 'convert --force writes nothing'
     mode = stat.S_IMODE(os.stat(target).st_mode)
     return 'right' if mode == 0o600 else f'mode 600 of the target becomes {mode:o}'
 
@@ -114,6 +118,14 @@ def d13():
     return 'right' if not re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f]', text) else 'info prints control characters'
 
 
+def reads(name):
+    for verb in ('verify', 'dump', 'cat'):
+        status, _, err = ask(verb, F(name))
+        if status != 0:
+            return f'{verb} refuses a valid file, or takes too long: {err.decode(errors="replace").strip()[-120:]}'
+    return 'right'
+
+
 def v06():
     f = F('V06_no_rows_old_statistics.vortex')
     s = {v[0]: ask(*v, f)[0] for v in (['verify'], ['dump'], ['head'], ['cat'])}
@@ -121,33 +133,38 @@ def v06():
 
 
 def recovers(name, *more):
-    status, _, err = ask('recover', '--types', F('DS0_sound.ds'), '--order', 'little', *more, F(name), fresh('r.ds'))
-    return 'right' if status == 0 else err.decode(errors='replace').strip()[-120:]
+    status, _, err = ask('recover', *more, F(name), fresh('r.ds'))
+    if status:
+        return err.decode(errors='replace').strip()[-120:]
+    return 'right' if ask('cat', S('r.ds'))[:2] == ask('cat', F('DS0_sound.ds'))[:2] else 'rows are lost'
 
 
 def f01(name):
-    status, _, err = ask('convert', '--type', 'long', '--format-out', 'filo', F(name), fresh('o.filo'))
+    status, _, _ = ask('convert', '--type', 'long', '--format-out', 'filo', F(name), fresh('o.filo'))
     if status:
         return 'convert fails'
-    shape = ask('info', '--type', 'long', S('o.filo'))[1].decode(errors='replace')
-    return (
-        'right'
-        if not re.search('delta.?delta', shape, re.I) or b'original' in err.lower()
-        else 'written as DeltaDelta without a word; the original reads other values'
-    )
+    shape = ask('info', '-v', '--type', 'long', S('o.filo'))[1].decode(errors='replace')
+    encoding = re.search(r'^encoding +(\w+)', shape, re.M)
+    if not encoding:
+        return 'info -v names no encoding'
+    return 'right' if encoding[1] != 'DeltaDelta' else 'written as DeltaDelta, which the original reads otherwise'
 
 
 def j01():
     if not a.golden:
         return None
-    status, _, err = ask(
-        'convert', '--type', 'long', os.path.join(a.golden, 'filo/simple_long_extremes.filo'), fresh('x.jay')
-    )
-    return 'right' if status == 0 or b'--' in err else f'refused without a way out: {err.decode().strip()[-60:]}'
+    source = os.path.join(a.golden, 'filo/simple_long_extremes.filo')
+    status, _, err = ask('convert', '--type', 'long', source, fresh('x.jay'))
+    if status == 0 or b'--sentinels' not in err:
+        return f'the message names no option: {err.decode().strip()[-60:]}'
+    status, _, err = ask('convert', '--type', 'long', '--sentinels', 'missing', source, fresh('x.jay'))
+    return 'right' if status == 0 else f'refused with the option: {err.decode().strip()[-60:]}'
 
 
 d08 = a.golden and os.path.join(a.golden, 'vortex/def_nested_a.vortex')
+TYPES = ('--types', F('DS0_sound.ds'), '--order', 'little')
 D1 = S('D01.bcolz')
+shutil.rmtree(S('d01.bcolz'), ignore_errors=True)
 shutil.copytree(F('D01_endless.bcolz'), D1, dirs_exist_ok=True)
 os.makedirs(os.path.join(D1, 'data'), exist_ok=True)
 CHECKS = {
@@ -166,24 +183,12 @@ CHECKS = {
     'D10 ds': lambda: replay('ds', F('D10_batch_is_an_error.ds'), 'z.ds'),
     'D10 filo': lambda: replay('filo', F('D10_batch_is_an_error.filo'), 'z.filo', 'string'),
     'D13': d13,
-    'V05': lambda: (
-        'right'
-        if ask('verify', F('V05_shuffled_views_compact.vortex'))[0] == 0
-        else 'verify refuses a valid file, or takes too long'
-    ),
-    'V05 random': lambda: (
-        'right'
-        if ask('verify', F('V05_random_1018_compact.vortex'))[0] == 0
-        else 'verify refuses a valid file, or takes too long'
-    ),
+    'V05': lambda: reads('V05_shuffled_views_compact.vortex'),
+    'V05 random': lambda: reads('V05_random_1018_compact.vortex'),
     'V06': v06,
-    'DS1': lambda: recovers('DS1_magic_changed.ds'),
-    'DS1 format': lambda: recovers('DS1_magic_changed.ds', '--format', 'dataseries'),
-    'DS2': lambda: (
-        'right'
-        if ask('recover', F('DS2_header_changed.ds'), fresh('r.ds'))[0] == 0
-        else 'not recovered, though types and data are whole'
-    ),
+    'DS1': lambda: recovers('DS1_magic_changed.ds', *TYPES),
+    'DS1 format': lambda: recovers('DS1_magic_changed.ds', '--format', 'dataseries', *TYPES),
+    'DS2': lambda: recovers('DS2_header_changed.ds'),
     'F01 us': lambda: f01('F01_microseconds.filo'),
     'F01 ns': lambda: f01('F01_nanoseconds.filo'),
     'J01': j01,
