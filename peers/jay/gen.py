@@ -146,6 +146,7 @@ def enc(t, v):
 
 
 TYPES = list(ST) + ['date32', 'time64', 'void']
+lost = 0
 for i in range(a.count):
     k = rnd.random()
     nrows = (
@@ -190,6 +191,12 @@ for i in range(a.count):
         F = F[idx, :]
         exp = [(m, t, [v[j] for j in idx]) for m, t, v in exp]
     F.to_jay(p, method=rnd.choice(['write', 'mmap', 'auto']))
+    for c, (name, t, v) in enumerate(exp):
+        # datatable 1.1.0 loses empty texts when it copies a view whose texts are all empty
+        if t in ('str32', 'str64') and '' in v and not any(v):
+            read = dt.fread(p)[:, c].to_list()[0]
+            lost += read != v
+            exp[c] = (name, t, read)
     with open(p + '.exp', 'w') as e:
         json.dump([[m, t, [enc(t, x) for x in v]] for m, t, v in exp], e)
-peer.finish('gen', 0, f'{a.count} frames by datatable {dt.__version__}')
+peer.finish('gen', 0, f'{a.count} frames by datatable {dt.__version__}, {lost} columns of empty texts lost by datatable itself')
