@@ -16,6 +16,7 @@ use pilaster::jay::write::Sentinels;
 
 use crate::filter::{self, Expression, Test};
 use crate::sources::{Source, Sources, one_of};
+use crate::threads::Threads;
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
 #[derive(Debug, Parser)]
@@ -171,6 +172,8 @@ pub struct Text {
     /// Table and CSV: the text of a missing value [default: null in a table, nothing in CSV]
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub missing: String,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 impl Text {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use console::Term;
 use pilaster::any::{File, Table};
@@ -15,9 +16,12 @@ use crate::feed::WINDOW;
 use crate::grid::Grid;
 use crate::json::Lines;
 use crate::open::{self, Input};
+use crate::pieces::{self, Piece, Pieces};
+use crate::progress::Progress;
 use crate::sources::Source;
 use crate::special::with_file;
-use crate::walk::{Choice, Head, Pause, Rows, Walk};
+use crate::threads::in_order;
+use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
 
 /// Prints the rows of the tables of all files, one after the other, as one table: at most `most` unless the caller says
 /// which.
@@ -41,7 +45,7 @@ pub fn run(how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Passes the chosen rows of all files to `to`. Rows are counted over all of them.
-fn tables<R: Rows>(how: &Text, files: &[Source], most: u64, to: &mut R) -> Result<(), Failure> {
+fn tables<R: Printer>(how: &Text, files: &[Source], most: u64, to: &mut R) -> Result<(), Failure> {
     let mut left = how.rows.clone().unwrap_or(0..most);
     let mut chain = Chain { to, first: None, file: String::new() };
     for (k, source) in files.iter().enumerate() {
@@ -51,7 +55,10 @@ fn tables<R: Rows>(how: &Text, files: &[Source], most: u64, to: &mut R) -> Resul
         chain.file = source.path.to_string();
         let mut passed = 0;
         with_file(source, |input, file, _| {
-            passed = rows(input, file, how, &left, &mut chain)?;
+            if how.table.is_some() && !open::has_names(file) {
+                return Err(Failure::Usage("--table is for files with tables".to_owned()));
+            }
+            passed = Reading { how, input, file }.rows(&left, &mut chain)?;
             Ok(())
         })?;
         left = left.start.saturating_sub(passed)..left.end.saturating_sub(passed);
@@ -59,48 +66,168 @@ fn tables<R: Rows>(how: &Text, files: &[Source], most: u64, to: &mut R) -> Resul
     Ok(())
 }
 
-/// Passes the chosen rows of one file to `to`.
-fn rows<R: Rows>(
-    input: &Input<'_>,
-    file: &File<'_>,
-    how: &Text,
-    rows: &Range<u64>,
-    to: &mut R,
-) -> Result<u64, Failure> {
-    if how.table.is_some() && !open::has_names(file) {
-        return Err(Failure::Usage("--table is for files with tables".to_owned()));
-    }
-    let choice = Choice {
-        rows,
-        columns: how.columns.as_deref(),
-        time: &how.time,
-        condition: how.condition.as_ref(),
-        trust: how.trust_statistics,
-        stored_times: how.stored_times,
-        texts: input.texts(),
-        rules: input.rules(),
-    };
-    let (mut walk, mut table) = (Walk::new(choice), open::table(file, how.table.as_deref())?);
-    // Each round reads through a window, and releases what it has fetched.
-    loop {
-        let window = input.window();
-        let full = || window.as_ref().is_some_and(|window| window.held() >= WINDOW);
-        let more = match (&mut table, &window) {
-            (Table::DataSeries(table), Some(window)) => {
-                let mut step = table.with_input(window.input());
-                let more = walk.step(&mut step, Pause::AfterPart(&full), to)?;
-                table.follow(&step);
-                more
+/// A file whose rows are printed.
+#[derive(Clone, Copy)]
+struct Reading<'r> {
+    how: &'r Text,
+    input: &'r Input<'r>,
+    file: &'r File<'r>,
+}
+
+/// Size in bytes of the memory of a thread, without that of parts: a window, batches, and text.
+const MEMORY: u64 = 12 << 20;
+
+impl Reading<'_> {
+    /// Passes the chosen rows to `to`. Returns the number of rows up to the last part that was needed.
+    fn rows<R: Printer>(&self, rows: &Range<u64>, to: &mut Chain<'_, R>) -> Result<u64, Failure> {
+        let mut pieces = Pieces::new(self.file, self.how.table.as_deref(), rows.clone())?;
+        let total = || pieces::count(self.file, self.how.table.as_deref()).unwrap_or(0);
+        let mut progress = Progress::counted(|| total().min(rows.end), true);
+        let mut walk = Walked::default();
+        // The first rows tell the columns.
+        while let Some(piece) = pieces.next() {
+            self.piece(&piece, &mut walk, &mut |row| progress.at(row), to)?;
+            let Some(known) = walk.known.clone() else { continue };
+            pieces.widen(known.0.numbers.len());
+            let threads = self.how.threads.count(u64::MAX, MEMORY.saturating_add(walk.memory.scratch().room() as u64));
+            let style = to.to.style().filter(|_| threads > 1 && !pieces.ended());
+            if let Some(style) = style
+                && let Some(next) = pieces.next()
+            {
+                // A single piece needs no other thread.
+                if pieces.ended() {
+                    self.piece(&next, &mut walk, &mut |row| progress.at(row), to)?;
+                    break;
+                }
+                let all = std::iter::once(next).chain(pieces);
+                return self.threads(threads, all, &style, walk, &mut progress, to);
             }
-            (Table::Jay(_) | Table::Vortex(_), Some(window)) => {
-                let file = file.with_input(window.input());
-                walk.step(&mut file.table(None)?, Pause::AfterRow(&full), to)?
-            }
-            (table, _) => walk.step(table, Pause::Never, to).map_err(|failure| open::which(failure, table))?,
-        };
-        if !more {
-            return Ok(walk.passed());
         }
+        Ok(walk.passed)
+    }
+
+    /// Passes the rows of `pieces` to `to`. Several threads make their text.
+    fn threads<'p, R: Printer>(
+        &'p self,
+        threads: usize,
+        mut pieces: impl Iterator<Item = Piece<'p>>,
+        style: &Style,
+        walk: Walked,
+        progress: &mut Progress,
+        to: &mut Chain<'_, R>,
+    ) -> Result<u64, Failure> {
+        let (passed, done) = (AtomicU64::new(walk.passed), AtomicU64::new(walk.passed));
+        in_order(
+            threads,
+            || pieces.next(),
+            || Walked { known: walk.known.clone(), ..Walked::default() },
+            |walk, piece, out| {
+                match style {
+                    Style::Csv { missing, texts } => {
+                        self.piece(&piece, walk, &mut |_| {}, &mut Csv::rows(out, missing, *texts))
+                    }
+                    Style::Lines { texts } => self.piece(&piece, walk, &mut |_| {}, &mut Lines::rows(out, *texts)),
+                }?;
+                passed.fetch_max(walk.passed, Ordering::Relaxed);
+                done.fetch_add(piece.rows.end.saturating_sub(piece.rows.start), Ordering::Relaxed);
+                Ok(())
+            },
+            |text| {
+                progress.at(done.load(Ordering::Relaxed));
+                to.to.put(&text)
+            },
+        )?;
+        Ok(passed.into_inner())
+    }
+
+    /// Passes the chosen rows of a piece to `to`.
+    fn piece<R: Rows>(
+        &self,
+        piece: &Piece<'_>,
+        walked: &mut Walked,
+        progress: &mut dyn FnMut(u64),
+        to: &mut R,
+    ) -> Result<(), Failure> {
+        let choice = Choice {
+            rows: &piece.rows,
+            columns: self.how.columns.as_deref(),
+            time: &self.how.time,
+            condition: self.how.condition.as_ref(),
+            trust: self.how.trust_statistics,
+            stored_times: self.how.stored_times,
+            texts: self.input.texts(),
+            rules: self.input.rules(),
+        };
+        let (mut table, first) = piece.table(self.file, self.how.table.as_deref())?;
+        let mut walk = Walk::resume(choice, walked, first);
+        // Each round reads through a window, and releases what it has fetched.
+        loop {
+            let window = self.input.window();
+            let full = || window.as_ref().is_some_and(|window| window.held() >= WINDOW);
+            let more = match (&mut table, &window) {
+                (Table::DataSeries(table), Some(window)) => {
+                    let mut step = table.with_input(window.input());
+                    let more = walk.step(&mut step, Pause::AfterPart(&full), progress, to)?;
+                    table.follow(&step);
+                    more
+                }
+                (Table::Jay(_) | Table::Vortex(_), Some(window)) => {
+                    let file = self.file.with_input(window.input());
+                    walk.step(&mut file.table(None)?, Pause::AfterRow(&full), progress, to)?
+                }
+                (table, _) => {
+                    let step = walk.step(table, Pause::Never, progress, to);
+                    step.map_err(|failure| open::which(failure, table))?
+                }
+            };
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Prints rows, and text that other threads have made of rows.
+trait Printer: Rows {
+    /// Returns how other threads make the text of rows, or `None` if the text of a row depends on the rows before it.
+    fn style(&self) -> Option<Style>;
+
+    fn put(&mut self, text: &[u8]) -> Result<(), Failure>;
+}
+
+/// How rows are printed.
+enum Style {
+    Csv { missing: String, texts: bool },
+    Lines { texts: bool },
+}
+
+impl<W: Write> Printer for Csv<W> {
+    fn style(&self) -> Option<Style> {
+        Some(Style::Csv { missing: self.missing.clone(), texts: self.texts })
+    }
+
+    fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
+        Ok(self.out.write_all(text)?)
+    }
+}
+
+impl<W: Write> Printer for Lines<W> {
+    fn style(&self) -> Option<Style> {
+        Some(Style::Lines { texts: self.texts })
+    }
+
+    fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
+        Ok(self.out.write_all(text)?)
+    }
+}
+
+impl<W: Write> Printer for Grid<W> {
+    fn style(&self) -> Option<Style> {
+        None
+    }
+
+    fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
+        Ok(self.out.write_all(text)?)
     }
 }
 

@@ -18,12 +18,12 @@ use crate::time;
 use crate::walk::{Head, Rows};
 
 pub struct Csv<W> {
-    out: W,
+    pub out: W,
     header: bool,
     /// The text of a missing value.
-    missing: String,
+    pub missing: String,
     /// True if bytes that are UTF-8 are shown as text.
-    texts: bool,
+    pub texts: bool,
     line: String,
     field: String,
     ahead: Vec<Ahead>,
@@ -33,6 +33,11 @@ impl<W: Write> Csv<W> {
     pub fn new(out: W, header: bool, missing: &str) -> Self {
         let missing = missing.to_owned();
         Csv { out, header, missing, texts: false, line: String::new(), field: String::new(), ahead: Vec::new() }
+    }
+
+    /// Prints rows without a header.
+    pub fn rows(out: W, missing: &str, texts: bool) -> Self {
+        Csv { texts, ..Csv::new(out, false, missing) }
     }
 }
 

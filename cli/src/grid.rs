@@ -25,7 +25,7 @@ const GAP: usize = 2;
 const CUT: &str = "…";
 
 pub struct Grid<W> {
-    out: W,
+    pub out: W,
     header: bool,
     /// Stands for a missing value.
     missing: String,

@@ -240,16 +240,21 @@ pub fn ahead(columns: usize) -> Vec<Ahead> {
 
 /// Prints one object per row, each on its own line.
 pub struct Lines<W> {
-    out: W,
+    pub out: W,
     line: String,
     ahead: Vec<Ahead>,
     /// True if bytes that are UTF-8 are shown as text.
-    texts: bool,
+    pub texts: bool,
 }
 
 impl<W: Write> Lines<W> {
     pub fn new(out: W) -> Self {
-        Lines { out, line: String::new(), ahead: Vec::new(), texts: false }
+        Lines::rows(out, false)
+    }
+
+    /// Prints the rows of columns that are known.
+    pub fn rows(out: W, texts: bool) -> Self {
+        Lines { out, line: String::new(), ahead: Vec::new(), texts }
     }
 }
 

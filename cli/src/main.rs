@@ -9,6 +9,7 @@
 //! | `walk`, `filter` | row by row over all columns; conditions on rows |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
+//! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
 //! | `feed`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
@@ -70,6 +71,7 @@ mod json;
 mod manual;
 mod open;
 mod parts;
+mod pieces;
 mod progress;
 mod rewrite;
 #[cfg(test)]
@@ -78,6 +80,7 @@ mod sources;
 mod special;
 mod tables;
 mod target;
+mod threads;
 mod time;
 mod type_name;
 mod vortex;

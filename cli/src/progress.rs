@@ -17,21 +17,29 @@ pub struct Progress {
     shown: bool,
 }
 
+const ROWS: &str = "{wide_bar} {human_pos}/{human_len} rows, {eta} left";
+const BYTES: &str = "{wide_bar} {bytes}/{total_bytes}, {eta} left";
+
 impl Progress {
     /// Creates a bar for `rows` rows. `shared`: standard output is written at the same time, so the bar must not appear
     /// if that is a terminal, too.
     pub fn new(rows: u64, shared: bool) -> Self {
-        let shown = io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
-        let template = "{wide_bar} {human_pos}/{human_len} rows, {eta} left";
-        Progress { most: rows, template, start: Instant::now(), bar: None, shown }
+        Progress::of(|| rows, ROWS, shared)
+    }
+
+    /// Creates a bar for a number of rows that is computed only if the bar may appear.
+    pub fn counted(rows: impl FnOnce() -> u64, shared: bool) -> Self {
+        Progress::of(rows, ROWS, shared)
     }
 
     /// Creates a bar for `bytes` bytes, for work that prints nothing.
     pub fn bytes(bytes: u64) -> Self {
-        let template = "{wide_bar} {bytes}/{total_bytes}, {eta} left";
-        let mut progress = Progress::new(bytes, false);
-        progress.template = template;
-        progress
+        Progress::of(|| bytes, BYTES, false)
+    }
+
+    fn of(most: impl FnOnce() -> u64, template: &'static str, shared: bool) -> Self {
+        let shown = io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
+        Progress { most: if shown { most() } else { 0 }, template, start: Instant::now(), bar: None, shown }
     }
 
     /// Sets the number of rows or bytes that are done.

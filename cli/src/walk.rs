@@ -1,6 +1,7 @@
 //! Row by row over all columns, with only the traits of [`pilaster::column`].
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
@@ -12,7 +13,6 @@ use crate::args::Time;
 use crate::columns::{Columns, Rules, Stored};
 use crate::failure::Failure;
 use crate::filter::{Expression, Filter, Literal, Operator, Test};
-use crate::progress::Progress;
 use crate::type_name::type_name;
 
 /// Bytes of memory for the batches of all columns together, unless one row takes more.
@@ -101,9 +101,10 @@ impl<'c> Choice<'c> {
 /// Passes the chosen rows of `table` to `to`.
 #[cfg(test)]
 pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, to: &mut R) -> Result<u64, Failure> {
-    let mut walk = Walk::new(choice);
-    while walk.step(table, Pause::Never, to)? {}
-    Ok(walk.passed())
+    let (mut walked, first) = (Walked::default(), table.skip(choice.rows.start)?);
+    let mut walk = Walk::resume(choice, &mut walked, first);
+    while walk.step(table, Pause::Never, &mut |_| {}, to)? {}
+    Ok(walked.passed)
 }
 
 /// Where a walk pauses, so that the bytes that were fetched for it can be released.
@@ -116,76 +117,80 @@ pub enum Pause<'f> {
     AfterRow(&'f dyn Fn() -> bool),
 }
 
-/// A walk over the chosen rows of a table. The memory does not grow with the number of rows.
-pub struct Walk<'c> {
-    choice: Choice<'c>,
+/// What remains of a walk over some rows for a walk over rows after them.
+#[derive(Debug, Default)]
+pub struct Walked {
     /// For one part. It grows as required.
-    memory: Memory,
-    known: Option<(Columns, Option<Filter>)>,
-    /// Number of rows before the next part; `None` before the first step.
-    first: Option<u64>,
-    /// Number of rows of that part that are done.
-    done: u64,
-    /// The bar of one part, and the number of rows before it.
-    progress: Option<(u64, Progress)>,
+    pub memory: Memory,
+    /// The columns and the conditions on rows; known after the first part.
+    pub known: Option<Arc<(Columns, Option<Filter>)>>,
+    /// Number of rows up to the last part that was needed.
+    pub passed: u64,
 }
 
-impl<'c> Walk<'c> {
-    pub fn new(choice: Choice<'c>) -> Self {
-        Walk { choice, memory: Memory::default(), known: None, first: None, done: 0, progress: None }
-    }
+/// A walk over the chosen rows of a table. The memory does not grow with the number of rows.
+pub struct Walk<'w> {
+    choice: Choice<'w>,
+    walked: &'w mut Walked,
+    /// Number of rows before the next part.
+    first: u64,
+    /// Number of rows of that part that are done.
+    done: u64,
+}
 
-    /// Returns the number of rows up to the last part that was needed.
-    pub fn passed(&self) -> u64 {
-        self.first.unwrap_or(0)
+impl<'w> Walk<'w> {
+    /// Starts, or continues after other rows, with a table of which `first` rows are skipped. If the columns are known,
+    /// they are not announced again.
+    pub const fn resume(choice: Choice<'w>, walked: &'w mut Walked, first: u64) -> Self {
+        Walk { choice, walked, first, done: 0 }
     }
 
     /// Passes rows of `table` to `to`. Returns whether the walk pauses: then the next step continues it, with the table
     /// at the same part.
-    pub fn step<T: Table, R: Rows>(&mut self, table: &mut T, pause: Pause<'_>, to: &mut R) -> Result<bool, Failure> {
-        let choice = self.choice;
-        let mut first = match self.first {
-            Some(first) => first,
-            None => table.skip(choice.rows.start)?,
-        };
+    /// `progress` is called with the number of rows up to the last one that was read.
+    pub fn step<T: Table, R: Rows>(
+        &mut self,
+        table: &mut T,
+        pause: Pause<'_>,
+        progress: &mut dyn FnMut(u64),
+        to: &mut R,
+    ) -> Result<bool, Failure> {
+        let (choice, walked) = (self.choice, &mut *self.walked);
         loop {
-            self.first = Some(first);
-            let mut scratch = self.memory.scratch();
+            let first = self.first;
+            walked.passed = first;
+            let mut scratch = walked.memory.scratch();
             let part = match table.next_part(&mut scratch) {
                 Err(e) if e.kind() == Kind::NoRoom => {
-                    self.memory.grow(e)?;
+                    walked.memory.grow(e)?;
                     continue;
                 }
                 part => part?,
             };
             let Some(part) = part else {
-                if self.known.is_none() {
+                if walked.known.is_none() {
                     self.heads(table, to)?;
                 }
                 return Ok(false);
             };
-            let (columns, filter) = match &self.known {
+            let (columns, filter) = &**match &walked.known {
                 Some(known) => known,
-                None => self.known.insert(pick(&part, choice, to)?),
+                None => walked.known.insert(Arc::new(pick(&part, choice, to)?)),
             };
             let end = first.saturating_add(part.rows());
             let within = |row: u64| row.clamp(first, end).saturating_sub(first);
             let rows = within(choice.rows.start).max(self.done)..within(choice.rows.end);
-            if self.progress.as_ref().is_none_or(|(of, _)| *of != first) {
-                self.progress = Some((first, Progress::new(rows.end, true)));
-            }
-            let mut progress = |row| self.progress.iter_mut().for_each(|(_, progress)| progress.at(row));
+            let progress = &mut |row: u64| progress(first.saturating_add(row));
             let stop: &dyn Fn() -> bool = match pause {
                 Pause::AfterRow(stop) => stop,
                 Pause::Never | Pause::AfterPart(_) => &|| false,
             };
-            self.done = part_rows(&part, columns, filter.as_ref(), choice, rows.clone(), stop, &mut progress, to)?;
+            self.done = part_rows(&part, columns, filter.as_ref(), choice, rows.clone(), stop, progress, to)?;
             if self.done < rows.end {
                 return Ok(true);
             }
-            (first, self.done) = (end, 0);
-            self.first = Some(first);
-            if first >= choice.rows.end {
+            (self.first, self.done, walked.passed) = (end, 0, end);
+            if end >= choice.rows.end {
                 return Ok(false);
             }
             if let Pause::AfterPart(stop) = pause
@@ -200,9 +205,9 @@ impl<'c> Walk<'c> {
     fn heads<T: Table, R: Rows>(&mut self, table: &mut T, to: &mut R) -> Result<(), Failure> {
         table.restart()?;
         loop {
-            let mut scratch = self.memory.scratch();
+            let mut scratch = self.walked.memory.scratch();
             match table.next_part(&mut scratch) {
-                Err(e) if e.kind() == Kind::NoRoom => self.memory.grow(e)?,
+                Err(e) if e.kind() == Kind::NoRoom => self.walked.memory.grow(e)?,
                 part => return part?.map_or(Ok(()), |part| pick(&part, self.choice, to).map(drop)),
             }
         }

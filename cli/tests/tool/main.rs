@@ -14,6 +14,7 @@ mod matrix;
 mod people;
 mod ranges;
 mod targets;
+mod threads;
 mod vortex;
 mod vortex_convert;
 mod write;

@@ -1,0 +1,199 @@
+//! Work on several threads, whose results are used in order.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use clap::Args;
+
+use crate::failure::Failure;
+
+/// The option for the number of threads.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Threads {
+    /// The number of threads, which does not change the output. Fewer are used for small files, and if their memory would
+    /// exceed 128 MB [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// Size in bytes of a file that one thread reads.
+const SMALL: u64 = 1 << 18;
+
+/// Size in bytes of the memory that all threads may take together, as far as it is known beforehand.
+const MEMORY: u64 = 96 << 20;
+
+/// Maximum number of threads, since there are few machines on which more are faster.
+const MOST: usize = 64;
+
+impl Threads {
+    /// Returns the number of threads for a file of `len` bytes, if each takes `memory` bytes.
+    pub fn count(self, len: u64, memory: u64) -> usize {
+        if len < SMALL {
+            return 1;
+        }
+        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let fitting = MEMORY.checked_div(memory).map_or(MOST, |fitting| usize::try_from(fitting).unwrap_or(MOST));
+        self.threads.map_or_else(cores, NonZeroUsize::get).min(fitting).clamp(1, MOST)
+    }
+}
+
+/// Size in bytes of the pieces of a result.
+const PIECE: usize = 1 << 17;
+
+/// Maximum number of pieces of a result that wait for the results before it.
+const WAITING: usize = 24;
+
+/// The result of a piece of work: bytes. They are passed on in order.
+pub struct Outlet {
+    bytes: Vec<u8>,
+    to: SyncSender<Result<Vec<u8>, Failure>>,
+}
+
+impl Outlet {
+    fn pass(&mut self) -> io::Result<()> {
+        let bytes = std::mem::take(&mut self.bytes);
+        // Nobody receives it after an error of an earlier piece of work.
+        self.to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Write for Outlet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.capacity() == 0 {
+            self.bytes.reserve(PIECE.saturating_add(PIECE >> 3));
+        }
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= PIECE {
+            self.pass()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.bytes.is_empty() { Ok(()) } else { self.pass() }
+    }
+}
+
+/// Does pieces of work on `threads` threads. The calling thread makes the pieces by `next`, and passes the bytes that
+/// `work` writes to `take`, in the order of the pieces. So it does the first error of `work`; what was written before it is
+/// passed, what follows is not. `start` makes the memory of a thread.
+pub fn in_order<P: Send, S>(
+    threads: usize,
+    mut next: impl FnMut() -> Option<P>,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, P, &mut Outlet) -> Result<(), Failure> + Sync,
+    mut take: impl FnMut(Vec<u8>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    type Job<P> = (P, SyncSender<Result<Vec<u8>, Failure>>);
+    let (jobs, queue) = channel::<Job<P>>();
+    // Only the threads own the queue, so that what is in it is dropped if all of them panic.
+    let (queue, stopped) = (Arc::new(Mutex::new(queue)), AtomicBool::new(false));
+    let worker = |queue: Arc<Mutex<Receiver<Job<P>>>>| {
+        let mut memory = start();
+        loop {
+            let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((piece, to)) = job else { return };
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            let mut outlet = Outlet { bytes: Vec::new(), to };
+            let done = work(&mut memory, piece, &mut outlet);
+            let passed = outlet.flush();
+            if let (Err(failure), Ok(())) = (done, passed) {
+                // Nobody receives it after an error of an earlier piece of work.
+                let _ = outlet.to.send(Err(failure));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let (queue, worker) = (queue.clone(), &worker);
+            scope.spawn(move || worker(queue));
+        }
+        drop(queue);
+        let mut under_way: VecDeque<Receiver<_>> = VecDeque::new();
+        let mut run = || {
+            loop {
+                while under_way.len() < threads.saturating_add(2)
+                    && let Some(piece) = next()
+                {
+                    let (to, from) = sync_channel(WAITING);
+                    // It fails if all threads have panicked, which the end of the scope reports.
+                    let _ = jobs.send((piece, to));
+                    under_way.push_back(from);
+                }
+                let Some(results) = under_way.pop_front() else { return Ok(()) };
+                for result in results {
+                    take(result?)?;
+                }
+            }
+        };
+        let done = run();
+        stopped.store(true, Ordering::Relaxed);
+        drop((jobs, under_way));
+        done
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Piece `k` writes its number `k` times, and piece `bad` fails after it.
+    fn numbers(threads: usize, bad: u32) -> (Vec<u8>, Result<(), Failure>) {
+        let (mut k, mut all) = (0u32, Vec::new());
+        let next = || {
+            k += 1;
+            (k <= 40).then_some(k)
+        };
+        let work = |_: &mut (), k: u32, out: &mut Outlet| {
+            // Long results wait, short ones overtake them.
+            let times = if k % 7 == 0 { 700_000 } else { k };
+            (0..times).try_for_each(|_| out.write_all(&k.to_le_bytes()))?;
+            if k == bad { Err(Failure::Input(format!("piece {k}"))) } else { Ok(()) }
+        };
+        let done = in_order(
+            threads,
+            next,
+            || (),
+            work,
+            |bytes| {
+                all.extend(bytes);
+                Ok(())
+            },
+        );
+        (all, done)
+    }
+
+    #[test]
+    fn results_and_the_first_error_come_in_order() {
+        let (one, done) = numbers(1, u32::MAX);
+        assert!(done.is_ok());
+        let words: Vec<_> = one.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        assert!(words.is_sorted() && words.last() == Some(&40));
+        assert_eq!(numbers(3, u32::MAX).0, one);
+        let (start, done) = numbers(3, 20);
+        assert_eq!(start.len(), 4 * words.iter().filter(|word| **word <= 20).count());
+        assert!(one.starts_with(&start));
+        assert!(matches!(done, Err(Failure::Input(why)) if why == "piece 20"));
+    }
+
+    #[test]
+    fn an_error_of_the_receiver_ends_the_work() {
+        let done = in_order(2, || Some(0), || (), |(), _, out| Ok(out.write_all(b"x")?), |_| Err(Failure::Printed));
+        assert!(matches!(done, Err(Failure::Printed)));
+    }
+
+    #[test]
+    fn a_panic_is_not_lost() {
+        let work = |_: &mut (), (), _: &mut Outlet| panic!("on purpose");
+        let (mut pieces, start) = (vec![(); 9], || ());
+        let all = std::panic::catch_unwind(move || in_order(2, || pieces.pop(), start, work, |_| Ok(())));
+        assert!(all.is_err());
+    }
+}

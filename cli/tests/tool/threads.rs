@@ -1,0 +1,139 @@
+//! Several threads: the same output as with one, the same errors, and bounded memory.
+
+use std::sync::OnceLock;
+
+use pilaster::bytes::LittleEndian;
+use pilaster::dataseries::Mode;
+use pilaster::dataseries::record;
+use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Smallest, Writer};
+
+use super::*;
+
+record! {
+    struct Trade<'a> = "Trade" { time: int64 relative, price: double, size: int32 nullable, venue: variable32 nullable, odd: bool }
+}
+
+const EXTENTS: i64 = 40;
+const ROWS: i64 = 1000;
+
+/// Returns a DataSeries file of many compressed extents.
+fn series() -> &'static str {
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let (mut slots, mut rows, mut pool) = (vec![IndexSlot::EMPTY; 50], vec![0; 1 << 20], vec![0; 1 << 20]);
+        let compress = Smallest::of(&[Mode::Lz4], 9).unwrap();
+        let mut writer =
+            Writer::<LittleEndian, _, _>::with(Vec::new(), Descriptions::of::<Trade<'_>>(), &mut slots, compress);
+        let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] };
+        let mut extent = ExtentBuffer::of::<Trade<'_>>(memory).unwrap();
+        let mut seed = 1u64;
+        for row in 0..EXTENTS * ROWS {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let venue = format!("venue, \"{}\" of {}", seed >> 60, seed >> 56);
+            let trade = Trade {
+                time: 1_700_000_000 + row,
+                price: (seed >> 40) as f64 / 100.0,
+                size: (seed >> 33 & 7 > 0).then_some((seed >> 50) as i32),
+                venue: (seed >> 36 & 7 > 0).then_some(venue.as_bytes()),
+                odd: seed >> 35 & 1 > 0,
+            };
+            extent.push(&trade).unwrap();
+            if row % ROWS == ROWS - 1 {
+                writer.flush(&mut extent).unwrap();
+            }
+        }
+        let path = target("threads.ds");
+        fs::write(&path, writer.finish().unwrap()).unwrap();
+        path
+    })
+}
+
+/// Returns files with the same rows in every format that can be written, and a Vortex file with others.
+fn files() -> Vec<String> {
+    static JAY: OnceLock<[String; 2]> = OnceLock::new();
+    let converted = JAY.get_or_init(|| {
+        [target("threads.jay"), target("threads.bcolz")].map(|path| {
+            let more: &[&str] = if path.ends_with("jay") { &["--bytes-as-text"] } else { &["--chunklen", "1500"] };
+            good(&[&["convert", "--fill-missing", series(), &path], more].concat());
+            path
+        })
+    });
+    let vortex = "../tests/golden/vortex/def_big_small_a.vortex".to_owned();
+    [series().to_owned()].into_iter().chain(converted.clone()).chain([vortex]).collect()
+}
+
+/// Returns the result of a call, with a given number of threads.
+fn with(threads: &str, args: &[&str]) -> (Option<i32>, Vec<u8>, Vec<u8>) {
+    let Output { status, stdout, stderr } = run(&[args, &["--threads", threads]].concat());
+    (status.code(), stdout, stderr)
+}
+
+/// Checks that a call has the same result with any number of threads. Returns its output.
+fn same(args: &[&str]) -> Vec<u8> {
+    let one = with("1", args);
+    let more = with("3", args);
+    // Not `assert_eq`, which would print all of it.
+    assert!(more == one, "{args:?} with several threads: {:?}", String::from_utf8_lossy(&more.2));
+    one.1
+}
+
+#[test]
+fn the_text_of_rows_is_the_same() {
+    for path in &files() {
+        let rows = same(&["cat", "--rows", "..40000", path]);
+        let lines = |text: &[u8]| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+        assert_eq!(lines(&rows).len(), 40_002, "{path}");
+        same(&["cat", "--json-lines", "--rows", "..40000", path]);
+        same(&["cat", "--format-out", "table", "--rows", "..20000", path]);
+        // Rows that begin and end within parts, and none.
+        let some = same(&["cat", "--rows", "12345..38765", "--no-header", path]);
+        assert!(lines(&some)[..26_420] == lines(&rows)[12_346..38_766], "{path}");
+        assert!(same(&["cat", "--rows", "900000..", path]).ends_with(b"\n"));
+    }
+    // Rows are counted over all files.
+    same(&["cat", "--rows", "30000..70000", series(), &files()[2]]);
+    for condition in ["size > 5000 and not odd", "price < 0", "venue is missing"] {
+        same(&["cat", "--columns", "time,venue,size", "--where", condition, series()]);
+    }
+}
+
+#[test]
+fn rows_of_small_files_are_the_same() {
+    // Those that have a second piece, and some others.
+    let large = |path: &Path| fs::metadata(path).unwrap().len() > 1 << 16;
+    for (k, golden) in common::all().iter().enumerate() {
+        if !golden.name.starts_with("filo/") && (k % 16 == 0 || large(&golden.path)) {
+            same(&["cat", golden.path.to_str().unwrap()]);
+        }
+    }
+}
+
+/// An error in the middle: the rows before it are printed, then the error.
+#[test]
+fn an_error_is_the_same() {
+    let intact = fs::read(series()).unwrap();
+    let path = target("threads_damaged.ds");
+    let whole = same(&["cat", series()]);
+    for at in [intact.len() / 3, intact.len() / 2, intact.len() * 3 / 4] {
+        let mut bytes = intact.clone();
+        bytes[at] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let (status, rows, line) = with("2", &["cat", &path]);
+        assert_eq!(status, Some(1), "{}", String::from_utf8_lossy(&line));
+        assert!(whole.starts_with(&rows) && rows.len() > whole.len() / 5 && rows.len() < whole.len());
+        assert_eq!(String::from_utf8(line).unwrap().lines().count(), 1);
+        same(&["cat", &path]);
+    }
+    // A header of an extent that the index does not have.
+    let dataset = &files()[2];
+    let copy = target("threads_damaged.bcolz");
+    let copied = Command::new("cp").args(["-r", dataset, &copy]).status().unwrap();
+    assert!(copied.success());
+    let chunk = format!("{copy}/price/data/__9.blp");
+    let mut bytes = fs::read(&chunk).unwrap();
+    let last = bytes.len() - 9;
+    bytes.truncate(last);
+    fs::write(&chunk, &bytes).unwrap();
+    let rows = same(&["cat", &copy]);
+    assert!(rows.split(|byte| *byte == b'\n').count() > 12_000);
+}
