@@ -34,6 +34,13 @@ pub mod bytes {
 /// Counters of nesting and of visited nodes.
 pub mod limits {
     pub use crate::limits::budget::{Depth, Fuel};
+    pub use crate::limits::share::Share;
+}
+
+/// Checks of files by several threads.
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
+pub mod any {
+    pub use crate::any::file::verify_share;
 }
 
 /// Byte codecs with their specific parameters.

@@ -67,7 +67,7 @@ pub enum Command {
     ///
     /// Prints for each file what was checked, or the first error and its offset. `pilaster recover` saves the intact part
     /// of a damaged file.
-    Verify(Sources),
+    Verify(Verify),
     /// Writes the intact parts of a damaged file to a new file
     ///
     /// Prints what is lost. DataSeries: keeps every intact extent and writes a new index. Jay: keeps every readable
@@ -132,6 +132,15 @@ pub struct Info {
     /// Print one JSON document per line and file
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `verify`.
+#[derive(Args, Debug)]
+pub struct Verify {
+    #[command(flatten)]
+    pub sources: Sources,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 /// Options for the text form of rows.

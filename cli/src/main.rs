@@ -11,7 +11,7 @@
 //! | `escape` | control characters in names and texts |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
 //! | `feed`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory |
-//! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
+//! | `cat`, `convert`, `dump`, `info`, `verify` | the commands, over the traits of `pilaster::column` alone |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
@@ -83,6 +83,7 @@ mod target;
 mod threads;
 mod time;
 mod type_name;
+mod verify;
 mod vortex;
 mod vortex_recover;
 mod walk;
@@ -128,10 +129,8 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Info(how) => {
             each(&how.sources, how.json, out, |input, file, special, out| info::run(input, file, special, how, out))
         }
-        Command::Verify(sources) => each(sources, false, out, |input, file, special, out| {
-            special.verify(input, file)?;
-            let verified = special.verified(input, file)?;
-            Ok(writeln!(out, "{}: ok, {verified}", input.path)?)
+        Command::Verify(how) => each(&how.sources, false, out, |input, file, special, out| {
+            verify::run(input, file, special, how.threads, out)
         }),
         Command::Head(how) => cat::run(how, 10, out),
         Command::Cat(how) => cat::run(how, u64::MAX, out),

@@ -113,6 +113,14 @@ impl<'s> Input<'s> {
         }
     }
 
+    /// Returns the number of bytes that were read from the file so far; 0 if that is not counted.
+    pub fn bytes_read(&self) -> u64 {
+        match &self.content {
+            Content::Ranges(ranges) => ranges.bytes_read(),
+            Content::Bytes(_) | Content::Dataset(_) => 0,
+        }
+    }
+
     /// Prints on standard error how many bytes were read, and how much memory the process took at most, if the
     /// environment asks for it: for tests.
     pub fn report(&self) {

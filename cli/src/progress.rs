@@ -1,12 +1,16 @@
 //! A progress bar on standard error, for long work on a terminal.
 
 use std::io::{self, IsTerminal};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The bar appears after this time.
 const PATIENCE: Duration = Duration::from_millis(700);
+
+/// The time between two looks at the work of another thread.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// Counts rows or bytes. Shows nothing unless standard error is a terminal and the work takes longer than [`PATIENCE`].
 pub struct Progress {
@@ -40,6 +44,22 @@ impl Progress {
     fn of(most: impl FnOnce() -> u64, template: &'static str, shared: bool) -> Self {
         let shown = io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
         Progress { most: if shown { most() } else { 0 }, template, start: Instant::now(), bar: None, shown }
+    }
+
+    /// Does `work` on another thread, if the bar may appear, and asks `done` now and then for the number of rows or bytes
+    /// that are done.
+    pub fn watch<T: Send>(&mut self, done: &dyn Fn() -> u64, work: &(dyn Fn() -> T + Sync)) -> T {
+        if !self.shown {
+            return work();
+        }
+        thread::scope(|scope| {
+            let worker = scope.spawn(work);
+            while !worker.is_finished() {
+                thread::sleep(MOMENT);
+                self.at(done());
+            }
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// Sets the number of rows or bytes that are done.

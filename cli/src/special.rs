@@ -13,7 +13,7 @@ use crate::sources::Source;
 use crate::tables::{self, Table};
 
 /// The parts of commands that are specific to one format.
-pub trait Special {
+pub trait Special: Sync {
     /// Prints the lines of `info --verbose` about how the file is stored.
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure>;
 

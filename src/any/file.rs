@@ -19,6 +19,8 @@ use crate::filo;
 use crate::jay;
 #[cfg(feature = "vortex")]
 use crate::limits::Limits;
+#[cfg(feature = "unstable")]
+use crate::limits::Share;
 #[cfg(feature = "vortex")]
 use crate::vortex;
 
@@ -386,6 +388,51 @@ impl<'a> File<'a> {
         }
         Ok(())
     }
+}
+
+/// Checks a share of a file, so that several threads can check it. If all shares are valid, so is the file. If one is
+/// not, [`File::verify`] returns the first error of the file, or accepts it, as the shares of limits are stricter. A
+/// Filo vector and a Blosc chunk are not shared: each share is the file.
+///
+/// ```
+/// use pilaster::any::{File, Format, Hints};
+/// use pilaster::bytes::Scratch;
+/// use pilaster::unstable::{any::verify_share, limits::Share};
+///
+/// let mut bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds")).to_vec();
+/// let check = |bytes: &[u8], number| {
+///     let (mut kept, mut memory) = ([0; 2048], [0; 2048]);
+///     let file = File::open(bytes, Format::DataSeries, &Hints::default(), &mut Scratch::new(&mut kept))?;
+///     verify_share(&file, Share { number, of: 2 }, &mut Scratch::new(&mut memory))
+/// };
+/// assert!(check(&bytes, 0).is_ok() && check(&bytes, 1).is_ok());
+/// bytes[450] ^= 1;
+/// assert!(check(&bytes, 0).is_err() || check(&bytes, 1).is_err());
+/// ```
+///
+/// # Errors
+/// An error of the share; [`Kind::NoRoom`] if `scratch` is too small.
+#[cfg(feature = "unstable")]
+pub fn verify_share(file: &File<'_>, share: Share, scratch: &mut Scratch<'_>) -> Result<(), FileError> {
+    match file {
+        #[cfg(feature = "dataseries")]
+        File::DataSeries(file) => file.verify_share(share, scratch).map(|_| ())?,
+        #[cfg(all(feature = "bcolz", feature = "std"))]
+        File::Dataset(dataset) => dataset.verify_share(share).map_err(FileError::Dataset)?,
+        #[cfg(feature = "jay")]
+        File::Jay(file) => {
+            let mut first = None;
+            file.problems_of(share, scratch, &mut |_, error| {
+                first.get_or_insert(error);
+            });
+            first.map_or(Ok(()), Err)?;
+        }
+        #[cfg(feature = "vortex")]
+        File::Vortex(file) => file.verify_share(share, scratch)?,
+        #[allow(unreachable_patterns, reason = "not where there are other formats in the build")]
+        file => file.verify(scratch)?,
+    }
+    Ok(())
 }
 
 #[cfg(all(feature = "bcolz", feature = "std"))]

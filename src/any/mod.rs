@@ -43,7 +43,7 @@
 //! ```
 
 #[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
-mod file;
+pub(crate) mod file;
 #[cfg(all(
     feature = "alloc",
     any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")

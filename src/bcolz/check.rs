@@ -10,6 +10,7 @@ use super::part::Slot;
 use crate::bytes::Scratch;
 use crate::column::Span;
 use crate::error::{Error, Failure, Kind, What};
+use crate::limits::Share;
 
 /// Maximum size in bytes of a part, unless a single row is larger.
 const PART: u64 = 32 << 20;
@@ -84,8 +85,13 @@ impl Dataset {
     /// # Errors
     /// The first missing or invalid file.
     pub fn verify(&self) -> Result<(), Failure> {
+        self.verify_share(Share::ALL)
+    }
+
+    /// Decodes a share of the chunks.
+    pub(crate) fn verify_share(&self, share: Share) -> Result<(), Failure> {
         let mut first = None;
-        self.walk(&mut |_, _, failure| {
+        self.walk(share, &mut |_, _, failure| {
             first = Some(failure);
             false
         });
@@ -99,7 +105,7 @@ impl Dataset {
     /// After 10,000 calls, a last one has the rows of the column that were not checked, and [`Kind::Limit`].
     pub fn problems(&self, mut each: impl FnMut(&Array, Range<u64>, Failure)) {
         let mut left = MAX_PROBLEMS;
-        self.walk(&mut |array, rows, failure| {
+        self.walk(Share::ALL, &mut |array, rows, failure| {
             if left == 0 {
                 let e = Error::needing(Kind::Limit, What::BCOLZ_FILE, 0, MAX_PROBLEMS);
                 each(array, rows.start..self.rows(), Failure::format(&array.dir, e));
@@ -111,8 +117,8 @@ impl Dataset {
         });
     }
 
-    /// Decodes every chunk. Continues after an invalid one if `each` returns true.
-    fn walk(&self, each: &mut dyn FnMut(&Array, Range<u64>, Failure) -> bool) {
+    /// Decodes a share of the chunks. Continues after an invalid one if `each` returns true.
+    fn walk(&self, share: Share, each: &mut dyn FnMut(&Array, Range<u64>, Failure) -> bool) {
         let mut files = Files::default();
         let mut memory = Vec::new();
         for array in self.arrays() {
@@ -129,6 +135,10 @@ impl Dataset {
                     break;
                 }
                 next = number.saturating_add(1);
+                // The sizes of objects are summed, so that a single share has all objects of a column.
+                if !share.has(if array.row > 0 { number } else { 0 }) {
+                    continue;
+                }
                 let rows = first..first.saturating_add(array.chunk_rows(number));
                 let done = files.verify(array, number, &mut memory).and_then(|nbytes| {
                     // The objects of a part are read together.

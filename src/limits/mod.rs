@@ -22,11 +22,15 @@
 
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "some formats use it"))]
 pub(crate) mod budget;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "some formats use it"))]
+pub(crate) mod share;
 
 #[cfg(feature = "dataseries")]
 pub(crate) use budget::Spent;
 #[allow(unused_imports, reason = "some formats use it")]
 pub(crate) use budget::{Depth, Fuel};
+#[allow(unused_imports, reason = "some formats use it")]
+pub(crate) use share::Share;
 
 /// Upper limits of what a file may request. [`Limits::DEFAULT`] is for hosts, [`Limits::SMALL`] for firmware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

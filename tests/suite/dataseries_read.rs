@@ -179,8 +179,7 @@ fn from_the_front_in_steps() {
     let end = loop {
         match Next::of::<LittleEndian>(&far.fetch(Next::span(at, len)), at).unwrap() {
             Next::Extent(header) => {
-                let name =
-                    far.fetch(FileRange { at: header.at + EXTENT_HEADER_LEN as u64, len: header.name_len.into() });
+                let name = far.fetch(header.name_span());
                 rows += if name.starts_with(b"DataSeries: ") { 0 } else { header.rows };
                 at = header.span().end().unwrap();
             }

@@ -2,10 +2,15 @@
 
 use std::sync::OnceLock;
 
-use pilaster::bytes::LittleEndian;
+use pilaster::any::{self, File, Hints};
+use pilaster::bytes::{LittleEndian, Scratch};
+use pilaster::column;
 use pilaster::dataseries::Mode;
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Smallest, Writer};
+
+use pilaster::unstable::any::verify_share;
+use pilaster::unstable::limits::Share;
 
 use super::*;
 
@@ -108,6 +113,57 @@ fn rows_of_small_files_are_the_same() {
     }
 }
 
+#[test]
+fn valid_files_are_valid() {
+    for path in &files() {
+        let line = same(&["verify", path]);
+        assert!(str::from_utf8(&line).unwrap().contains(": ok, "), "{path}");
+    }
+}
+
+/// Returns whether each of `of` shares of a file is valid.
+fn shares(file: &File<'_>, of: u64) -> bool {
+    let check = |number| {
+        let mut memory = column::Memory::with_len(1 << 16).unwrap();
+        loop {
+            match verify_share(file, Share { number, of }, &mut memory.scratch()) {
+                Err(any::FileError::Format(e)) if e.kind() == pilaster::error::Kind::NoRoom => memory.grow(e).unwrap(),
+                done => return done.is_ok(),
+            }
+        }
+    };
+    (0..of).all(check)
+}
+
+#[test]
+fn a_file_is_valid_if_its_shares_are() {
+    let mut refused = 0;
+    for (k, golden) in common::all().iter().enumerate().filter(|(_, golden)| !golden.name.starts_with("filo/")) {
+        let Ok(mut owned) = any::Owned::open(&golden.path, &Hints::default()) else { continue };
+        let Ok(file) = owned.file() else { continue };
+        let whole = shares(&file, 1);
+        for of in [2, 3, 33] {
+            assert_eq!(shares(&file, of), whole, "{} in {of} shares", golden.name);
+        }
+        if golden.path.is_dir() || k % 4 > 0 {
+            continue;
+        }
+        let (format, intact) = (file.format(), golden.bytes());
+        for part in 1..12 {
+            let mut bytes = intact.clone();
+            let at = bytes.len() * part / 12;
+            bytes[at] ^= 0x41;
+            let mut memory = vec![0; 1 << 20];
+            let hints = Hints::default();
+            let Ok(file) = File::open(&bytes, format, &hints, &mut Scratch::new(&mut memory)) else { continue };
+            let whole = shares(&file, 1);
+            refused += u32::from(!whole);
+            assert_eq!(shares(&file, 3), whole, "{}, byte {at}", golden.name);
+        }
+    }
+    assert!(refused > 50, "{refused}");
+}
+
 /// An error in the middle: the rows before it are printed, then the error.
 #[test]
 fn an_error_is_the_same() {
@@ -123,8 +179,9 @@ fn an_error_is_the_same() {
         assert!(whole.starts_with(&rows) && rows.len() > whole.len() / 5 && rows.len() < whole.len());
         assert_eq!(String::from_utf8(line).unwrap().lines().count(), 1);
         same(&["cat", &path]);
+        assert_eq!(with("3", &["verify", &path]).0, Some(1));
+        same(&["verify", &path]);
     }
-    // A header of an extent that the index does not have.
     let dataset = &files()[2];
     let copy = target("threads_damaged.bcolz");
     let copied = Command::new("cp").args(["-r", dataset, &copy]).status().unwrap();
@@ -134,6 +191,8 @@ fn an_error_is_the_same() {
     let last = bytes.len() - 9;
     bytes.truncate(last);
     fs::write(&chunk, &bytes).unwrap();
+    assert_eq!(with("3", &["verify", &copy]).0, Some(1));
+    same(&["verify", &copy]);
     let rows = same(&["cat", &copy]);
     assert!(rows.split(|byte| *byte == b'\n').count() > 12_000);
 }

@@ -6,7 +6,7 @@ use crate::bytes::{BigEndian, Endian, FileRange, Input, LittleEndian, Scratch};
 use crate::column;
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Result, What};
-use crate::limits::Limits;
+use crate::limits::{Limits, Share};
 
 /// A file of either byte order, which its header determines.
 ///
@@ -197,6 +197,12 @@ impl<'a> AnyFile<'a> {
     /// Errors of [`File::verify`].
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         both!(self, AnyFile, file => file.verify(scratch))
+    }
+
+    /// Unpacks a share of the extents, and reads the headers of all.
+    #[allow(dead_code, reason = "for `unstable`")]
+    pub(crate) fn verify_share(&self, share: Share, scratch: &mut Scratch<'_>) -> Result<End> {
+        both!(self, AnyFile, file => file.verify_share(share, scratch))
     }
 }
 

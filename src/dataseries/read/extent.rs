@@ -37,8 +37,9 @@ const PIECES: u64 = 8 << 20;
 /// let header = Order::Little.header(&bytes[at..][..EXTENT_HEADER_LEN], at as u64)?;
 /// assert_eq!((header.rows, header.fixed_mode, header.pool), (2, Mode::None, 20));
 ///
-/// // The range of the whole extent.
+/// // The ranges of the whole extent and of its type name.
 /// assert_eq!(header.span(), FileRange { at: 376, len: 96 });
+/// assert_eq!(header.name_span(), FileRange { at: 404, len: 4 });
 ///
 /// // The error of a reader that does not know the type named there.
 /// let error = header.unknown_type();
@@ -126,7 +127,7 @@ impl Header {
 
     /// Returns the range of the type name.
     #[must_use]
-    pub(crate) const fn name_span(&self) -> FileRange {
+    pub const fn name_span(&self) -> FileRange {
         FileRange { at: self.at.saturating_add(EXTENT_HEADER_LEN as u64), len: self.name_len as u64 }
     }
 

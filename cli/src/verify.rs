@@ -1,0 +1,88 @@
+//! `verify`: checks files, with several threads.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use pilaster::any::File;
+use pilaster::column::Memory;
+use pilaster::error::Kind;
+use pilaster::unstable::any::verify_share;
+use pilaster::unstable::limits::Share;
+
+use crate::failure::Failure;
+use crate::feed::WINDOW;
+use crate::open::{Input, part_room};
+use crate::progress::Progress;
+use crate::special::Special;
+use crate::threads::Threads;
+
+/// Checks a file, and prints what was checked.
+pub fn run(
+    input: &Input<'_>,
+    file: &File<'_>,
+    special: &dyn Special,
+    threads: Threads,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut progress = Progress::bytes(input.len());
+    let check = || if by_shares(input, file, threads)? { Ok(()) } else { special.verify(input, file) };
+    progress.watch(&|| input.bytes_read(), &check)?;
+    drop(progress);
+    let verified = special.verified(input, file)?;
+    Ok(writeln!(out, "{}: ok, {verified}", input.path)?)
+}
+
+/// Number of shares of a file whose columns are shared.
+const COLUMNS: u64 = 33;
+
+/// Number of chunks of a dataset below which one thread checks it.
+const FEW: u64 = 8;
+
+/// Checks the shares of a file at the same time. Returns whether all are valid; if one is not, the whole file must be
+/// checked to find its first error. Returns false for a file that is better checked by one thread.
+fn by_shares(input: &Input<'_>, file: &File<'_>, threads: Threads) -> Result<bool, Failure> {
+    let limited;
+    let (file, len) = match file {
+        File::DataSeries(series) => {
+            limited = File::DataSeries(series.with_limits(input.limits()));
+            (&limited, input.len())
+        }
+        File::Dataset(dataset) => {
+            let chunks = dataset.arrays().iter().fold(0, |sum: u64, array| sum.saturating_add(array.chunks()));
+            (file, if chunks < FEW { 0 } else { u64::MAX })
+        }
+        File::Jay(_) | File::Vortex(_) => (file, input.len()),
+        File::Filo(_) | File::Bcolz(..) => return Ok(false),
+    };
+    // Two parts are checked interleaved.
+    let room = part_room(file)?.saturating_mul(2);
+    let count = threads.count(len, WINDOW.saturating_add(room));
+    if count < 2 || input.tolerant {
+        return Ok(false);
+    }
+    let of = if matches!(file, File::Jay(_) | File::Vortex(_)) { COLUMNS } else { count as u64 };
+    let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+    let check = || -> Result<(), Failure> {
+        let mut memory = Memory::with_len(room)?;
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= of || failed.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            while let Err(e) = verify_share(file, Share { number, of }, &mut memory.scratch()) {
+                match e {
+                    pilaster::any::FileError::Format(e) if e.kind() == Kind::NoRoom => memory.grow(e)?,
+                    e => return Err(e.into()),
+                }
+            }
+        }
+    };
+    let work = || {
+        if check().is_err() {
+            failed.store(true, Ordering::Relaxed);
+        }
+    };
+    thread::scope(|scope| (0..count).for_each(|_| drop(scope.spawn(work))));
+    Ok(!failed.into_inner())
+}
