@@ -337,10 +337,10 @@ fn located<P: Part>(part: &P, name: &str) -> Result<(usize, Vec<usize>)> {
         return Ok((k, path));
     }
     for k in 0..part.width() {
-        if let Some(rest) = after(part.name(k), name)?.and_then(|rest| rest.strip_prefix('.')) {
-            if step(&part.column(k)?, rest, &mut path)? {
-                return Ok((k, path));
-            }
+        if let Some(rest) = after(part.name(k), name)?.and_then(|rest| rest.strip_prefix('.'))
+            && step(&part.column(k)?, rest, &mut path)?
+        {
+            return Ok((k, path));
         }
     }
     Err(Error::unknown(What::COLUMN, name))
