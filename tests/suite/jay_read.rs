@@ -2,11 +2,14 @@
 
 use pilaster::bytes::{FileRange, Input, Piece, Scratch};
 use pilaster::column::{Column as _, Part as _, Value};
-use pilaster::error::{Kind, What};
+use pilaster::error::{Error, Kind, What};
 use pilaster::jay::{Column, File, HEAD, HEAD_SPAN, Meta, ReadOptions, Stats, Tail, check_head};
 use pilaster::unstable::jay_raw::TAIL;
 use pilaster_oracle::jay as owned;
 use pilaster_oracle::planus::Builder;
+
+use crate::harness;
+use crate::harness::cell::Cell;
 
 const STRICT: ReadOptions = ReadOptions::DEFAULT;
 const TOLERANT: ReadOptions = ReadOptions { tolerant: true, ..STRICT };
@@ -181,4 +184,31 @@ fn rows_by_number() {
     assert_eq!(column.get(7).unwrap_err().kind(), Kind::OutOfRange);
     assert_eq!(file.column(1).unwrap().field().stats(), Ok(Some(Stats::Empty)));
     assert_eq!(file.name(99).unwrap_err().kind(), Kind::OutOfRange);
+}
+
+/// Files that were once read differently by another batch or by `get`.
+#[test]
+fn a_row_has_one_value_by_every_way() {
+    for name in ["D06_tolerant_batch_dependent", "D09_get_is_an_error", "D10_batch_is_an_error"] {
+        let bytes = std::fs::read(format!("peers/regressions/{name}.jay")).unwrap();
+        assert!(harness::jay_file::read(&bytes) > 0, "{name}");
+        let mut memory = vec![0; 1 << 12];
+        let file = File::open(&bytes, &TOLERANT, &mut Scratch::new(&mut memory)).unwrap();
+        for k in 0..file.width() {
+            let Ok(column) = file.column(k) else { continue };
+            let cell = |value: Result<Value<'_>, Error>| format!("{:?}", value.map(Cell::from));
+            let alone: Vec<_> = (0..column.rows()).map(|row| cell(column.get(row))).collect();
+            for step in [1, 9, 1 << 14] {
+                let mut memory = vec![0; 1 << 16];
+                let mut rows = Vec::new();
+                while (rows.len() as u64) < column.rows() {
+                    let row = rows.len() as u64;
+                    let range = row..column.rows().min(row + step);
+                    let batch = column.read(range, &mut Scratch::new(&mut memory)).unwrap();
+                    rows.extend((0..batch.len).map(|i| cell(batch.value(i))));
+                }
+                assert!(rows == alone, "{name} column {k} by {step}");
+            }
+        }
+    }
 }

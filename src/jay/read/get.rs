@@ -7,14 +7,15 @@ use super::numbers::{Element, Number};
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Validity, Value};
 use crate::error::{Error, Kind, Result, What};
-use crate::jay::raw::{NA_BOOL, NA_OFFSET32, NA_OFFSET64, SType};
+use crate::jay::raw::{NA_BOOL, SType};
 
 impl<'a> Column<'a> {
-    /// Returns the value of row `row`. Checks that a string is valid UTF-8. Ignores the null count.
+    /// Returns the value of row `row`, which is that of a batch. Checks also that a string is valid UTF-8.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `row` is not below the number of rows; [`Kind::Utf8`] for an invalid string;
-    /// [`Kind::Invalid`] for an invalid boolean or offset.
+    /// [`Kind::Invalid`] for an invalid boolean or offset, and for a missing row in a column whose null count is 0. In
+    /// tolerant mode such rows are missing.
     pub fn get(&self, row: u64) -> Result<Value<'a>> {
         let none = || Error::needing(Kind::OutOfRange, What::ROW, row, self.rows());
         if row >= self.rows() {
@@ -24,9 +25,21 @@ impl<'a> Column<'a> {
             return Ok(Value::Null);
         }
         let i = usize::try_from(row).map_err(|_| none())?;
-        if self.has_bitmap() && self.bits(Which::Validity, i, 1)?.get(0) != Some(true) {
-            return Ok(Value::Null);
+        let missing = self.has_bitmap() && self.bits(Which::Validity, i, 1)?.get(0) != Some(true);
+        if missing && self.is_full() {
+            return Err(self.unexpected_null());
         }
+        // A batch checks the other buffers of missing rows, too.
+        match self.stored(i, missing)? {
+            Value::Null if self.is_full() => Err(self.unexpected_null()),
+            _ if missing => Ok(Value::Null),
+            value => Ok(value),
+        }
+    }
+
+    /// Returns the value of row `i`, whose bit in the bitmap tells whether it is `missing`.
+    fn stored(&self, i: usize, missing: bool) -> Result<Value<'a>> {
+        let none = || Error::needing(Kind::OutOfRange, What::ROW, i as u64, self.rows());
         let int = |number: Option<i64>| Ok(number.map_or(Value::Null, |number| Value::Int(number.into())));
         match self.field().stype() {
             SType::Void0 | SType::Unknown(_) => Ok(Value::Null),
@@ -47,10 +60,13 @@ impl<'a> Column<'a> {
             SType::Int64 | SType::Time64 => int(self.number::<i64>(i)?),
             SType::Float32 => Ok(self.number(i)?.map_or(Value::Null, Value::F32)),
             SType::Float64 => Ok(self.number(i)?.map_or(Value::Null, Value::F64)),
-            SType::Str32 | SType::Str64 => self.string(i),
+            SType::Str32 | SType::Str64 => self.string(i, missing),
             SType::Arr32 | SType::Arr64 => {
                 let most = self.field().child()?.map_or(0, |child| child.rows());
                 let (start, end) = (self.offset(i)?, self.offset(i.saturating_add(1))?);
+                if self.field().rules.tolerant && !self.shared(i, most, false)?.take(start, end) {
+                    return Ok(Value::Null);
+                }
                 if start > end || end > most {
                     return Err(self.wrong(What::JAY_OFFSETS, i, end));
                 }
@@ -59,24 +75,28 @@ impl<'a> Column<'a> {
         }
     }
 
-    fn string(&self, i: usize) -> Result<Value<'a>> {
+    /// Returns string `i`. The characters of a missing row are not checked.
+    fn string(&self, i: usize, missing: bool) -> Result<Value<'a>> {
         let (start, end) = (self.offset(i)?, self.offset(i.saturating_add(1))?);
-        let flag = match (self.has_bitmap(), self.field().is_narrow()) {
-            (true, _) => 0,
-            (false, true) => u64::from(NA_OFFSET32),
-            (false, false) => NA_OFFSET64,
-        };
-        if end & flag != 0 {
+        let flag = self.flag();
+        // In a column without missing rows, the row before may not be flagged, either.
+        let flagged = if self.is_full() { start | end } else { end } & flag != 0;
+        let (start, end) = (start & !flag, end & !flag);
+        let text = self.field().buffer(Which::Text);
+        let tolerant = self.field().rules.tolerant;
+        if tolerant && !self.shared(i, text.len, true)?.take(start, end) {
             return Ok(Value::Null);
         }
-        let start = start & !flag;
-        let text = self.field().buffer(Which::Text);
         let Some(len) = end.checked_sub(start).filter(|_| end <= text.len) else {
             return Err(self.wrong(What::JAY_OFFSETS, i, end));
         };
+        if flagged || missing {
+            return Ok(Value::Null);
+        }
         let bytes = self.bytes(Which::Text, start, len)?;
         match core::str::from_utf8(bytes) {
             Ok(_) => Ok(Value::Text(bytes)),
+            Err(_) if tolerant => Ok(Value::Null),
             Err(e) => {
                 let at = text.at.saturating_add(start).saturating_add(e.valid_up_to() as u64);
                 Err(Error::new(Kind::Utf8, What::JAY_TEXT, at))
@@ -93,7 +113,7 @@ impl<'a> Column<'a> {
     }
 
     fn number<T: Number>(&self, i: usize) -> Result<Option<T>> {
-        Ok(Some(self.element::<T>(i)?).filter(|number| !number.is_na()))
+        Ok(Some(self.element::<T>(i)?).filter(|number| self.is_trusted() || !number.is_na()))
     }
 
     fn element<T: Element>(&self, i: usize) -> Result<T> {

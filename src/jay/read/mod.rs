@@ -29,7 +29,8 @@ pub struct ReadOptions {
     /// Whether to read the readable part of a damaged or unusual file. Then only the frame of the metadata must be
     /// valid. Each column is checked separately when it is read. Names may be invalid or duplicate, buffers may be
     /// anywhere in the file, booleans may be any number, and null counts may be wrong. A string that is not valid UTF-8
-    /// counts as missing. [`File::problems`] lists the problems.
+    /// counts as missing, and so does a row with invalid offsets. Rows that share characters or child rows are missing
+    /// if 256 of them would have more than twice what exists. [`File::problems`] lists the problems.
     pub tolerant: bool,
     /// Whether a null count of 0 is checked while numbers are read. If true, a stored value that marks a missing row is
     /// an error ([`What::JAY_NULLS`](crate::error::What::JAY_NULLS)), as it always is for other types. If false, the

@@ -10,6 +10,11 @@ use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
 
+/// In tolerant mode, this many consecutive rows may have at most twice the bytes or child rows that exist. Rows may share
+/// them, so that few bytes would cause much work. The groups start at multiples of this number, so that the state of a
+/// row does not depend on the batch.
+const GROUP: usize = 256;
+
 /// Maximum number of characters in bytes that a batch of several rows fetches.
 const TEXT: u64 = 1 << 20;
 
@@ -87,6 +92,29 @@ impl<'s> Offsets<'s> {
     }
 }
 
+/// The bytes or child rows that the rest of a group of rows may have.
+pub(super) struct Shared {
+    /// Maximum of an offset.
+    most: u64,
+    left: u64,
+    /// The next row.
+    row: usize,
+}
+
+impl Shared {
+    /// Takes the bytes or child rows of the next row. Returns whether its offsets are valid and its group may have them.
+    pub(super) fn take(&mut self, start: u64, end: u64) -> bool {
+        if self.row.is_multiple_of(GROUP) {
+            self.left = self.most.saturating_mul(2);
+        }
+        self.row = self.row.saturating_add(1);
+        let len = end.checked_sub(start).filter(|_| end <= self.most);
+        let rest = len.and_then(|len| self.left.checked_sub(len));
+        self.left = rest.unwrap_or(self.left);
+        rest.is_some()
+    }
+}
+
 /// The characters of some rows.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
@@ -159,7 +187,7 @@ impl<'a> Column<'a> {
         let any_flagged = native.is_some_and(|offsets| flagged && offsets.any_flagged());
         let check = |offsets: Offsets<'_>, validity: &mut Validity<'s>, scratch: &mut Scratch<'s>| {
             if self.field().rules.tolerant {
-                return sound(offsets, len, most, text, validity, scratch);
+                return sound(offsets, len, &mut self.shared(first, most, text.is_some())?, text, validity, scratch);
             }
             if offsets.ascend(most) { Ok(()) } else { Err(self.wrong_offset(offsets, first, most)) }
         };
@@ -173,6 +201,9 @@ impl<'a> Column<'a> {
             _ => {
                 let copy = copied(data, size, scratch)?;
                 if flagged {
+                    if self.is_full() && Offsets::new(copy, narrow).any_flagged() {
+                        return Err(self.unexpected_null());
+                    }
                     let ends = Offsets::new(copy.get(size..).unwrap_or_default(), narrow);
                     if ends.any_flagged() {
                         self.mark(len, |valid| ends.pack(valid), validity, scratch)?;
@@ -196,11 +227,7 @@ impl<'a> Column<'a> {
         if let Some(bytes) = whole {
             return Ok(Text { bytes, from: 0, is_part: false });
         }
-        let narrow = self.field().is_narrow();
-        let (size, flag) = if narrow { (4, u64::from(NA_OFFSET32)) } else { (8, NA_OFFSET64) };
-        let flag = if self.has_bitmap() { 0 } else { flag };
-        let offsets = self.elements(first, len.saturating_add(1), size)?;
-        let mut ends = offsets.chunks_exact(size).map(|offset| little(offset) & !flag);
+        let mut ends = self.plain(first, len.saturating_add(1), self.flag())?;
         let (mut from, mut to) = (u64::MAX, 0);
         let mut start = ends.next().unwrap_or(0);
         for (i, end) in ends.enumerate() {
@@ -218,6 +245,36 @@ impl<'a> Column<'a> {
         from = from.min(to);
         let bytes = self.bytes(Which::Text, from, to.saturating_sub(from))?;
         Ok(Text { bytes, from, is_part: true })
+    }
+
+    /// Returns the bit that marks a missing row in an offset of a string; 0 if a bitmap does.
+    pub(super) const fn flag(&self) -> u64 {
+        match (self.has_bitmap(), self.field().is_narrow()) {
+            (true, _) => 0,
+            (false, true) => NA_OFFSET32 as u64,
+            (false, false) => NA_OFFSET64,
+        }
+    }
+
+    /// Returns `len` offsets, starting at `first`, without `flag`.
+    fn plain(&self, first: usize, len: usize, flag: u64) -> Result<impl Iterator<Item = u64>> {
+        let size = if self.field().is_narrow() { 4 } else { 8 };
+        let offsets: &'a [u8] = self.elements(first, len, size)?;
+        Ok(offsets.chunks_exact(size).map(move |offset| little(offset) & !flag))
+    }
+
+    /// Returns what the group of row `first` may have after the rows before it. `most` is the maximum of an offset.
+    pub(super) fn shared(&self, first: usize, most: u64, text: bool) -> Result<Shared> {
+        let row = first.checked_sub(first % GROUP).unwrap_or(first);
+        let mut shared = Shared { most, left: 0, row };
+        let mut offsets =
+            self.plain(row, first.saturating_sub(row).saturating_add(1), if text { self.flag() } else { 0 })?;
+        let mut start = offsets.next().unwrap_or(0);
+        for end in offsets {
+            shared.take(start, end);
+            start = end;
+        }
+        Ok(shared)
     }
 
     /// Returns an upper bound of the scratch size in bytes that [`offsets`](Self::offsets) takes.
@@ -241,27 +298,23 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Clears the bit in `validity` of each row that cannot be read. Rows may share bytes, so that few bytes would cause
-/// much work. Therefore all rows together may have at most `2 * most` bytes or child rows; further rows count as
-/// missing.
+/// Clears the bit in `validity` of each row that cannot be read, or that `shared` does not allow.
 fn sound<'s>(
     offsets: Offsets<'_>,
     len: usize,
-    most: u64,
+    shared: &mut Shared,
     text: Option<Text<'_>>,
     validity: &mut Validity<'s>,
     scratch: &mut Scratch<'s>,
 ) -> Result<()> {
     let bits = scratch.take::<u8>(len.div_ceil(8))?;
     bits.fill(0);
-    let mut left = most.saturating_mul(2);
     for i in 0..len {
         let Some((start, end)) = offsets.row(i) else { break };
-        if !validity.get(i) || start > end || end > most {
+        // Missing rows count, too.
+        if !shared.take(start, end) || !validity.get(i) {
             continue;
         }
-        let Some(rest) = left.checked_sub(end.saturating_sub(start)) else { continue };
-        left = rest;
         let is_text = || {
             let Some(text) = text else { return true };
             text.row(start, end).is_some_and(|row| core::str::from_utf8(row).is_ok())
