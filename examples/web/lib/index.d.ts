@@ -178,8 +178,11 @@ export function open(source: FileSource | DirectorySource, options?: OpenOptions
 
 type ModuleSource = WebAssembly.Module | BufferSource | Response | string | URL
 
-/** The modules of the package: one for each format, such as `pilaster-jay.wasm`, and `pilaster-write.wasm`. */
-export type ModuleName = Format | 'writer'
+/**
+ * The modules of the package: one for each format, such as `pilaster-jay.wasm`, the verifier of Vortex,
+ * `pilaster-vortex-verify.wasm`, and `pilaster-write.wasm`.
+ */
+export type ModuleName = Format | 'verifier' | 'writer'
 
 /**
  * Sets WebAssembly modules to use instead of the modules of the package: compiled modules, their bytes, Responses, or URLs.

@@ -56,13 +56,13 @@ class File {
 
   /** Verifies the file; throws the first error. */
   async verify(options = {}) {
-    const module = await this.#live().checker(options.signal)
+    const module = await this.#live().having('verify', options.signal)
     await module.call((exports) => exports.verify(), (reply) => reply, options)
   }
 
   /** Describes how the file is stored. */
   async info(options = {}) {
-    const module = await this.#live().checker(options.signal)
+    const module = await this.#live().having('info', options.signal)
     return module.call((exports) => exports.info(), (reply) => reply, options)
   }
 

@@ -14,13 +14,14 @@ const AT_ONCE = 8
 
 const text = new TextDecoder()
 
-/** The modules of this package: one for each format, and one that writes. Bundlers recognise exactly this form. */
+/** The modules of this package: one for each format, one that verifies Vortex, and one that writes. Bundlers recognise exactly this form. */
 const PLACES = {
   filo: () => new URL('../pilaster-filo.wasm', import.meta.url),
   dataseries: () => new URL('../pilaster-dataseries.wasm', import.meta.url),
   jay: () => new URL('../pilaster-jay.wasm', import.meta.url),
   bcolz: () => new URL('../pilaster-bcolz.wasm', import.meta.url),
   vortex: () => new URL('../pilaster-vortex.wasm', import.meta.url),
+  verifier: () => new URL('../pilaster-vortex-verify.wasm', import.meta.url),
   writer: () => new URL('../pilaster-write.wasm', import.meta.url),
 }
 /** The first bytes of files of these formats. */
@@ -114,9 +115,14 @@ export class Module {
     }
   }
 
-  /** Returns an instance that can verify and describe the same source: this one, unless it is a module without these functions. */
-  async checker(signal) {
-    return this.#exports.verify ? this : this.#again(this.facts.format, { signal })
+  /**
+   * Returns an instance with the function `name` for the same source: this one, or of the module of the format. The module of
+   * Vortex does not verify; the verifier does.
+   */
+  async having(name, signal) {
+    if (this.#exports[name]) return this
+    const { format } = this.facts
+    return this.#again(name === 'verify' && format === 'vortex' ? 'verifier' : format, { signal })
   }
 
   /** Opens the file again in another module, without fetching again the bytes that were used to open it here. */

@@ -1,6 +1,6 @@
 //! bcolz: one Blosc chunk, or a dataset of many files.
 
-#[cfg(feature = "check")]
+#[cfg(any(feature = "info", feature = "verify"))]
 mod check;
 
 use alloc::string::String;
@@ -18,7 +18,7 @@ use pilaster::unstable::bytes::{checked_product, product};
 use crate::describe;
 use crate::heap::{joined, kept, push};
 use crate::json::Json;
-use crate::pieces::{Missing, Pieces};
+use crate::pieces::Pieces;
 use crate::session::{Call, Source, no_column};
 use crate::tape::Tape;
 
@@ -58,15 +58,13 @@ impl Bcolz {
                 let mut all = Vec::new();
                 names(bytes, &mut Scratch::new(memory), |name| push(&mut all, name))?;
                 // Requests the metadata of all columns together.
-                let mut missing = Missing::default();
                 for name in all {
                     match Array::open(name, pieces) {
-                        Ok(array) => push(&mut arrays, array)?,
-                        Err(e) if e.kind() == Kind::Missing => missing.note(e),
-                        Err(e) => return Err(e),
+                        Err(e) if e.kind() == Kind::Missing => {}
+                        array => push(&mut arrays, array?)?,
                     }
                 }
-                missing.end()?;
+                pieces.complete()?;
             }
         }
         let rows = arrays.first().map_or(0, Array::rows);
@@ -110,14 +108,14 @@ impl Bcolz {
             };
             len = len.min(most);
         }
-        let mut missing = Missing::default();
         for k in call.columns() {
             let array = array(k)?;
             for number in array.number(first)..=array.number(first.saturating_add(len.max(1)).saturating_sub(1)) {
-                missing.look_only(array.chunk(number, call.pieces));
+                // Another error than missing bytes is returned below.
+                let _ = array.chunk(number, call.pieces);
             }
         }
-        missing.end()?;
+        call.pieces.complete()?;
         for k in call.columns() {
             let array = array(k)?;
             match array.row {
@@ -233,7 +231,7 @@ fn described(json: &mut Json, name: &str, dtype: Dtype<'_>, inner: &[u64]) -> Re
         json.close(b'}');
         return Ok(());
     }
-    describe::column(json, name, &Column::new(dtype, inner, 0, &[])?)
+    describe::column(json, name, &Column::new(dtype, inner, 0, &[])?.into())
 }
 
 /// Reads the bytes of a single chunk as rows.
@@ -260,7 +258,7 @@ fn items<'s>(
     tape: &mut Tape,
     scratch: &mut Scratch<'s>,
 ) -> Result<()> {
-    tape.column(&Column::new(dtype, inner, rows, data)?, 0..rows, scratch)
+    tape.column(&Column::new(dtype, inner, rows, data)?.into(), 0..rows, scratch)
 }
 
 fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {

@@ -32,11 +32,12 @@ struct Module {
     writing: Writing,
 }
 
-struct OneThread(RefCell<Module>);
+/// A value of a static.
+pub struct OneThread<T>(pub T);
 // SAFETY: a module of WebAssembly without shared memory has one thread.
-unsafe impl Sync for OneThread {}
+unsafe impl<T> Sync for OneThread<T> {}
 
-static MODULE: OneThread = OneThread(RefCell::new(Module {
+static MODULE: OneThread<RefCell<Module>> = OneThread(RefCell::new(Module {
     input: Vec::new(),
     #[cfg(feature = "read")]
     session: Session::new(),

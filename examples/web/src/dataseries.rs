@@ -1,22 +1,23 @@
 //! A DataSeries file. Types and the headers of all extents are read once, then only the extents with the requested
 //! rows.
 
-#[cfg(feature = "check")]
+#[cfg(any(feature = "info", feature = "verify"))]
 mod check;
 
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{FileRange, Scratch};
+use pilaster::any::{Column, File, Format};
+use pilaster::bytes::{Fetch as _, FileRange, Input, Scratch};
 use pilaster::column::{Part as _, Prim, Type};
-use pilaster::dataseries::{AnyExtent, FieldType, Header, Index, IndexRow, Next, Order, ReadOptions, Trailer, Types};
+use pilaster::dataseries::{AnyExtent, AnyFile, FieldType, Header, IndexRow, Next, ReadOptions};
 use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
 
 use crate::describe;
 use crate::heap::{lasting, push};
 use crate::json::Json;
-use crate::pieces::{Missing, Pieces};
+use crate::pieces::{LASTING, Pieces};
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
 
@@ -27,14 +28,11 @@ const AHEAD: u64 = 8 << 20;
 
 /// An open file.
 pub struct Series {
-    order: Order,
-    types: Types<'static>,
-    /// The index, if the file was opened with it.
-    index: Option<Index<'static>>,
+    file: AnyFile<'static>,
     /// The headers that were read so far.
     headers: Vec<Header>,
     tables: Vec<Rows>,
-    /// Offset of the next header, 0 until the types are read; `end`: offset after the last extent, if known.
+    /// Offset of the next header; `end`: offset after the last extent, if known.
     at: u64,
     end: Option<u64>,
 }
@@ -47,62 +45,36 @@ struct Rows {
 }
 
 impl Series {
-    /// Creates a file of which nothing is read yet; [`scan`](Self::scan) reads it.
-    pub fn new() -> Self {
-        Series {
-            order: Order::Little,
-            types: Types::default(),
-            index: None,
-            headers: Vec::new(),
-            tables: Vec::new(),
-            at: 0,
-            end: None,
+    /// Reads types and index; [`scan`](Self::scan) reads the headers of the extents.
+    pub fn open(source: &Source) -> Result<Self> {
+        let (input, hints) = (LASTING.input(source.len), source.hints());
+        let file = match lasting(|scratch| File::open_input(input, Format::DataSeries, &hints, scratch))? {
+            File::DataSeries(file) => file,
+            #[allow(unreachable_patterns, reason = "where there are other formats in the build")]
+            other => return Err(other.format().unreadable()),
+        };
+        let mut tables = Vec::new();
+        for _ in 0..file.types().len() {
+            push(&mut tables, Rows::default())?;
         }
+        Ok(Series { file, headers: Vec::new(), tables, at: HEADER_LEN as u64, end: None })
     }
 
-    /// Reads header, index and types.
-    fn begin(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
-        let header = FileRange { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
-        let order = Order::of(pieces.get(header, What::DATASERIES_HEADER)?)?;
-        self.order = order;
-        let at = HEADER_LEN as u64;
-        let left = source.len.saturating_sub(at);
-        let header = FileRange { at, len: left.min(EXTENT_HEADER_LEN as u64) };
-        let span = order.header(pieces.get(header, What::DATASERIES_EXTENT)?, at)?.span();
-        let types = FileRange { len: span.len.min(left), ..span };
-        // Copies only after all bytes are present, because a repeated step would copy again.
-        pieces.get(types, What::DATASERIES_EXTENT)?;
-        if !source.sequential {
-            let span = Trailer::span(source.len)?;
-            let trailer = order.trailer(pieces.get(span, What::DATASERIES_TRAILER)?, span.at)?.located(span.at)?;
-            let extent = order.extent(pieces.keep(trailer.index, What::DATASERIES_EXTENT)?, trailer.index.at)?;
-            lasting(|scratch| {
-                let index = extent.index(&trailer, &ReadOptions::DEFAULT, scratch);
-                self.index = Some(index?);
-                Ok(())
-            })?;
-        }
-        let extent = order.extent(pieces.keep(types, What::DATASERIES_EXTENT)?, at)?;
-        lasting(|scratch| {
-            self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;
-            Ok(())
-        })?;
-        for _ in 0..self.types.len() {
-            push(&mut self.tables, Rows::default())?;
-        }
-        self.at = at;
-        Ok(())
-    }
-
-    /// Reads the types, then headers of extents. Returns the progress, or `None` if all are read.
+    /// Reads headers of extents. Returns the progress, or `None` if all are read.
     pub fn scan(&mut self, pieces: &mut Pieces, source: &Source) -> Result<Option<Progress>> {
-        if self.at == 0 {
-            self.begin(pieces, source)?;
-        }
         if self.end.is_some() {
             return Ok(None);
         }
-        self.scan_some(pieces, source)?;
+        let input = pieces.input(source.len);
+        if self.file.index().is_some() {
+            self.scan_index(pieces, input)?;
+        } else {
+            let mut step = self.next_header(input);
+            while step.is_ok() && self.end.is_none() && !self.headers.len().is_multiple_of(HEADERS) {
+                step = self.next_header(input);
+            }
+            step?;
+        }
         // Headers are not read again.
         pieces.clear();
         Ok(match self.end {
@@ -111,34 +83,30 @@ impl Series {
         })
     }
 
-    fn scan_some(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
-        let Some(index) = self.index else {
-            let mut step = self.next_header(pieces, source);
-            while step.is_ok() && self.end.is_none() && !self.headers.len().is_multiple_of(HEADERS) {
-                step = self.next_header(pieces, source);
-            }
-            return step;
+    /// With an index: requests some headers together, and reads them.
+    fn scan_index(&mut self, pieces: &Pieces, input: Input<'_>) -> Result<()> {
+        let file = self.file;
+        let Some((index, _)) = file.index() else { return Ok(()) };
+        let head = |row: &IndexRow<'_>| FileRange {
+            len: row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64),
+            ..row.span
         };
         let first = self.headers.len() as u64;
-        let last = index.len().min(first.saturating_add(1).next_multiple_of(HEADERS as u64));
-        // Requests all of these headers before the step ends, and reads those before the first missing one.
-        let mut missing = Missing::default();
+        let last = index.len().min(first.saturating_add(HEADERS as u64));
         for k in first..last {
-            let IndexRow { span, type_name } = index.get(k)?;
-            let len = span.len.min((EXTENT_HEADER_LEN + type_name.len()) as u64);
-            let found = pieces.get(FileRange { len, ..span }, What::DATASERIES_EXTENT);
-            let (Ok(bytes), false) = (found, missing.any()) else {
-                missing.look(found);
-                continue;
-            };
-            let header = self.order.header(bytes, span.at)?;
-            // The extent must match its index entry.
-            if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
-                return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, span.at));
-            }
-            self.push(&header, type_name)?;
+            let _ = input.get(head(&index.get(k)?), What::DATASERIES_EXTENT);
         }
-        missing.end()?;
+        pieces.complete()?;
+        for k in first..last {
+            let row = index.get(k)?;
+            let bytes = input.get(head(&row), What::DATASERIES_EXTENT)?;
+            let header = file.order().header(bytes, row.span.at)?;
+            // The extent must match its index entry.
+            if header.span() != row.span || bytes.get(EXTENT_HEADER_LEN..) != Some(row.type_name) {
+                return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, row.span.at));
+            }
+            self.push(&header, row.type_name)?;
+        }
         if last == index.len() {
             self.end = Some(self.at);
         }
@@ -146,15 +114,15 @@ impl Series {
     }
 
     /// Without an index: reads the header at the end of the last extent.
-    fn next_header(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
+    fn next_header(&mut self, input: Input<'_>) -> Result<()> {
         let at = self.at;
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
-        let span = FileRange { at, len: source.len.saturating_sub(at).min(most) };
-        let bytes = pieces.get(span, What::DATASERIES_EXTENT)?;
-        match &self.order.next(bytes, at)? {
+        let span = FileRange { at, len: input.len().saturating_sub(at).min(most) };
+        let bytes = input.get(span, What::DATASERIES_EXTENT)?;
+        match &self.file.order().next(bytes, at)? {
             Next::End(end) => self.end = Some(end.at()),
             Next::Extent(header) => {
-                if header.span().end().is_none_or(|end| end > source.len) {
+                if header.span().end().is_none_or(|end| end > input.len()) {
                     return Err(Error::needing(Kind::Truncated, What::DATASERIES_EXTENT, at, header.span().len));
                 }
                 let name = bytes.get(EXTENT_HEADER_LEN..).and_then(|rest| rest.get(..header.name_len.into()));
@@ -170,7 +138,7 @@ impl Series {
 
     fn push(&mut self, header: &Header, name: &[u8]) -> Result<()> {
         if name != XML_TYPE.as_bytes() && name != INDEX_TYPE.as_bytes() {
-            let rows = self.types.place(name).and_then(|table| self.tables.get_mut(table));
+            let rows = self.file.types().place(name).and_then(|table| self.tables.get_mut(table));
             let rows = rows.ok_or_else(|| header.unknown_type())?;
             if header.rows > 0 {
                 push(&mut rows.extents, (rows.rows, self.headers.len() as u32))?;
@@ -183,7 +151,7 @@ impl Series {
 
     pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
         for (k, table) in self.tables.iter().enumerate() {
-            let Some(ty) = self.types.get(k) else { break };
+            let Some(ty) = self.file.types().get(k) else { break };
             describe::table(json, ty.name(), table.rows);
             for field in ty.fields() {
                 describe::begin(json, field.name, logical(field.ty), field.nullable);
@@ -205,7 +173,7 @@ impl Series {
         let Some((first, number)) = table.extents.get(place) else { return Err(no_column(place, 0)) };
         let Some(header) = self.headers.get(*number as usize) else { return Err(no_column(place, 0)) };
         let span = header.span();
-        if call.pieces.get(span, What::DATASERIES_EXTENT).is_err() {
+        if call.pieces.fetch(span).is_none() {
             let mut ahead = span.len;
             for (first, number) in table.extents.get(after..).unwrap_or_default() {
                 let Some(header) = self.headers.get(*number as usize) else { break };
@@ -213,26 +181,26 @@ impl Series {
                 if *first >= call.ahead || ahead > AHEAD {
                     break;
                 }
-                let _ = call.pieces.get(header.span(), What::DATASERIES_EXTENT);
+                call.pieces.fetch(header.span());
             }
         }
         let mut scratch = scratch.scope();
-        let extent = self.extent(header, call.pieces)?;
-        let ty = self.types.get(call.table);
+        let extent = self.extent(header, call.pieces.input(call.source.len))?;
+        let ty = self.file.types().get(call.table);
         let ty = ty.as_ref().filter(|ty| ty.name().as_bytes() == extent.type_name());
         let ty = ty.ok_or_else(|| header.unknown_type())?;
         let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut scratch)?;
         let from = call.rows.start.saturating_sub(*first);
         let to = call.rows.end.saturating_sub(*first).min(part.rows());
         for k in call.columns() {
-            tape.column(&part.column(k)?, from..to, &mut scratch)?;
+            tape.column(&Column::from(part.column(k)?), from..to, &mut scratch)?;
         }
         // At most the rows of the call.
         Ok(to.saturating_sub(from) as u32)
     }
 
-    fn extent<'p>(&self, header: &Header, pieces: &'p Pieces) -> Result<AnyExtent<'p>> {
-        self.order.extent(pieces.get(header.span(), What::DATASERIES_EXTENT)?, header.at)
+    fn extent<'p>(&self, header: &Header, input: Input<'p>) -> Result<AnyExtent<'p>> {
+        self.file.order().extent(input.get(header.span(), What::DATASERIES_EXTENT)?, header.at)
     }
 }
 

@@ -1,27 +1,39 @@
 //! Columns and their types as JSON.
 
 use pilaster::Result;
-use pilaster::column::{Column, Type};
+#[cfg(feature = "rows")]
+use pilaster::any;
+#[cfg(feature = "rows")]
+use pilaster::column::{Column as _, Type};
 use pilaster::error::{Error, Kind};
 
 use crate::json::Json;
 
 /// Whether any format of this build has columns with children.
+#[cfg(feature = "rows")]
 pub const NESTED: bool = cfg!(any(feature = "jay", feature = "bcolz", feature = "vortex"));
 
 /// Begins a table: `{"name", "rows", "columns": [`; the columns follow.
+#[cfg(feature = "rows")]
 pub fn table(json: &mut Json, name: &str, rows: u64) {
     json.open(b'{').name("name", name).count("rows", rows).key("columns").open(b'[');
 }
 
 /// Ends a table.
+#[cfg(feature = "rows")]
 pub fn end(json: &mut Json) {
     json.close(b']').close(b'}');
 }
 
 /// Describes a column: `{"name", "type", "nullable", ..., "children"}`. `name` does not contain the name of the parent.
-pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> {
+#[cfg(feature = "rows")]
+pub fn column(json: &mut Json, name: &str, column: &any::Column<'_>) -> Result<()> {
     begin(json, name, column.ty(), column.nullable());
+    #[cfg(feature = "jay")]
+    #[allow(irrefutable_let_patterns, reason = "not where there are other formats in the build")]
+    if let any::Column::Jay(column) = column {
+        json.name("stored", column.field().stype().name());
+    }
     if let Some(zone) = column.zone()? {
         json.name("zone", zone);
     }
@@ -39,6 +51,7 @@ pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> 
 }
 
 /// Describes a column by its type alone; the object stays open.
+#[cfg(feature = "rows")]
 pub fn begin(json: &mut Json, name: &str, ty: Type, nullable: bool) {
     json.open(b'{').name("name", name).key("nullable").bool(nullable);
     json.name("type", kind_of(ty));
@@ -56,6 +69,7 @@ pub fn begin(json: &mut Json, name: &str, ty: Type, nullable: bool) {
     }
 }
 
+#[cfg(feature = "rows")]
 const fn kind_of(ty: Type) -> &'static str {
     match ty {
         Type::Null => "null",

@@ -68,7 +68,6 @@ fn no_room(len: u64) -> Error {
 
 /// Opens something in memory that is never freed. Retries with more memory, because the required size is not known
 /// before.
-#[cfg(any(feature = "write", feature = "dataseries"))]
 pub fn lasting<T>(mut open: impl FnMut(&mut Scratch<'static>) -> Result<T>) -> Result<T> {
     let mut opened = None;
     try_in_more(&mut |scratch| open(scratch).map(|it| opened = Some(it)))?;
@@ -76,7 +75,6 @@ pub fn lasting<T>(mut open: impl FnMut(&mut Scratch<'static>) -> Result<T>) -> R
 }
 
 /// The part of [`lasting`] that does not depend on the type.
-#[cfg(any(feature = "write", feature = "dataseries"))]
 fn try_in_more(open: &mut dyn FnMut(&mut Scratch<'static>) -> Result<()>) -> Result<()> {
     let mut room = 1u64 << 12;
     loop {

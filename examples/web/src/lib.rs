@@ -15,8 +15,8 @@
 //! | `absent(number)` | the requested file `number` does not exist in the directory; returns 0 if there is no memory |
 //! | `read(table, from, to)` | reads rows of the columns whose numbers are in `input`; the reply is the number of rows
 //! |
-//! | `verify()` | verifies the file; with the feature `check` |
-//! | `info()` | describes how the file is stored; with the feature `check` |
+//! | `verify()` | verifies the file; with the feature `verify` |
+//! | `info()` | describes how the file is stored; with the feature `info` |
 //! | `reply()`, `reply_len()` | address and length of the reply, which is JSON |
 //! | `tape()`, `tape_len()` | address and length of the addresses of the values after `read`; see `tape.rs` |
 //!
@@ -39,7 +39,14 @@
 #![cfg_attr(target_family = "wasm", no_std)]
 // Not every format uses all of the shared code.
 #![cfg_attr(
-    not(all(feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex", feature = "check")),
+    not(all(
+        feature = "dataseries",
+        feature = "jay",
+        feature = "bcolz",
+        feature = "vortex",
+        feature = "info",
+        feature = "verify"
+    )),
     allow(dead_code, unused_imports, unused_variables, clippy::forget_non_drop, clippy::large_enum_variant)
 )]
 
@@ -48,16 +55,10 @@ extern crate alloc;
 #[cfg(feature = "bcolz")]
 mod bcolz;
 mod boundary;
-#[cfg(feature = "read")]
-mod column;
 #[cfg(feature = "dataseries")]
 mod dataseries;
 mod describe;
-#[cfg(feature = "filo")]
-mod filo;
 mod heap;
-#[cfg(feature = "jay")]
-mod jay;
 mod json;
 #[cfg(feature = "read")]
 mod pieces;
@@ -65,9 +66,9 @@ mod pieces;
 mod recover;
 #[cfg(feature = "read")]
 mod session;
-#[cfg(feature = "read")]
+#[cfg(any(feature = "filo", feature = "jay", feature = "vortex", feature = "verifier"))]
+mod single;
+#[cfg(feature = "rows")]
 mod tape;
-#[cfg(feature = "vortex")]
-mod vortex;
 #[cfg(feature = "write")]
 mod write;

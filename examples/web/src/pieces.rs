@@ -1,17 +1,19 @@
-//! The bytes that were fetched, and the requests for further bytes.
+//! The bytes that the page has provided, and the ranges that it must provide next.
 //!
-//! A step of a reader gets bytes by [`Pieces::get`]. If they are missing, a request is noted and the step ends with
-//! [`Kind::Missing`]. The step is repeated when the page has provided the bytes.
+//! Readers get bytes through an [`Input`] of the library. A range that is not present is noted, and the call ends with
+//! [`Kind::Missing`]. It is repeated when the page has provided the noted ranges.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use pilaster::Result;
-use pilaster::bytes::FileRange;
+use pilaster::bytes::{Fetch, FileRange, Input};
 use pilaster::error::{Error, Kind, What};
 
-use crate::heap::{joined, kept, push};
+use crate::boundary::OneThread;
+use crate::heap::{joined, push};
 
 /// Number of bytes above which older ones are dropped between calls. Scrolling within this size fetches nothing twice.
 const KEPT: usize = 64 << 20;
@@ -24,39 +26,53 @@ pub struct Wanted {
     pub span: FileRange,
 }
 
-/// Collects the missing bytes of several results, so that all are requested before the step ends.
-#[derive(Default)]
-pub struct Missing(Option<Error>);
+/// What outlives every call, as an instance of the module opens one file only.
+pub struct Lasting {
+    /// The bytes with which the single file was opened. Its metadata borrow them, so they are never freed.
+    opened: RefCell<Vec<(u64, &'static [u8])>>,
+    /// The requests since the last call began.
+    wanted: RefCell<Vec<Wanted>>,
+}
 
-impl Missing {
-    pub fn note(&mut self, e: Error) {
-        self.0 = Some(e);
+pub static LASTING: OneThread<Lasting> =
+    OneThread(Lasting { opened: RefCell::new(Vec::new()), wanted: RefCell::new(Vec::new()) });
+
+impl OneThread<Lasting> {
+    /// Returns the input to open a file of `len` bytes with.
+    pub fn input(&'static self, len: u64) -> Input<'static> {
+        Input::fetched(self, len)
     }
 
-    /// Returns whether anything is missing so far.
-    pub const fn any(&self) -> bool {
-        self.0.is_some()
+    fn find(&self, range: FileRange) -> Option<&'static [u8]> {
+        self.0.opened.borrow().iter().find_map(|(at, bytes)| within(range, *at, bytes))
     }
 
-    /// Notes the error of a result.
-    pub fn look<T>(&mut self, found: Result<T>) {
-        if let Err(e) = found {
-            self.note(e);
+    /// Notes a request. Without memory for it, the list may stay empty.
+    #[cold]
+    fn want(&self, path: &str, span: FileRange) {
+        let mut wanted = self.0.wanted.borrow_mut();
+        if !wanted.iter().any(|one| one.path == path && one.span == span)
+            && let Ok(path) = joined(&[path])
+        {
+            let _ = push(&mut wanted, Wanted { path, span });
         }
     }
+}
 
-    /// Notes only missing bytes; another error is found later.
-    #[cfg(feature = "bcolz")]
-    pub fn look_only<T>(&mut self, found: Result<T>) {
-        match found {
-            Err(e) if e.kind() == Kind::Missing => self.note(e),
-            _ => {}
+impl Fetch for OneThread<Lasting> {
+    fn fetch(&self, range: FileRange) -> Option<&[u8]> {
+        let found = self.find(range);
+        if found.is_none() {
+            self.want("", range);
         }
+        found
     }
+}
 
-    pub fn end(self) -> Result<()> {
-        self.0.map_or(Ok(()), Err)
-    }
+/// Returns the bytes of `range`, if it is in `bytes`, which start at `at`.
+fn within(range: FileRange, at: u64, bytes: &[u8]) -> Option<&[u8]> {
+    let at = range.at.checked_sub(at)?;
+    FileRange { at, ..range }.of(bytes, What::INPUT).ok()
 }
 
 struct Piece {
@@ -64,82 +80,74 @@ struct Piece {
     at: u64,
     /// `None` if the file does not exist.
     bytes: Option<Vec<u8>>,
-    used: Cell<u32>,
+    used: AtomicU32,
 }
 
 /// The pieces of a file, or of the files of a directory.
 pub struct Pieces {
     pieces: Vec<Piece>,
-    wanted: RefCell<Vec<Wanted>>,
     turn: u32,
 }
 
 impl Pieces {
     pub const fn new() -> Self {
-        Pieces { pieces: Vec::new(), wanted: RefCell::new(Vec::new()), turn: 0 }
+        Pieces { pieces: Vec::new(), turn: 0 }
     }
 
-    /// Returns a range of the single file.
-    pub fn get(&self, span: FileRange, what: What) -> Result<&[u8]> {
-        if span.len == 0 {
-            return Ok(&[]);
-        }
-        let found = self.pieces.iter().find_map(|piece| {
-            let at = span.at.checked_sub(piece.at).filter(|_| piece.path.is_empty())?;
-            let bytes = FileRange { at, ..span }.of(piece.bytes.as_deref()?, what).ok()?;
-            piece.used.set(self.turn);
-            Some(bytes)
-        });
-        found.ok_or_else(|| self.want("", span, what))
+    /// Returns the input to read rows of the single file with, which has `len` bytes.
+    pub fn input(&self, len: u64) -> Input<'_> {
+        Input::fetched(self, len)
     }
 
-    /// Returns the complete single file. An error if it has more than 2 GB.
+    /// Returns all bytes of the single file.
     pub fn whole(&self, len: u64, what: What) -> Result<&[u8]> {
-        if len > i32::MAX as u64 {
-            return Err(Error::needing(Kind::NoRoom, What::INPUT, 0, len));
-        }
-        self.get(FileRange { at: 0, len }, what)
+        self.input(len).get(FileRange { at: 0, len }, what)
     }
 
     /// Returns a complete file of a directory, or `None` if it does not exist.
     pub fn file(&self, path: &str, what: What) -> Result<Option<&[u8]>> {
         match self.pieces.iter().find(|piece| piece.path == path) {
             Some(piece) => {
-                piece.used.set(self.turn);
+                piece.used.store(self.turn, Ordering::Relaxed);
                 Ok(piece.bytes.as_deref())
             }
-            None => Err(self.want(path, FileRange::default(), what)),
-        }
-    }
-
-    /// Notes a request for a range, and returns the error [`Kind::Missing`].
-    #[cold]
-    pub fn want(&self, path: &str, span: FileRange, what: What) -> Error {
-        let mut wanted = self.wanted.borrow_mut();
-        if !wanted.iter().any(|one| one.path == path && one.span == span) {
-            let noted = joined(&[path]).and_then(|path| push(&mut wanted, Wanted { path, span }));
-            if let Err(e) = noted {
-                return e;
+            None => {
+                LASTING.want(path, FileRange::default());
+                Err(Error::new(Kind::Missing, what, 0))
             }
         }
-        Error::needing(Kind::Missing, what, span.at, span.len)
     }
 
-    /// Returns the requests since the last step began.
-    pub fn wanted(&mut self) -> &mut Vec<Wanted> {
-        self.wanted.get_mut()
+    /// Fails if ranges were noted since the call began. Before it, a call asks for everything that it will read, so that
+    /// the page provides all of it together.
+    pub fn complete(&self) -> Result<()> {
+        match LASTING.0.wanted.borrow().is_empty() {
+            true => Ok(()),
+            false => Err(Error::new(Kind::Missing, What::INPUT, 0)),
+        }
+    }
+
+    /// Returns the requests since the last call began.
+    pub fn wanted(&mut self) -> Vec<Wanted> {
+        LASTING.0.wanted.take()
+    }
+
+    /// Adds bytes of the single file that are never freed.
+    pub fn keep(&mut self, at: u64, bytes: Vec<u8>) -> Result<()> {
+        push(&mut LASTING.0.opened.borrow_mut(), (at, bytes.leak()))
     }
 
     /// Adds bytes that the page has provided.
     pub fn put(&mut self, path: String, at: u64, bytes: Option<Vec<u8>>) -> Result<()> {
-        push(&mut self.pieces, Piece { path, at, bytes, used: Cell::new(self.turn) })
+        push(&mut self.pieces, Piece { path, at, bytes, used: AtomicU32::new(self.turn) })
     }
 
     /// Begins a new call. Above [`KEPT`] bytes, keeps only the pieces that the last call used.
     pub fn begin(&mut self) {
         let sum: usize = self.pieces.iter().map(|piece| piece.bytes.as_ref().map_or(0, Vec::len)).sum();
         if sum > KEPT {
-            self.pieces.retain(|piece| piece.used.get() == self.turn);
+            let turn = self.turn;
+            self.pieces.retain(|piece| piece.used.load(Ordering::Relaxed) == turn);
         }
         self.turn = self.turn.wrapping_add(1);
     }
@@ -148,18 +156,16 @@ impl Pieces {
     pub fn clear(&mut self) {
         self.pieces.clear();
     }
+}
 
-    /// Returns all pieces of the single file.
-    pub fn all(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.pieces
-            .iter()
-            .filter(|piece| piece.path.is_empty())
-            .filter_map(|piece| Some((piece.at, piece.bytes.as_deref()?)))
-    }
-
-    /// Returns a copy that is never freed, of metadata, which every later call uses. An instance of the module opens
-    /// one file only.
-    pub fn keep(&self, span: FileRange, what: What) -> Result<&'static [u8]> {
-        kept(self.get(span, what)?).map(|bytes| &*bytes)
+impl Fetch for Pieces {
+    fn fetch(&self, range: FileRange) -> Option<&[u8]> {
+        let found = self.pieces.iter().find_map(|piece| {
+            let bytes = piece.bytes.as_deref().filter(|_| piece.path.is_empty())?;
+            let found = within(range, piece.at, bytes)?;
+            piece.used.store(self.turn, Ordering::Relaxed);
+            Some(found)
+        });
+        found.or_else(|| LASTING.fetch(range))
     }
 }

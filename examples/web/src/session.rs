@@ -2,18 +2,20 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+#[cfg(feature = "rows")]
 use core::ops::Range;
 
-use pilaster::any::{Format, detect_ends};
+use pilaster::any::{Format, Hints, detect_ends};
 use pilaster::bytes::{FileRange, Scratch};
 use pilaster::error::{Error, Kind, Result, What};
 #[cfg(feature = "filo")]
 use pilaster::filo::Element;
 
 use crate::describe;
-use crate::heap::{memory, push};
+use crate::heap::memory;
 use crate::json::Json;
 use crate::pieces::{Pieces, Wanted};
+#[cfg(feature = "rows")]
 use crate::tape::Tape;
 
 /// The status of a call. The page uses the numbers.
@@ -63,40 +65,45 @@ impl Source {
             element: None,
         }
     }
+
+    /// Returns the hints of the library.
+    pub fn hints(&self) -> Hints<'static> {
+        Hints {
+            tolerant: self.tolerant,
+            #[cfg(feature = "filo")]
+            element: self.element,
+            #[cfg(feature = "dataseries")]
+            sequential: self.sequential,
+            ..Hints::default()
+        }
+    }
 }
 
 /// The opened file.
 pub enum Opened {
-    #[cfg(feature = "filo")]
-    Filo(crate::filo::Filo),
+    #[cfg(any(feature = "filo", feature = "jay", feature = "vortex", feature = "verifier"))]
+    Single(crate::single::Single),
     #[cfg(feature = "dataseries")]
     Series(crate::dataseries::Series),
-    #[cfg(feature = "jay")]
-    Jay(crate::jay::Jay),
     #[cfg(feature = "bcolz")]
     Bcolz(crate::bcolz::Bcolz),
-    #[cfg(feature = "vortex")]
-    Vortex(crate::vortex::Vortex),
 }
 
-/// Makes the same call for every format.
+/// Makes the same call for every opened file.
 macro_rules! each {
     ($opened:expr, $file:ident => $call:expr) => {
         match $opened {
-            #[cfg(feature = "filo")]
-            Opened::Filo($file) => $call,
+            #[cfg(any(feature = "filo", feature = "jay", feature = "vortex", feature = "verifier"))]
+            Opened::Single($file) => $call,
             #[cfg(feature = "dataseries")]
             Opened::Series($file) => $call,
-            #[cfg(feature = "jay")]
-            Opened::Jay($file) => $call,
             #[cfg(feature = "bcolz")]
             Opened::Bcolz($file) => $call,
-            #[cfg(feature = "vortex")]
-            Opened::Vortex($file) => $call,
         }
     };
 }
 
+#[cfg(feature = "rows")]
 impl Opened {
     /// Adds rows to the tape, and returns their number.
     fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
@@ -104,8 +111,10 @@ impl Opened {
     }
 }
 
-#[cfg(feature = "check")]
-mod check;
+#[cfg(feature = "info")]
+mod info;
+#[cfg(feature = "verify")]
+mod verify;
 
 /// The progress of a walk: `done` bytes or parts of `of`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,9 +128,12 @@ pub struct Session {
     pub source: Source,
     pub pieces: Pieces,
     pub reply: Json,
+    #[cfg(feature = "rows")]
     pub tape: Tape,
     opened: Option<Opened>,
     scratch: Vec<u8>,
+    /// The requests of the last call.
+    wanted: Vec<Wanted>,
     /// True if the next call is a new one, not a repetition.
     fresh: bool,
     walk: u64,
@@ -133,9 +145,11 @@ impl Session {
             source: Source::new(),
             pieces: Pieces::new(),
             reply: Json::new(),
+            #[cfg(feature = "rows")]
             tape: Tape::new(),
             opened: None,
             scratch: Vec::new(),
+            wanted: Vec::new(),
             fresh: false,
             walk: 0,
         }
@@ -144,9 +158,13 @@ impl Session {
     /// Stores the bytes for request `number`, starting at offset `at`, or `None` if the file does not exist. Returns
     /// whether there was memory.
     pub fn give(&mut self, number: usize, at: u64, bytes: Option<Vec<u8>>) -> bool {
-        let Some(wanted) = self.pieces.wanted().get_mut(number) else { return true };
+        let Some(wanted) = self.wanted.get_mut(number) else { return true };
         let path = core::mem::take(&mut wanted.path);
-        self.pieces.put(path, at, bytes).is_ok()
+        let given = match bytes {
+            Some(bytes) if self.opened.is_none() && !self.source.directory => self.pieces.keep(at, bytes),
+            bytes => self.pieces.put(path, at, bytes),
+        };
+        given.is_ok()
     }
 
     /// Opens the file; the reply describes it.
@@ -170,17 +188,28 @@ impl Session {
             }
             _ => {}
         }
-        let Some(opened) = &self.opened else { return Ok(None) };
+        self.reply.clear();
+        #[cfg(feature = "rows")]
+        self.describe()?;
+        #[cfg(not(feature = "rows"))]
+        self.reply.bool(true);
+        Ok(None)
+    }
+
+    /// Describes the tables of the opened file.
+    #[cfg(feature = "rows")]
+    fn describe(&mut self) -> Result<()> {
+        let Some(opened) = &self.opened else { return Ok(()) };
         let json = &mut self.reply;
-        json.clear();
         json.open(b'{').name("format", format(opened).name()).count("size", self.source.len);
         json.key("tables").open(b'[');
         each!(opened, file => file.tables(&self.pieces, &self.source, json)?);
         json.close(b']').close(b'}');
-        Ok(None)
+        Ok(())
     }
 
     /// Adds rows of some columns of a table to the tape. The reply is their number, which ends at a boundary of a part.
+    #[cfg(feature = "rows")]
     pub fn read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Status {
         self.begin();
         let done = self.try_read(table, columns, rows);
@@ -191,6 +220,7 @@ impl Session {
         self.end(done.map(|_| None))
     }
 
+    #[cfg(feature = "rows")]
     fn try_read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Result<u32> {
         let Some(opened) = &self.opened else { return Err(closed()) };
         let mut most = ROWS;
@@ -227,7 +257,8 @@ impl Session {
     }
 
     fn begin(&mut self) {
-        self.pieces.wanted().clear();
+        // What an earlier call that failed had requested.
+        self.pieces.wanted();
         if core::mem::take(&mut self.fresh) {
             self.pieces.begin();
         }
@@ -252,16 +283,15 @@ impl Session {
                 Status::More
             }
             Err(e) if e.kind() == Kind::Missing => {
-                let wanted = self.pieces.wanted();
-                if wanted.is_empty() {
-                    let span = FileRange { at: e.at(), len: e.need().into() };
-                    if let Err(e) = push(wanted, Wanted { path: String::new(), span }) {
-                        return self.ended(Err(e));
-                    }
+                self.wanted = self.pieces.wanted();
+                // None if there was no memory for a request. The memory of the module has less than 2 GB for a range.
+                let most = self.wanted.iter().map(|one| one.span.len).max();
+                if most.is_none_or(|most| most > i32::MAX as u64) {
+                    return self.ended(Err(Error::needing(Kind::NoRoom, What::INPUT, 0, most.unwrap_or(0))));
                 }
                 json.clear();
                 json.open(b'[');
-                for Wanted { path, span } in wanted {
+                for Wanted { path, span } in &self.wanted {
                     json.open(b'{').name("path", path).count("at", span.at).count("len", span.len).close(b'}');
                 }
                 json.close(b']');
@@ -272,9 +302,9 @@ impl Session {
                 json.clear();
                 let (kind, what) = (e.kind(), e.what());
                 describe::error(json, &e);
-                #[cfg(feature = "vortex")]
-                if let (Kind::Unsupported, Some(Opened::Vortex(vortex))) = (kind, &self.opened) {
-                    vortex.name_unknown(&self.pieces, &self.source, e, json);
+                #[cfg(any(feature = "vortex", feature = "verifier"))]
+                if let (Kind::Unsupported, Some(Opened::Single(file))) = (kind, &self.opened) {
+                    file.name_unknown(&e, json);
                 }
                 #[cfg(feature = "filo")]
                 if matches!((kind, what), (Kind::Misuse, What::FILO_ELEMENT) | (Kind::WrongType, _)) {
@@ -290,19 +320,19 @@ impl Session {
 
 /// Opens the file.
 fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
+    #[cfg(feature = "rows")]
     let format = if source.directory { Format::Bcolz } else { detected(pieces, source)? };
+    // Another module has detected it.
+    #[cfg(not(feature = "rows"))]
+    let format = Format::Vortex;
     match format {
-        #[cfg(feature = "filo")]
-        Format::Filo => crate::filo::Filo::open(pieces, source).map(Opened::Filo),
         #[cfg(feature = "dataseries")]
-        Format::DataSeries => Ok(Opened::Series(crate::dataseries::Series::new())),
-        #[cfg(feature = "jay")]
-        Format::Jay => crate::jay::Jay::open(pieces, source).map(Opened::Jay),
+        Format::DataSeries => crate::dataseries::Series::open(source).map(Opened::Series),
         #[cfg(feature = "bcolz")]
         Format::Bcolz => crate::bcolz::Bcolz::open(pieces, source).map(Opened::Bcolz),
-        #[cfg(feature = "vortex")]
-        Format::Vortex => crate::vortex::Vortex::open(pieces, source).map(Opened::Vortex),
-        #[allow(unreachable_patterns, reason = "unused if all formats are in the build")]
+        #[cfg(any(feature = "filo", feature = "jay", feature = "vortex", feature = "verifier"))]
+        format => crate::single::Single::open(format, source).map(Opened::Single),
+        #[cfg(not(any(feature = "filo", feature = "jay", feature = "vortex", feature = "verifier")))]
         other => Err(other.unreadable()),
     }
 }
@@ -322,6 +352,7 @@ fn grow(scratch: &mut Vec<u8>, need: u32) -> Result<()> {
 }
 
 /// The arguments of [`Session::read`] for a format.
+#[cfg(feature = "rows")]
 pub struct Call<'c> {
     pub pieces: &'c Pieces,
     pub source: &'c Source,
@@ -332,6 +363,7 @@ pub struct Call<'c> {
     pub ahead: u64,
 }
 
+#[cfg(feature = "rows")]
 impl Call<'_> {
     /// Returns the numbers of the columns.
     pub fn columns(&self) -> impl Iterator<Item = usize> {
@@ -367,28 +399,27 @@ fn closed() -> Error {
     Error::new(Kind::Misuse, What::INPUT, 0)
 }
 
-fn format(opened: &Opened) -> Format {
+#[cfg(feature = "rows")]
+const fn format(opened: &Opened) -> Format {
     match opened {
-        #[cfg(feature = "filo")]
-        Opened::Filo(_) => Format::Filo,
+        #[cfg(any(feature = "filo", feature = "jay", feature = "vortex", feature = "verifier"))]
+        Opened::Single(file) => file.format(),
         #[cfg(feature = "dataseries")]
         Opened::Series(_) => Format::DataSeries,
-        #[cfg(feature = "jay")]
-        Opened::Jay(_) => Format::Jay,
         #[cfg(feature = "bcolz")]
         Opened::Bcolz(_) => Format::Bcolz,
-        #[cfg(feature = "vortex")]
-        Opened::Vortex(_) => Format::Vortex,
     }
 }
 
 /// Detects the format from both ends of the file and its name; else the element type implies it.
+#[cfg(feature = "rows")]
 fn detected(pieces: &Pieces, source: &Source) -> Result<Format> {
     let len = source.len;
     let (head, tail) =
         (FileRange { at: 0, len: len.min(HEAD) }, FileRange { at: len.saturating_sub(TAIL), len: len.min(TAIL) });
     // Requests both before either is used.
-    let (front, end) = (pieces.get(head, What::MAGIC), pieces.get(tail, What::MAGIC));
+    let input = pieces.input(len);
+    let (front, end) = (input.get(head, What::MAGIC), input.get(tail, What::MAGIC));
     match detect_ends(front?, end?, len, Some(&source.name)) {
         #[cfg(feature = "filo")]
         Err(_) if source.element.is_some() => Ok(Format::Filo),

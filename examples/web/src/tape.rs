@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use pilaster::Result;
+use pilaster::any::Column;
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Ranges, Validity, Values, VarBytes};
+use pilaster::column::{Batch, Column as _, Ranges, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
-use crate::column::AnyColumn;
 use crate::describe::NESTED;
 use crate::heap::reserve;
 
@@ -64,67 +64,47 @@ impl Tape {
     }
 
     /// Adds `rows` of `column` to the tape. The values stay in `scratch`.
-    pub fn column<'s>(
-        &mut self,
-        column: &dyn AnyColumn<'s>,
-        rows: Range<u64>,
-        scratch: &mut Scratch<'s>,
-    ) -> Result<()> {
+    pub fn column<'s>(&mut self, column: &Column<'s>, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<()> {
         let mut row = rows.start;
         loop {
-            let len = column.batch(row..rows.end, self, scratch)?;
-            row = row.saturating_add(len as u64);
+            let batch = column.read(row..rows.end, scratch)?;
+            self.batch(&batch, scratch)?;
+            row = row.saturating_add(batch.len as u64);
             if row >= rows.end {
                 return Ok(());
             }
-            if len == 0 {
+            if batch.len == 0 {
                 return Err(Error::new(Kind::Truncated, What::ROW, row));
             }
         }
     }
 
-    /// Adds `rows` of a child. An error if the child has fewer rows than its parent claims.
-    pub fn child<'s>(&mut self, child: &dyn AnyColumn<'s>, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<()> {
-        if rows.end > child.rows() {
-            return Err(Error::needing(Kind::OutOfRange, What::CHILD, rows.end, child.rows()));
-        }
-        self.column(child, rows, scratch)
-    }
-
-    /// Adds a batch, followed by the rows of the children of `of` that belong to it.
-    pub fn batch<'s>(
-        &mut self,
-        first: u64,
-        len: usize,
-        values: &Values<'_>,
-        validity: &Validity<'_>,
-        of: &dyn AnyColumn<'s>,
-        scratch: &mut Scratch<'s>,
-    ) -> Result<()> {
-        let place = match values {
+    /// Adds a batch, followed by the rows of its children that belong to it.
+    fn batch<'s>(&mut self, batch: &Batch<'s, Column<'s>>, scratch: &mut Scratch<'s>) -> Result<()> {
+        let validity = &batch.validity;
+        let place = match &batch.values {
             Values::Null => Place::default(),
             Values::Bool(bits) => Place::of(BOOL, bitmap(*bits, scratch)?),
             Values::Bytes(v) => strings(v, validity, false, scratch)?,
             Values::Utf8(v) => strings(v, validity, true, scratch)?,
-            Values::Nested(rows) if NESTED => return self.nested(first, len, rows, validity, of, scratch),
+            Values::Nested(rows) if NESTED => return self.nested(batch, rows, scratch),
             Values::Nested(_) => Place::default(),
             numbers => {
                 let (bytes, size) = numbers.number_bytes().unwrap_or_default();
                 Place::of(size as u32, bytes)
             }
         };
-        self.node(place, len, validity, 0, 0, scratch)
+        self.node(place, batch.len, validity, 0, 0, scratch)
     }
 
     fn nested<'s>(
         &mut self,
-        first: u64,
-        len: usize,
+        batch: &Batch<'s, Column<'s>>,
         rows: &Ranges<'_>,
-        validity: &Validity<'_>,
-        of: &dyn AnyColumn<'s>,
         scratch: &mut Scratch<'s>,
     ) -> Result<()> {
+        let Batch { first, len, validity, of, .. } = batch;
+        let (first, len) = (*first, *len);
         let mut all = Range { start: u64::MAX, end: 0 };
         for i in (0..len).filter(|i| validity.get(*i)) {
             let range = rows.get(i)?;
@@ -152,7 +132,15 @@ impl Tape {
         let children = of.ty().children();
         let place = Place { form: CHILDREN, values: [0; 2], spans: address(spans) };
         self.node(place, len, validity, count as u32, children as u32, scratch)?;
-        (0..children).try_for_each(|k| of.child(k, all.clone(), self, scratch))
+        for k in 0..children {
+            let child = of.child(k)?;
+            // A child may have fewer rows than its parent claims.
+            if all.end > child.rows() {
+                return Err(Error::needing(Kind::OutOfRange, What::CHILD, all.end, child.rows()));
+            }
+            self.column(&child, all.clone(), scratch)?;
+        }
+        Ok(())
     }
 
     fn node(

@@ -61,6 +61,7 @@ test('reading, verifying and describing with little memory', async () => {
     let whole = 0
     for (const pages of [0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 40, 80, 200, 600]) {
       await init({ [format]: limited(module(format), pages) })
+      if (format === 'vortex') await init({ verifier: limited(module('vortex-verify'), pages) })
       const all = await done(async () => {
         const file = await open(golden(name), options)
         await file.info()

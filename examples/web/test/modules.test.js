@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { init, open, preload, writeFilo } from '../lib/index.js'
 
 const golden = (name) => new Uint8Array(readFileSync(new URL(`../../../tests/golden/${name}`, import.meta.url)))
-const lengths = new Map(['filo', 'dataseries', 'jay', 'bcolz', 'vortex', 'write'].map((name) =>
+const lengths = new Map(['filo', 'dataseries', 'jay', 'bcolz', 'vortex', 'vortex-verify', 'write'].map((name) =>
   [readFileSync(new URL(`../pilaster-${name}.wasm`, import.meta.url)).length, name]))
 
 let loaded = []
@@ -64,10 +64,28 @@ test('verifying loads no further module, writing loads one', async () => {
   assert.deepEqual(await cost(() => writeFilo(Int32Array.of(1))), ['write'])
 })
 
+test('verifying Vortex loads the verifier, once', async () => {
+  const bytes = golden('vortex/enc_alp_a.vortex')
+  let fetched = 0
+  const slice = (start, end) => {
+    fetched += end - start
+    return bytes.slice(start, end)
+  }
+  const file = await open({ byteLength: bytes.length, slice })
+  assert.deepEqual(await cost(() => file.info()), [])
+  assert.deepEqual(await cost(() => file.verify()), ['vortex-verify'])
+  assert.deepEqual(await cost(() => file.verify()), [])
+  // What was fetched to open the file is not fetched again; of a file this small, it is everything.
+  assert.ok(fetched < bytes.length + 100, `${fetched} bytes of ${bytes.length}`)
+})
+
 test('with a reader of all formats, the module of the format verifies', async () => {
   await init({ reader: new URL('../pilaster.wasm', import.meta.url) })
   const file = await open(golden('dataseries/tiny.ds'))
   assert.deepEqual(await cost(() => file.verify()), [])
+  const vortex = await open(golden('vortex/enc_alp_a.vortex'))
+  assert.deepEqual(await cost(() => vortex.verify()), [])
+  assert.equal((await vortex.info()).segments > 0, true)
   await assert.rejects(init({ parquet: new Uint8Array() }), { kind: 'Source' })
   await assert.rejects(preload('parquet'), { kind: 'Source' })
 })

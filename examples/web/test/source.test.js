@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { test } from 'node:test'
 
 import { PilasterError, open } from '../lib/index.js'
-import { farAway } from './far.js'
+import { farAway, long } from './far.js'
 
 const golden = (name) => new Uint8Array(readFileSync(new URL(`../../../tests/golden/${name}`, import.meta.url)))
 
@@ -53,6 +53,22 @@ test('a file that is too large for memory is not fetched, and takes no memory', 
     assert.ok(far.fetched < 100_000, `${far.fetched} bytes were fetched`)
     assert.ok(file.memory < 4 << 20, `${file.memory} bytes of memory`)
   }
+})
+
+test('of a long column, only the requested rows are fetched', async () => {
+  const rows = 1 << 22
+  const source = await long(rows)
+  const file = await open(source)
+  assert.equal(file.rows, rows)
+  const [table, opened] = [file.table(), source.fetched]
+  assert.ok(opened < 100_000, `${opened} bytes to open it`)
+  const [a, b] = await table.read({ columns: ['A', 'B'], start: 3_000_000, end: 3_000_100 })
+  assert.deepEqual([a.length, a.get(99), b.length, b.get(99)], [100, 0, 100, 0])
+  // Ranges that are near each other are fetched together with the bytes between them; these are not.
+  assert.equal(source.fetched - opened, 100 * (4 + 8))
+  // More rows than one call and one batch read.
+  assert.equal((await table.read({ columns: ['A'], start: 0, end: 200_000 }))[0].length, 200_000)
+  assert.equal(source.fetched - opened, 100 * (4 + 8) + 200_000 * 4)
 })
 
 test('columns that are not requested are not fetched', async () => {
@@ -105,6 +121,19 @@ test('a Filo vector without a type lists the types that fit', async () => {
   assert.equal(error.kind, 'Misuse')
   assert.ok(error.fits.includes('int'))
   assert.equal((await open(bytes, { type: 'int' })).format, 'filo')
+})
+
+test('verifying Vortex finds what reading the rows does not', async () => {
+  const bytes = golden('vortex/enc_runend_a.vortex')
+  await (await open(bytes)).verify()
+  // The ends of runs are no longer in order.
+  bytes[59] ^= 0x80
+  const file = await open(bytes)
+  for (const table of file.tables) await table.read()
+  await assert.rejects(file.verify(), { kind: 'Invalid', field: 'run ends' })
+  // The file can still be read, and the verdict is the same.
+  await assert.rejects(file.verify(), { kind: 'Invalid', field: 'run ends' })
+  await file.table().read({ start: 0, end: 1 })
 })
 
 test('a truncated or changed file is read or a typed error', async () => {

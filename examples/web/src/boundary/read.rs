@@ -45,6 +45,7 @@ pub extern "C" fn absent(number: u32) -> u32 {
 }
 
 /// Reads rows of the columns whose numbers are in the input.
+#[cfg(feature = "rows")]
 #[unsafe(no_mangle)]
 pub extern "C" fn read(table: u32, from: u64, to: u64) -> u32 {
     module(|module| {
@@ -54,14 +55,14 @@ pub extern "C" fn read(table: u32, from: u64, to: u64) -> u32 {
 }
 
 /// Verifies the file.
-#[cfg(feature = "check")]
+#[cfg(feature = "verify")]
 #[unsafe(no_mangle)]
 pub extern "C" fn verify() -> u32 {
     module(|module| module.session.verify() as u32)
 }
 
 /// Describes how the file is stored.
-#[cfg(feature = "check")]
+#[cfg(feature = "info")]
 #[unsafe(no_mangle)]
 pub extern "C" fn info() -> u32 {
     module(|module| module.session.info() as u32)
@@ -80,12 +81,14 @@ pub extern "C" fn reply_len() -> u32 {
 }
 
 /// Returns the address of the tape.
+#[cfg(feature = "rows")]
 #[unsafe(no_mangle)]
 pub extern "C" fn tape() -> u32 {
     module(|module| address(module.session.tape.words.as_ptr().cast()))
 }
 
 /// Returns the length of the tape in words.
+#[cfg(feature = "rows")]
 #[unsafe(no_mangle)]
 pub extern "C" fn tape_len() -> u32 {
     module(|module| module.session.tape.words.len() as u32)

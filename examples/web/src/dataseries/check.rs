@@ -10,7 +10,7 @@ use pilaster::error::What;
 use super::{AHEAD, Series};
 use crate::heap::{filled, push};
 use crate::json::Json;
-use crate::pieces::{Missing, Pieces};
+use crate::pieces::Pieces;
 use crate::session::{Progress, Source};
 
 /// Number of extents that one step of [`Series::verify`] unpacks.
@@ -21,6 +21,7 @@ type Sum = (Option<usize>, [Option<Mode>; 2], [u64; 4]);
 
 impl Series {
     /// Unpacks some extents, with all checks on.
+    #[cfg(feature = "verify")]
     pub fn verify(
         &self,
         pieces: &Pieces,
@@ -29,7 +30,7 @@ impl Series {
         scratch: &mut Scratch<'_>,
     ) -> Result<Option<Progress>> {
         let first = *walk as usize;
-        let mut missing = Missing::default();
+        let input = pieces.input(source.len);
         let mut bytes = 0u64;
         let mut end = first;
         for header in self.headers.iter().skip(first).take(STEP) {
@@ -38,12 +39,12 @@ impl Series {
                 break;
             }
             end = end.saturating_add(1);
-            missing.look(pieces.get(header.span(), What::DATASERIES_EXTENT));
+            let _ = input.get(header.span(), What::DATASERIES_EXTENT);
         }
-        missing.end()?;
+        pieces.complete()?;
         for header in self.headers.get(first..end).unwrap_or_default() {
-            let extent = self.extent(header, pieces)?;
-            let ty = self.types.find(extent.type_name()).ok_or_else(|| header.unknown_type())?;
+            let extent = self.extent(header, input)?;
+            let ty = self.file.types().find(extent.type_name()).ok_or_else(|| header.unknown_type())?;
             extent.unpack(&ty, &ReadOptions::DEFAULT, &mut scratch.scope())?;
         }
         *walk = end as u64;
@@ -53,11 +54,12 @@ impl Series {
         }
     }
 
+    #[cfg(feature = "info")]
     pub fn info(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        json.name("order", self.order.name()).key("index").bool(self.index.is_some());
+        json.name("order", self.file.order().name()).key("index").bool(self.file.index().is_some());
         json.count("end", self.end.unwrap_or(source.len));
         json.key("types").open(b'[');
-        for ty in self.types.iter() {
+        for ty in self.file.types().iter() {
             let (major, minor) = ty.version();
             json.open(b'{').name("name", ty.name()).name("namespace", ty.namespace());
             json.key("version").open(b'[').signed(major.into()).signed(minor.into()).close(b']');
@@ -88,7 +90,7 @@ impl Series {
                 None => json.null(),
             };
             json.close(b']');
-            let record = t.and_then(|t| self.types.get(t)).map_or(0, |ty| ty.record_len() as u64);
+            let record = t.and_then(|t| self.file.types().get(t)).map_or(0, |ty| ty.record_len() as u64);
             let records = record.saturating_mul(header.rows.into());
             let modes = [(records > 0).then_some(header.fixed_mode), (header.pool > 4).then_some(header.variable_mode)];
             let add = [1, header.rows.into(), span.len, records.saturating_add(header.pool.into())];

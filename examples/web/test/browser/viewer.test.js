@@ -108,7 +108,7 @@ test('a page that was loaded opens every format without a network', async () => 
       await fresh.page.setInputFiles('#files', golden(name))
       await fresh.page.waitForFunction((name) => document.querySelector('#name').textContent === name, name.split('/').pop())
     }
-    assert.deepEqual(asked.filter((url) => url.endsWith('.wasm')).length, 6)
+    assert.deepEqual(asked.filter((url) => url.endsWith('.wasm')).length, 7)
   } finally {
     await fresh.close()
   }

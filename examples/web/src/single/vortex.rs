@@ -1,69 +1,47 @@
-//! A Vortex file: verification and storage.
+//! The storage of a Vortex file.
 
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::Scratch;
 use pilaster::error::What;
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Role, Visit};
 
-use super::Vortex;
 use crate::heap::push;
 use crate::json::Json;
 use crate::pieces::Pieces;
-use crate::session::{Progress, Source};
+use crate::session::Source;
 
-impl Vortex {
-    pub fn verify(
-        &self,
-        pieces: &Pieces,
-        source: &Source,
-        _: &mut u64,
-        scratch: &mut Scratch<'_>,
-    ) -> Result<Option<Progress>> {
-        let bytes = pieces.whole(source.len, What::INPUT)?;
-        File::open(bytes)?.verify(scratch).map(|()| None)
+pub fn info<'f>(file: &'f File<'f>, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
+    json.count("segments", file.segments() as u64);
+    json.key("metadata").open(b'[');
+    for k in 0..file.metadata_len() {
+        let (key, span) = file.metadata(k)?;
+        json.open(b'{').name("name", key).count("offset", span.at).count("size", span.len).close(b'}');
     }
-
-    pub fn info(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let all = self.pieces(pieces)?;
-        let file = File::open_pieces(&all, source.len, &Limits::DEFAULT)?;
-        json.count("segments", file.segments() as u64);
-        json.key("metadata").open(b'[');
-        for k in 0..file.metadata_len() {
-            let (key, span) = file.metadata(k)?;
-            json.open(b'{').name("name", key).count("offset", span.at).count("size", span.len).close(b'}');
-        }
-        json.close(b']');
-        json.key("tree").open(b'[');
-        file.visit(true, &mut |visit| {
-            node(json, visit);
-            Ok(())
-        })?;
-        json.close(b']');
-        // Arrays are in the segments, which are fetched only for a small file.
-        let whole = source.len <= pilaster::limits::Limits::DEFAULT.max_decoded >> 4;
-        if whole {
-            let bytes = pieces.whole(source.len, What::INPUT)?;
-            let file = File::open(bytes)?;
-            let shares = shares(&file)?;
-            json.key("encodings").open(b'[');
-            for share in &shares {
-                json.open(b'{').key("id").text(share.id);
-                if let Some(column) = share.column {
-                    json.count("column", column as u64);
-                }
-                json.key("zones")
-                    .bool(share.zones)
-                    .count("arrays", share.arrays)
-                    .count("size", share.bytes)
-                    .close(b'}');
-            }
-            json.close(b']');
-        }
+    json.close(b']');
+    json.key("tree").open(b'[');
+    file.visit(true, &mut |visit| {
+        node(json, visit);
         Ok(())
+    })?;
+    json.close(b']');
+    // Arrays are in the segments, which are fetched only for a small file.
+    let whole = source.len <= Limits::DEFAULT.max_decoded >> 4;
+    if whole {
+        pieces.whole(source.len, What::INPUT)?;
+        let shares = shares(file)?;
+        json.key("encodings").open(b'[');
+        for share in &shares {
+            json.open(b'{').key("id").text(share.id);
+            if let Some(column) = share.column {
+                json.count("column", column as u64);
+            }
+            json.key("zones").bool(share.zones).count("arrays", share.arrays).count("size", share.bytes).close(b'}');
+        }
+        json.close(b']');
     }
+    Ok(())
 }
 
 fn node(json: &mut Json, visit: &Visit<'_>) {

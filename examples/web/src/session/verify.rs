@@ -1,4 +1,4 @@
-//! Verification of a file, and description of its storage.
+//! Verification of a file.
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
@@ -28,21 +28,5 @@ impl Session {
             self.walk = 0;
         }
         Ok(left)
-    }
-
-    /// Describes how the file is stored.
-    pub fn info(&mut self) -> Status {
-        self.begin();
-        let done = self.try_info();
-        self.end(done.map(|()| None))
-    }
-
-    fn try_info(&mut self) -> Result<()> {
-        let Some(opened) = &self.opened else { return Err(closed()) };
-        self.reply.clear();
-        self.reply.open(b'{');
-        each!(opened, file => file.info(&self.pieces, &self.source, &mut self.reply)?);
-        self.reply.close(b'}');
-        Ok(())
     }
 }
