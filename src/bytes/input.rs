@@ -230,17 +230,16 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Returns a window: an input of the same file whose fetched bytes are released when the window is dropped. In modules
-    /// of WebAssembly, whose inputs are pieces, it is the same input.
+    /// Returns a window: an input of the same file whose fetched bytes are released when the window is dropped.
     pub(crate) fn window(&self) -> Window<'a> {
-        #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
+        #[cfg(feature = "alloc")]
         let fresh = match self.bytes {
             Bytes::Fetched(fetch) => fetch.fresh(),
             _ => None,
         };
         Window {
             input: *self,
-            #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
+            #[cfg(feature = "alloc")]
             fresh,
         }
     }
@@ -258,12 +257,12 @@ impl fmt::Debug for Input<'_> {
 #[allow(dead_code, reason = "formats use it")]
 pub(crate) struct Window<'a> {
     input: Input<'a>,
-    #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
+    #[cfg(feature = "alloc")]
     fresh: Option<Box<dyn Fetch + 'a>>,
 }
 
 /// Number of bytes after which a walk opens the next window.
-#[cfg(all(feature = "alloc", not(target_family = "wasm")))]
+#[cfg(feature = "alloc")]
 const WINDOW: u64 = 8 << 20;
 
 /// Number of bytes of one piece of a range that is read in pieces.
@@ -274,17 +273,13 @@ const PIECE: u64 = 1 << 20;
 impl Window<'_> {
     /// Returns whether the bytes that are fetched through this window are released with it.
     #[cfg(feature = "alloc")]
-    fn is_fresh(&self) -> bool {
-        #[cfg(not(target_family = "wasm"))]
-        let fresh = self.fresh.is_some();
-        #[cfg(target_family = "wasm")]
-        let fresh = false;
-        fresh
+    const fn is_fresh(&self) -> bool {
+        self.fresh.is_some()
     }
 
     /// Returns the input.
     pub(crate) fn input(&self) -> Input<'_> {
-        #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
+        #[cfg(feature = "alloc")]
         if let Some(fresh) = &self.fresh {
             return Input::fetched(&**fresh, self.input.len);
         }
@@ -293,9 +288,9 @@ impl Window<'_> {
 
     /// Returns whether at least `WINDOW` bytes were fetched: then the next step should use another window.
     pub(crate) fn is_full(&self) -> bool {
-        #[cfg(all(feature = "alloc", not(target_family = "wasm")))]
+        #[cfg(feature = "alloc")]
         let full = self.fresh.as_ref().is_some_and(|fresh| fresh.held() >= WINDOW);
-        #[cfg(not(all(feature = "alloc", not(target_family = "wasm"))))]
+        #[cfg(not(feature = "alloc"))]
         let full = false;
         full
     }

@@ -121,11 +121,12 @@ impl<'a> File<'a> {
     /// [`Kind::Missing`] with the offset and length of a range that no piece contains; errors of
     /// [`open_as`](Self::open_as).
     pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
-        Self::open_parts(Input::pieces(pieces, len), None, limits, true)
+        Self::open_input(Input::pieces(pieces, len), None, limits)
     }
 
-    /// Opens a file from `input`. `dtype` is used if the file stores no type. An error of [`Kind::Missing`] names a
-    /// single part of the metadata; [`open_pieces`](Self::open_pieces) names all missing parts together.
+    /// Opens a file from `input`. `dtype` is used if the file stores no type. Of an input that fetches ranges, only the
+    /// metadata is fetched here; if some of it is not present, all of it is asked for, and an error of [`Kind::Missing`]
+    /// names a range that contains it.
     ///
     /// ```
     /// use pilaster::bytes::Input;
@@ -146,12 +147,6 @@ impl<'a> File<'a> {
     /// # Errors
     /// Errors of [`open_as`](Self::open_as) and of [`Input::get`].
     pub fn open_input(input: Input<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
-        Self::open_parts(input, dtype, limits, false)
-    }
-
-    /// Opens a file from `input`. An error of [`Kind::Missing`] covers all missing parts of the metadata if
-    /// `together`, otherwise the first one.
-    fn open_parts(input: Input<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
         let end = postscript_range(&input)?;
         let depth = Depth::new(limits);
         let root = |span: FileRange, what| -> Result<Table<'a>> {
@@ -167,10 +162,7 @@ impl<'a> File<'a> {
                     return Err(Error::new(Kind::Unsupported, what, segment.at()));
                 }
             }
-            match root(span_in(segment)?, what) {
-                Err(e) if together => Err(missing_parts(e, postscript, &input)),
-                root => root.map(Some),
-            }
+            root(span_in(segment)?, what).map(Some).map_err(|e| missing_parts(e, postscript, &input))
         };
         let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
 

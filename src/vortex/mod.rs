@@ -106,7 +106,6 @@ mod text;
 mod tree;
 mod values;
 mod verify;
-mod verify_rows;
 mod visit;
 mod what;
 mod zones;

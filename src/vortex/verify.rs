@@ -86,9 +86,6 @@ impl<'a> File<'a> {
         }
         let budget = ROWS.max(self.input().len().saturating_mul(ROWS_PER_BYTE));
         let budget = budget.checked_div(share.of).unwrap_or(budget);
-        if cfg!(target_family = "wasm") {
-            return self.verify_rows(budget, scratch);
-        }
         let part = self.part()?;
         let mut checks = Checks::reading(scratch, budget);
         for k in (0..part.width()).filter(|k| share.has((*k as u64).saturating_add(1))) {

@@ -180,8 +180,6 @@ impl<'f> Walk<'_, 'f> {
         match self.arrays {
             Arrays::None => Ok(()),
             Arrays::All => self.node(&node.array()?, at),
-            // There, windows are no input of their own.
-            Arrays::Apart if cfg!(target_family = "wasm") => self.node(&node.array()?, at),
             Arrays::Apart => {
                 let window = node.file.input().window();
                 let file = node.file.with_input(window.input());

@@ -1,6 +1,8 @@
 //! Vortex files: what opening them fetches, which segments rows take, what zones bound.
 
-use pilaster::bytes::{Piece, Scratch};
+use std::sync::Mutex;
+
+use pilaster::bytes::{Fetch, FileRange, Input, Piece, Scratch};
 use pilaster::column::{Column as _, Part as _};
 use pilaster::error::{Error, Kind};
 use pilaster::limits::Limits;
@@ -47,6 +49,50 @@ fn two_or_three_requests_open_every_golden() {
             assert!(requests <= most, "{name} from {first} bytes: {requests} requests");
             assert!(first == TAIL_LEN || rows == 0 || fetched < bytes.len(), "{name}: all {fetched} bytes");
         }
+        opened += 1;
+    }
+    assert!(opened > 90, "{opened}");
+}
+
+/// Some ranges of a file, and those that were asked for in vain.
+struct Partial<'b> {
+    bytes: &'b [u8],
+    held: Vec<FileRange>,
+    wanted: Mutex<Vec<FileRange>>,
+}
+
+impl Fetch for Partial<'_> {
+    fn fetch(&self, range: FileRange) -> Option<&[u8]> {
+        let holds = |held: &FileRange| held.at <= range.at && range.end() <= held.end();
+        if !self.held.iter().any(holds) {
+            let mut wanted = self.wanted.lock().unwrap();
+            if !wanted.contains(&range) {
+                wanted.push(range);
+            }
+            return None;
+        }
+        self.bytes.get(range.at as usize..range.end()? as usize)
+    }
+}
+
+#[test]
+fn a_fetcher_is_asked_for_all_metadata_together() {
+    let mut opened = 0;
+    for golden in common::sound("vortex", "vortex") {
+        let (name, bytes) = (&golden.name, golden.bytes());
+        let Ok(whole) = File::open(&bytes) else { continue };
+        let len = bytes.len() as u64;
+        let mut file = Partial { bytes: &bytes, held: vec![], wanted: Mutex::default() };
+        // The end marker, the postscript, everything else.
+        for _ in 0..3 {
+            let error = File::open_input(Input::fetched(&file, len), None, &Limits::DEFAULT).unwrap_err();
+            assert_eq!(error.kind(), Kind::Missing, "{name}");
+            file.held.append(file.wanted.get_mut().unwrap());
+        }
+        let rows = File::open_input(Input::fetched(&file, len), None, &Limits::DEFAULT).unwrap().rows();
+        assert_eq!(rows, whole.rows(), "{name}");
+        let fetched: u64 = file.held.iter().map(|range| range.len).sum();
+        assert!(fetched < len || rows == Ok(0), "{name}: {fetched} bytes");
         opened += 1;
     }
     assert!(opened > 90, "{opened}");

@@ -137,11 +137,9 @@ pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> 
     })
 }
 
-/// Whether on this machine codes are decoded in large pieces, because each piece costs more than its own codes. Not in
-/// modules of WebAssembly, which have 80 KB (compressed) for all of Vortex.
+/// Whether on this machine codes are decoded in large pieces, because each piece costs more than its own codes.
 fn is_slow(codes: &Node<'_>) -> bool {
-    FAST && !cfg!(target_family = "wasm")
-        && !matches!(codes.encoding(), Some(Encoding::Primitive | Encoding::BitPacked | Encoding::For))
+    FAST && !matches!(codes.encoding(), Some(Encoding::Primitive | Encoding::BitPacked | Encoding::For))
 }
 
 /// The number of codes that are decoded at once: more than a block where memory for them is left.
