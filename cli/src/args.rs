@@ -157,14 +157,8 @@ pub struct Text {
     /// The table, if the file has several
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
-    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'
-    #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
-    pub condition: Option<Expression<Test>>,
-    /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost
-    #[arg(long)]
-    pub trust_statistics: bool,
     #[command(flatten)]
-    pub time: Time,
+    pub conditions: Conditions,
     /// The form of the text [default: table on a terminal, else csv]
     #[arg(long, value_name = "FORM")]
     #[arg(value_parser = one_of([("table", Form::Table), ("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
@@ -198,6 +192,26 @@ pub enum Form {
     Table,
     Csv,
     JsonLines,
+}
+
+/// Conditions on rows.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Conditions {
+    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'
+    #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
+    pub condition: Option<Expression<Test>>,
+    /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost
+    #[arg(long)]
+    pub trust_statistics: bool,
+    #[command(flatten)]
+    pub time: Time,
+}
+
+impl Conditions {
+    /// Returns whether a condition is given.
+    pub fn are_given(&self) -> bool {
+        self.condition.is_some() || self.time.is_given()
+    }
 }
 
 /// A range of times.
@@ -316,12 +330,16 @@ pub struct Convert {
     /// The table to read if FILE has several, else the name of the table to write
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
+    #[command(flatten)]
+    pub conditions: Conditions,
     /// Write dates and times as the stored integers
     #[arg(long)]
     pub stored_times: bool,
     /// Jay: convert timestamps of any unit to nanoseconds. Jay and bcolz: drop the time zone
     #[arg(long)]
     pub any_time: bool,
+    #[command(flatten)]
+    pub threads: Threads,
     #[command(flatten)]
     pub jay: ToJay,
     #[command(flatten)]
@@ -506,7 +524,10 @@ mod tests {
             (all.form(false), all.columns, all.table),
             (Form::JsonLines, Some(vec!["a".into(), "b".into()]), Some("T".into()))
         );
-        assert_eq!(all.time, Time { column: Some("t".into()), from: Some("-3".into()), until: Some("1e9".into()) });
+        assert_eq!(
+            all.conditions.time,
+            Time { column: Some("t".into()), from: Some("-3".into()), until: Some("1e9".into()) }
+        );
     }
 
     #[test]

@@ -299,7 +299,7 @@ fn column(
     let head = Head { name, ty, nullable: false, rows, facts: Vec::new(), texts: false };
     let file = File::from(dataset);
     let columns = Columns::numbered(dataset.arrays().iter().map(|array| array.name().to_owned()));
-    let table = Chosen { windows: Windows { input, file: &file, table: None }, columns: &columns };
+    let table = Chosen { windows: Windows::new(input, &file, None), columns: &columns };
     dump::values(&table, (k, Some(path)), &head, part_room(&file)?, out)?;
     Ok(write!(out, "}}")?)
 }

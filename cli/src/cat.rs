@@ -151,9 +151,7 @@ impl Reading<'_> {
         let choice = Choice {
             rows: &piece.rows,
             columns: self.how.columns.as_deref(),
-            time: &self.how.time,
-            condition: self.how.condition.as_ref(),
-            trust: self.how.trust_statistics,
+            conditions: &self.how.conditions,
             stored_times: self.how.stored_times,
             texts: self.input.texts(),
             rules: self.input.rules(),

@@ -110,6 +110,13 @@ pub struct Seen<'c, P> {
     columns: &'c Columns,
 }
 
+impl<P> Seen<'_, P> {
+    /// Returns the part with all of its columns.
+    pub const fn all(&self) -> &P {
+        &self.part
+    }
+}
+
 impl<P: Part> Part for Seen<'_, P> {
     type Col = Stored<P::Col>;
 

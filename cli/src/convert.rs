@@ -24,6 +24,7 @@ use crate::args::Convert;
 use crate::columns::Columns;
 use crate::failure::Failure;
 use crate::feed::{View, Windows, convert};
+use crate::filter::Filter;
 use crate::open::{self, Input, part_room};
 use crate::target::Target;
 
@@ -100,9 +101,10 @@ pub fn run(
     let (mut table, room) = (open::table(file, wanted)?, part_room(file)?);
     // An estimate: one row may take more. The loop below then grows the memory.
     let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM))?;
-    let mut columns = choose(&mut table, input, how, to, &mut memory)?;
+    let (mut columns, filter) = choose(&mut table, input, how, to, &mut memory)?;
     columns.stored_times = how.stored_times;
-    let windows = Some(Windows { input, file, table: wanted });
+    let condition = filter.as_ref().map(|filter| (filter, how.conditions.trust_statistics));
+    let windows = Some(Windows { input, file, table: wanted, condition });
     let mut view = View { table, columns: &columns, windows };
     // The target has a key only if all columns are converted.
     let keys = how.jay.keys.unwrap_or(if how.columns.is_none() && !input.tolerant { keys } else { 0 });
@@ -138,22 +140,24 @@ pub fn write<T: Table>(
     }
 }
 
-/// Chooses the columns by the first part.
+/// Chooses the columns by the first part, and binds the conditions on rows.
 fn choose(
     table: &mut any::Table<'_>,
     input: &Input,
     how: &Convert,
     to: Format,
     memory: &mut Memory,
-) -> Result<Columns, Failure> {
+) -> Result<(Columns, Option<Filter>), Failure> {
     table.restart()?;
-    let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(Columns::default()) };
-    let mut columns = Columns::all(&part, input.rules())?.pick(how.columns.as_deref())?;
+    let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok((Columns::default(), None)) };
+    let all = Columns::all(&part, input.rules())?;
+    let filter = how.conditions.bind(&part, &all)?;
+    let mut columns = all.pick(how.columns.as_deref())?;
     // A single array of bcolz has no name, which no other format allows. A Filo column has this name, too.
     if part.width() == 1 && to != Format::Bcolz {
         columns.name_the_unnamed("v");
     }
-    Ok(columns)
+    Ok((columns, filter))
 }
 
 /// The remedy for a column that no option converts.
@@ -374,14 +378,17 @@ fn to_dataseries_of<T: Table, E: Endian>(
     }
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
     crate::rewrite::warn_of_order(how, order, [ty]);
-    let slots = usize::try_from(extents)
+    // Of two consecutive extents of joined groups, only one may have less than half the rows.
+    let slots = usize::try_from(extents.saturating_mul(2))
         .map_err(|_| Failure::Input(format!("{extents} extents are more than this machine can address")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
     let mut refused = None;
     let done = target.fill(|sink| {
         let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
         let builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
-        let mut builder = Noting::new(builder);
+        // Few rows of a part may meet a condition.
+        let joined = table.windows.is_some_and(|windows| windows.condition.is_some());
+        let mut builder = Noting::new(if joined { builder.join() } else { builder });
         table.restart()?;
         builder.convert(table, scratch, &mut refused)?;
         builder.build.finish()
@@ -446,6 +453,9 @@ fn to_bcolz<T: Table>(
     table.restart()?;
     while let Some(part) = table.next_part(&mut scratch.scope())? {
         rows = rows.saturating_add(part.rows()).saturating_add(table.skip(u64::MAX)?);
+    }
+    if let Some(windows) = table.windows.filter(|windows| windows.condition.is_some()) {
+        rows = windows.rows(table.columns, scratch)?;
     }
     let options = bcolz::write::WriteOptions {
         params: params(how),

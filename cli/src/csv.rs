@@ -127,13 +127,13 @@ fn quote(out: &mut String, field: &str, missing: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Time;
+    use crate::args::Conditions;
     use crate::sample;
     use crate::walk::{Choice, rows};
 
     fn text(names: &[&str], header: bool, missing: &str) -> String {
         let mut out = Vec::new();
-        let (all, any) = (0..u64::MAX, Time::default());
+        let (all, any) = (0..u64::MAX, Conditions::default());
         let choice = Choice::of(&all, &any);
         rows(&mut sample::table(names), choice, &mut Csv::new(&mut out, header, missing)).unwrap();
         String::from_utf8(out).unwrap()

@@ -1,12 +1,20 @@
 //! Passes the rows of a table to the writer of a format, in bounded memory.
 
+use std::ops::Range;
+
 use pilaster::any::{self, File};
 use pilaster::bytes::{Fetch as _, Scratch};
-use pilaster::column::{self, Build, Column as _, Feed, Part as _, Table, fit};
+use pilaster::column::{self, Build, Column, Feed, Part as _, Table, fit};
+use pilaster::error::{Kind, What};
 use pilaster::{Error, Result};
 
 use crate::columns::{Columns, Seen};
+use crate::filter::Filter;
 use crate::open::Input;
+use crate::pieces;
+use crate::progress::Progress;
+use crate::sieve::Sieve;
+use crate::slice::slice;
 
 /// Number of fetched bytes after which the next window is opened.
 pub const WINDOW: u64 = 8 << 20;
@@ -18,6 +26,15 @@ pub struct Windows<'c> {
     pub file: &'c File<'c>,
     /// The name of the table; the only one if `None`.
     pub table: Option<&'c str>,
+    /// The condition on rows, and whether statistics that nothing checks may rule rows out.
+    pub condition: Option<(&'c Filter, bool)>,
+}
+
+impl<'c> Windows<'c> {
+    /// All rows of the table called `table`.
+    pub const fn new(input: &'c Input<'c>, file: &'c File<'c>, table: Option<&'c str>) -> Self {
+        Windows { input, file, table, condition: None }
+    }
 }
 
 /// A table with only the chosen columns.
@@ -58,12 +75,20 @@ pub fn convert<T: Table, B: Build>(
     build: &mut B,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
-    let Some(windows) = table.windows.filter(|windows| windows.input.window().is_some()) else {
-        return column::convert(table, build, scratch);
-    };
+    let wanted = |windows: &Windows<'_>| windows.condition.is_some() || windows.input.window().is_some();
+    let Some(windows) = table.windows.filter(wanted) else { return column::convert(table, build, scratch) };
+    let rows = || pieces::count(windows.file, windows.table).unwrap_or(0);
+    let columns = table.columns;
     match build.feed() {
-        Feed::Groups { rows } => by_groups(&windows, table.columns, build, rows.max(1), scratch),
-        Feed::Columns => by_columns(&windows, table.columns, build, scratch),
+        Feed::Groups { rows: most } => {
+            let mut progress = Progress::counted(rows, true);
+            by_groups(&windows, columns, build, most.max(1), &mut progress, scratch)
+        }
+        Feed::Columns => {
+            // Every column counts its rows, in every pass.
+            let mut progress = Progress::counted(|| rows().saturating_mul(columns.numbers.len() as u64), true);
+            by_columns(&windows, columns, build, &mut progress, scratch)
+        }
     }
 }
 
@@ -73,7 +98,29 @@ pub type Part<'p> = Seen<'p, any::Part<'p>>;
 /// Reads rows of a part.
 pub type Each<'e, E> = dyn FnMut(&Part<'_>, u64, &dyn Fn() -> bool, &mut Scratch<'_>) -> Result<u64, E> + 'e;
 
+/// Consecutive rows of a part.
+type Run = Range<u64>;
+
 impl Windows<'_> {
+    /// Returns the number of rows that meet the condition.
+    pub fn rows(&self, columns: &Columns, scratch: &mut Scratch<'_>) -> Result<u64> {
+        let mut rows = 0u64;
+        self.each(columns, scratch, &mut |part, row, full, _| {
+            let (mut sieve, mut row) = (self.sieve(part, row)?, row);
+            while row < part.rows() && !full() {
+                let end = part.rows().min(row.saturating_add(SPAN));
+                rows = rows.saturating_add(sum(&runs(&mut sieve, row..end)?));
+                row = end;
+            }
+            Ok::<_, Error>(row)
+        })?;
+        Ok(rows)
+    }
+
+    fn sieve<'p>(&'p self, part: &Part<'p>, row: u64) -> Result<Option<Sieve<'p, any::Column<'p>>>> {
+        self.condition.map(|(filter, trust)| Sieve::new(part.all(), filter, trust, row)).transpose()
+    }
+
     /// Passes each part to `each`, with the row to begin with, and a function that returns whether the window is full:
     /// then `each` may stop, and returns the row to continue with, in another window.
     pub fn each<E: From<Error>>(
@@ -112,22 +159,54 @@ impl Windows<'_> {
     }
 }
 
+/// Number of rows that are tested before those that are kept are fed.
+const SPAN: u64 = 1 << 16;
+
+/// Returns the rows of `rows` that are kept.
+fn runs<C: Column>(sieve: &mut Option<Sieve<'_, C>>, rows: Run) -> Result<Vec<Run>> {
+    let Some(sieve) = sieve else { return Ok(vec![rows]) };
+    let (mut runs, mut row): (Vec<Run>, u64) = (Vec::new(), rows.start);
+    while row < rows.end {
+        let mut now = row..rows.end;
+        for kept in sieve.test(&mut now)? {
+            let kept = row.saturating_add(*kept as u64);
+            match runs.last_mut() {
+                Some(run) if run.end == kept => run.end = kept.saturating_add(1),
+                _ => runs.push(kept..kept.saturating_add(1)),
+            }
+        }
+        row = now.end;
+    }
+    Ok(runs)
+}
+
+fn sum(runs: &[Run]) -> u64 {
+    runs.iter().fold(0, |sum, run| sum.saturating_add(run.end.saturating_sub(run.start)))
+}
+
 fn by_groups<B: Build>(
     windows: &Windows<'_>,
     columns: &Columns,
     build: &mut B,
     most: u64,
+    progress: &mut Progress,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
+    let mut done = 0u64;
     windows.each(columns, scratch, &mut |part, row, full, scratch| {
-        let mut first = row;
+        let (mut sieve, mut first) = (windows.sieve(part, row)?, row);
         while first < part.rows() && (first == row || !full()) {
             let end = part.rows().min(first.saturating_add(most));
-            build.open(end.saturating_sub(first))?;
-            for k in 0..part.width() {
-                feed(part, k, (first, end), 0, build, &|| false, scratch)?;
+            let runs = runs(&mut sieve, first..end)?;
+            if !runs.is_empty() {
+                build.open(sum(&runs))?;
+                for k in 0..part.width() {
+                    feed(part, k, &runs, &mut 0, build, &|| false, scratch)?;
+                }
+                build.close()?;
             }
-            build.close()?;
+            done = done.saturating_add(end.saturating_sub(first));
+            progress.at(done);
             first = end;
         }
         Ok(first)
@@ -138,8 +217,10 @@ fn by_columns<B: Build>(
     windows: &Windows<'_>,
     columns: &Columns,
     build: &mut B,
+    progress: &mut Progress,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
+    let mut done = 0u64;
     for k in 0..columns.numbers.len() {
         let (mut pass, mut passes) = (0, 1);
         while pass < passes {
@@ -150,12 +231,21 @@ fn by_columns<B: Build>(
                     build.open(part.rows())?;
                     opened = true;
                 }
-                let done = feed(part, k, (row, part.rows()), at.saturating_add(row), build, full, scratch)?;
-                if done >= part.rows() {
-                    at = at.saturating_add(part.rows());
+                let (mut sieve, mut first) = (windows.sieve(part, row)?, row);
+                while first < part.rows() && (first == row || !full()) {
+                    let span = if sieve.is_some() { SPAN } else { u64::MAX };
+                    let end = part.rows().min(first.saturating_add(span));
+                    let runs = runs(&mut sieve, first..end)?;
+                    let next = feed(part, k, &runs, &mut at, build, full, scratch)?.unwrap_or(end);
+                    done = done.saturating_add(next.saturating_sub(first).checked_div(passes.into()).unwrap_or(0));
+                    progress.at(done);
+                    first = next;
                 }
-                Ok::<_, B::Error>(done)
+                Ok::<_, B::Error>(first)
             })?;
+            if opened && at == 0 {
+                nothing(windows, columns, k, build, scratch)?;
+            }
             if opened {
                 build.close()?;
             }
@@ -165,27 +255,69 @@ fn by_columns<B: Build>(
     Ok(())
 }
 
-/// Feeds rows of one column until `full` returns true. The first row has the number `at`. Returns the row after
-/// those that were read. Without rows there is one empty batch.
+/// Feeds one empty batch of a column without rows.
+fn nothing<B: Build>(
+    windows: &Windows<'_>,
+    columns: &Columns,
+    k: usize,
+    build: &mut B,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
+    let mut fed = false;
+    windows.each(columns, scratch, &mut |part, _, _, scratch| {
+        if !std::mem::replace(&mut fed, true) {
+            let column = part.column(k)?;
+            let batch = column.read(0..0, &mut scratch.scope())?;
+            build.batch(k, part.name(k)?, 0, &column, &batch)?;
+        }
+        Ok::<_, B::Error>(part.rows())
+    })
+}
+
+/// Number of rows that are read and not fed, at most, between two that are.
+const GAP: u64 = 1 << 10;
+
+/// Feeds rows of one column until `full` returns true: then returns the row after those that were read. The first row has
+/// the number `at`, which is increased.
 fn feed<B: Build>(
     part: &Part<'_>,
     k: usize,
-    (first, end): (u64, u64),
-    at: u64,
+    runs: &[Run],
+    at: &mut u64,
     build: &mut B,
     full: &dyn Fn() -> bool,
     scratch: &mut Scratch<'_>,
-) -> Result<u64, B::Error> {
-    let column = part.column(k)?;
-    let mut row = first;
-    loop {
+) -> Result<Option<u64>, B::Error> {
+    let (column, name) = (part.column(k)?, part.name(k)?);
+    let mut left = runs.iter().cloned().peekable();
+    while let Some(run) = left.peek() {
+        // Runs that are close to each other are read together.
+        let start = run.start;
+        let near = |end: u64, run: &Run| (run.start.saturating_sub(end) <= GAP).then_some(run.end);
+        let end = left.clone().try_fold(start, |end, run| near(end, &run).ok_or(end)).unwrap_or_else(|end| end);
         let mut inner = scratch.scope();
-        let fitting = fit(&column, row..end, inner.room())?;
+        let fitting = fit(&column, start..end, inner.room())?;
         let batch = column.read(fitting, &mut inner)?;
-        build.batch(k, part.name(k)?, at.saturating_add(row.saturating_sub(first)), &column, &batch)?;
-        row = row.saturating_add((batch.len as u64).max(1));
-        if row >= end || full() {
-            return Ok(row);
+        if batch.len == 0 {
+            // Violates the contract of `Column::read`. Without this check the loop would not end.
+            return Err(Error::new(Kind::Truncated, What::ROW, start).into());
+        }
+        let read = start.saturating_add(batch.len as u64);
+        while let Some(run) = left.peek_mut()
+            && run.start < read
+        {
+            let rows = run.start..run.end.min(read);
+            let place = |row: u64| usize::try_from(row.saturating_sub(start)).unwrap_or(usize::MAX);
+            build.batch(k, name, *at, &column, &slice(&batch, place(rows.start)..place(rows.end))?)?;
+            *at = at.saturating_add(rows.end.saturating_sub(rows.start));
+            run.start = rows.end;
+            if run.is_empty() {
+                left.next();
+            }
+        }
+        if full() {
+            return Ok(Some(read));
         }
     }
+    Ok(None)
 }

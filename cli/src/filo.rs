@@ -20,7 +20,7 @@ impl Special for Vector<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         head(self, input.bytes()?, out)?;
         let (file, columns) = (File::Filo(*self), Columns::all(self, input.rules())?);
-        let windows = Windows { input, file: &file, table: None };
+        let windows = Windows::new(input, &file, None);
         info::columns(&Chosen { windows, columns: &columns }, 0, out)
     }
 
@@ -28,7 +28,7 @@ impl Special for Vector<'_> {
         // Every element type of Filo has a missing value, even if the encoding cannot store it.
         let heads = dump::heads(self, "filo", |_| true)?;
         let columns = Columns::all(self, input.rules())?;
-        let table = Chosen { windows: Windows { input, file, table: None }, columns: &columns };
+        let table = Chosen { windows: Windows::new(input, file, None), columns: &columns };
         dump::table(self.rows(), &facts(self, input.bytes()?), &heads, &table, 0, out)
     }
 

@@ -176,13 +176,13 @@ impl<W: Write> Rows for Grid<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Time;
+    use crate::args::Conditions;
     use crate::sample;
     use crate::walk::{Choice, rows};
 
     fn table(names: &[&str], terminal: Option<usize>) -> String {
         let mut out = Vec::new();
-        let (all, any) = (0..u64::MAX, Time::default());
+        let (all, any) = (0..u64::MAX, Conditions::default());
         let choice = Choice::of(&all, &any);
         let mut grid = Grid::new(&mut out, true, "", terminal);
         rows(&mut sample::table(names), choice, &mut grid).unwrap();

@@ -74,7 +74,7 @@ fn document(
         let counts = match how.verbose {
             true => {
                 let columns = Columns::numbered(table.columns.iter().map(|column| column.name.clone()));
-                let windows = Windows { input, file, table: Some(&table.name) };
+                let windows = Windows::new(input, file, Some(&table.name));
                 counts(&Chosen { windows, columns: &columns }, part_room(file)?)?
             }
             false => Vec::new(),

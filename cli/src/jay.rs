@@ -43,7 +43,7 @@ impl Special for File<'_> {
             head.nullable = field.null_count() > 0;
             head.facts = vec![("stype", stype_name(&field)?.into())];
         }
-        let table = Chosen { windows: Windows { input, file, table: None }, columns: &columns };
+        let table = Chosen { windows: Windows::new(input, file, None), columns: &columns };
         dump::table(self.rows(), &facts(self, &columns)?, &heads, &table, 0, out)
     }
 

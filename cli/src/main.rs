@@ -6,11 +6,11 @@
 //! | `budget`, `failure` | how much a file may cost; errors and exit status |
 //! | `open`, `foreign` | the file: its bytes, its format, its element type, its tables; names of other formats |
 //! | `columns` | a choice of columns, with their names |
-//! | `walk`, `filter` | row by row over all columns; conditions on rows |
+//! | `walk`, `filter`, `sieve` | row by row over all columns; conditions on rows; the rows that meet them |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
-//! | `feed`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory |
+//! | `feed`, `slice`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory; some rows of a batch |
 //! | `cat`, `convert`, `dump`, `info`, `verify` | the commands, over the traits of `pilaster::column` alone |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
@@ -76,6 +76,8 @@ mod progress;
 mod rewrite;
 #[cfg(test)]
 mod sample;
+mod sieve;
+mod slice;
 mod sources;
 mod special;
 mod tables;
@@ -93,6 +95,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use pilaster::any::{File, Format};
+use pilaster::dataseries::write::Repack;
 
 use args::{Cli, Command, Recover};
 use escape::Shown;
@@ -188,10 +191,16 @@ fn each(
 /// Copies DataSeries to DataSeries extent by extent; every other conversion is row by row.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let to = convert::target(input.format, how)?;
+    if how.conditions.are_given() && how.dataseries.repack() != Repack::KEEP {
+        let why = "--plain, --compact, --pad and --ordering are for complete files, not for rows by a condition";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let (target, mut err) = (&convert::open_target(how, to)?, Shown::new(io::stderr()));
     let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
     match (file, to) {
-        (File::DataSeries(series), Format::DataSeries) => rewrite::convert(input, series, (how, target), out),
+        (File::DataSeries(series), Format::DataSeries) if !how.conditions.are_given() => {
+            rewrite::convert(input, series, (how, target), out)
+        }
         (_, to) => {
             special(file).before_convert(input)?;
             convert::run(input, file, special(file).keys(), (how, target), to, out)

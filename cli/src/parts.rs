@@ -27,7 +27,7 @@ pub struct Chosen<'c> {
 
 impl Parts for Chosen<'_> {
     fn each(&self, scratch: &mut Scratch<'_>, each: &mut Each<'_, Failure>) -> Result<(), Failure> {
-        let Windows { input, file, table } = self.windows;
+        let Windows { input, file, table, .. } = self.windows;
         if input.dataset().is_none() {
             return self.windows.each(self.columns, scratch, each);
         }

@@ -22,7 +22,7 @@ impl Special for File<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> std::result::Result<(), Failure> {
         tree_and_encodings(self, out)?;
         let (file, columns) = (AnyFile::Vortex(*self), Columns::all(&self.part()?, input.rules())?);
-        let table = Chosen { windows: Windows { input, file: &file, table: None }, columns: &columns };
+        let table = Chosen { windows: Windows::new(input, &file, None), columns: &columns };
         // The tree already shows a column that cannot be decoded. Nothing is counted then.
         match info::columns(&table, 0, out) {
             Err(Failure::Format(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
@@ -35,7 +35,7 @@ impl Special for File<'_> {
         let part = self.part()?;
         let heads = dump::heads(&part, "vortex", |column| column.nullable())?;
         let columns = Columns::all(&part, input.rules())?;
-        let table = Chosen { windows: Windows { input, file, table: None }, columns: &columns };
+        let table = Chosen { windows: Windows::new(input, file, None), columns: &columns };
         dump::table(part.rows(), &facts(self)?, &heads, &table, 0, out)
     }
 

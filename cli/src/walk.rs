@@ -4,19 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pilaster::Result;
-use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, Memory, Part, Prim, Table, Type, Value, fit};
-use pilaster::error::{Error, Kind, What};
-use pilaster::limits::Limits;
+use pilaster::column::{Batch, Column, Memory, Part, Table};
+use pilaster::error::{Error, Kind};
 
-use crate::args::Time;
+use crate::args::Conditions;
 use crate::columns::{Columns, Rules, Stored};
 use crate::failure::Failure;
-use crate::filter::{Expression, Filter, Literal, Operator, Test};
+use crate::filter::Filter;
+use crate::sieve::{BATCH_ROOM, Side, Sieve, count, read};
 use crate::type_name::type_name;
-
-/// Bytes of memory for the batches of all columns together, unless one row takes more.
-const BATCH_ROOM: usize = 1 << 22;
 
 /// The columns whose rows follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,12 +47,7 @@ pub struct Choice<'c> {
     pub rows: &'c Range<u64>,
     /// Names of columns, in this order; all columns if `None`.
     pub columns: Option<&'c [String]>,
-    /// A range of stored times.
-    pub time: &'c Time,
-    /// Rows by a condition.
-    pub condition: Option<&'c Expression<Test>>,
-    /// Whether statistics that nothing checks may rule rows out.
-    pub trust: bool,
+    pub conditions: &'c Conditions,
     /// Dates and times are the stored integers.
     pub stored_times: bool,
     /// Whether byte strings are printed as text if they are UTF-8.
@@ -65,36 +56,10 @@ pub struct Choice<'c> {
 }
 
 impl<'c> Choice<'c> {
-    /// The rows `rows` that `time` leaves, with all columns.
+    /// The rows `rows` that `conditions` leave, with all columns.
     #[cfg(test)]
-    pub fn of(rows: &'c Range<u64>, time: &'c Time) -> Self {
-        Choice {
-            rows,
-            columns: None,
-            time,
-            condition: None,
-            trust: false,
-            stored_times: false,
-            texts: false,
-            rules: Rules::default(),
-        }
-    }
-
-    /// Returns the conditions of both kinds joined. `time` names the column of times that is meant if none is named.
-    fn condition(&self, time: impl FnOnce() -> Result<String, Failure>) -> Result<Option<Expression<Test>>, Failure> {
-        let mut all: Vec<_> = self.condition.cloned().into_iter().collect();
-        if self.time.is_given() {
-            let column = match &self.time.column {
-                Some(name) => name.clone(),
-                None => time()?,
-            };
-            for (operator, bound) in [(Operator::AtLeast, &self.time.from), (Operator::Less, &self.time.until)] {
-                let bound = bound.iter().map(|literal| Literal { text: literal.clone(), quoted: false });
-                let compare = |literal| Test::Compare { column: column.clone(), operator, literal };
-                all.extend(bound.map(compare).map(Expression::Test));
-            }
-        }
-        Ok(if all.is_empty() { None } else { Some(Expression::And(all)) })
+    pub fn of(rows: &'c Range<u64>, conditions: &'c Conditions) -> Self {
+        Choice { rows, columns: None, conditions, stored_times: false, texts: false, rules: Rules::default() }
     }
 }
 
@@ -217,50 +182,13 @@ impl<'w> Walk<'w> {
 /// Chooses the columns, binds the conditions on rows, and announces the names.
 fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(Columns, Option<Filter>), Failure> {
     let all = Columns::all(part, choice.rules)?;
-    let filter = choice.condition(|| {
-        let times: Vec<_> = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty()))).collect();
-        let number = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64));
-        let none = || Failure::Usage("no column has 64-bit times: choose one with --time".to_owned());
-        let stamp = times.iter().find(|(_, ty)| matches!(ty, Type::Timestamp(_)));
-        let (k, _) = *stamp.or_else(|| times.iter().find(|(_, ty)| number(*ty))).ok_or_else(none)?;
-        Ok(part.name(k)?.to_owned())
-    })?;
-    let filter = filter.map(|filter| Filter::bind(&filter, &|name| all.find(name), &|k| part.column(k))).transpose()?;
+    let filter = choice.conditions.bind(part, &all)?;
     let columns = all.pick(choice.columns)?;
     let types =
         columns.numbers.iter().map(|k| type_name(&Stored::new(part.column(*k)?, choice.stored_times), "vortex", false));
     let types = types.collect::<Result<Vec<_>>>()?;
     to.head(&Head { names: columns.names.clone(), types, texts: choice.texts })?;
     Ok((columns, filter))
-}
-
-/// Columns that are read side by side, each into memory of its own.
-struct Side<C> {
-    columns: Vec<C>,
-    memories: Vec<Vec<u8>>,
-}
-
-impl<C: Column> Side<C> {
-    /// The columns, with `memory` bytes for all of them together.
-    fn new(columns: Vec<C>, memory: usize) -> Self {
-        let share = memory.checked_div(columns.len()).unwrap_or(0).max(1 << 12);
-        let memories = vec![vec![0; share]; columns.len()];
-        Side { columns, memories }
-    }
-
-    /// Reads batches of all columns. `rows.end` becomes the row up to which all of them go.
-    fn read<'m>(&'m mut self, rows: &mut Range<u64>) -> Result<Vec<Batch<'m, C>>>
-    where
-        C: 'm,
-    {
-        let mut batches = Vec::with_capacity(self.columns.len());
-        for (column, memory) in self.columns.iter().zip(&mut self.memories) {
-            let batch = read(column, rows.clone(), memory)?;
-            rows.end = rows.end.min(rows.start.saturating_add(batch.len as u64));
-            batches.push(batch);
-        }
-        Ok(batches)
-    }
 }
 
 /// Passes `rows` of a part to `to`, until `stop` returns true. Returns the row after those that were read.
@@ -276,31 +204,19 @@ fn part_rows<P: Part, R: Rows>(
     to: &mut R,
 ) -> Result<u64, Failure> {
     let columns = picked.numbers.iter().map(|k| Ok(Stored::new(part.column(*k)?, choice.stored_times)));
-    let tested = filter.map_or(&[][..], |filter| &filter.columns).iter().map(|k| part.column(*k));
     let mut shown = Side::new(columns.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
-    let mut tested = Side::new(tested.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
-    let mut zones = Zones { columns: tested.columns.clone(), trust: choice.trust, known: rows.start };
+    let mut sieve =
+        filter.map(|filter| Sieve::new(part, filter, choice.conditions.trust_statistics, rows.start)).transpose()?;
     let mut row = rows.start;
-    let mut kept = Vec::new();
     while row < rows.end && (row == rows.start || !stop()) {
         let mut now = row..rows.end;
-        if let Some(filter) = filter {
-            if let Some(end) = zones.none_until(filter, row)? {
-                row = end.clamp(row.saturating_add(1), rows.end);
-                continue;
-            }
-            now.end = now.end.min(zones.known.max(row.saturating_add(1)));
-            let batches = tested.read(&mut now)?;
-            kept.clear();
-            for i in 0..count(&now) {
-                if filter.keeps(&mut |place| batches.get(place).map_or(Ok(Value::Null), |batch| batch.value(i)))? {
-                    kept.push(i);
-                }
-            }
-        }
+        let kept = match &mut sieve {
+            Some(sieve) => Some(sieve.test(&mut now)?),
+            None => None,
+        };
         // Nothing is read of rows that are not shown.
-        if filter.is_none() || !kept.is_empty() {
-            put(&mut shown, &picked.names, &mut now, filter.map(|_| kept.as_slice()), to)?;
+        if kept.is_none_or(|kept| !kept.is_empty()) {
+            put(&mut shown, &picked.names, &mut now, kept, to)?;
         }
         row = now.end;
         progress(row);
@@ -333,71 +249,6 @@ fn put<C: Column, R: Rows>(
     }
 }
 
-fn count(rows: &Range<u64>) -> usize {
-    usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX)
-}
-
-/// Rows that no statistics rule out.
-struct Zones<C> {
-    columns: Vec<C>,
-    trust: bool,
-    /// The statistics of the rows before this one were looked at.
-    known: u64,
-}
-
-impl<C: Column> Zones<C> {
-    /// Memory for statistics that must be decoded.
-    const MEMORY: usize = 1 << 16;
-    /// Rows whose statistics are looked at together.
-    const AHEAD: u64 = 1 << 16;
-
-    /// Returns the end of the rows from `row` on that the statistics rule out, or `None` if they say so
-    /// of none of them.
-    fn none_until(&mut self, filter: &Filter, row: u64) -> Result<Option<u64>, Failure> {
-        if row < self.known {
-            return Ok(None);
-        }
-        let (mut at, ahead) = (row, row.saturating_add(Self::AHEAD));
-        let Some((end, first)) = self.zone(filter, row)? else {
-            self.known = ahead;
-            return Ok(None);
-        };
-        // Zones that say the same are taken together.
-        let mut next = Some((end, first));
-        while let Some((end, may)) = next
-            && may == first
-            && at < ahead
-        {
-            at = end;
-            next = self.zone(filter, at)?;
-        }
-        if first {
-            self.known = at;
-        }
-        Ok((!first).then_some(at))
-    }
-
-    /// Returns the end of the zone around `row`, and whether one of its rows may be kept; `None` if nothing is known.
-    fn zone(&self, filter: &Filter, row: u64) -> Result<Option<(u64, bool)>, Failure> {
-        let mut end = None::<u64>;
-        let mut memory = vec![0; Self::MEMORY];
-        let mut scratch = Scratch::new(&mut memory);
-        let may = filter.may_keep(self.trust, &mut |place| {
-            let Some(column) = self.columns.get(place) else { return Ok(None) };
-            let zone = match column.zone_around(row, &mut scratch) {
-                // Without statistics the rows are read.
-                Err(e) if e.kind() == Kind::NoRoom => None,
-                zone => zone?,
-            };
-            if let Some(zone) = &zone {
-                end = Some(end.map_or(zone.rows.end, |end| end.min(zone.rows.end)));
-            }
-            Ok(zone)
-        })?;
-        Ok(end.filter(|end| *end > row).map(|end| (end, may)))
-    }
-}
-
 /// Reads `rows` of `column` batch by batch, in memory of its own.
 pub fn batches<C: Column, E: From<Error>>(
     column: &C,
@@ -416,51 +267,4 @@ pub fn batches<C: Column, E: From<Error>>(
         row = row.saturating_add(batch.len as u64);
     }
     Ok(())
-}
-
-/// Reads as many of `rows` as fit into `memory`, at least one. Grows `memory` if one row does not fit, up to twice
-/// `max_decoded`.
-fn read<'m, C: Column + 'm>(column: &C, rows: Range<u64>, memory: &'m mut Vec<u8>) -> Result<Batch<'m, C>> {
-    let fitting = match fit(column, rows.clone(), memory.len()) {
-        Err(e) if e.kind() == Kind::NoRoom => {
-            let one = rows.start..rows.start.saturating_add(1).min(rows.end);
-            let need = column.need(one)?;
-            if need > Limits::DEFAULT.max_decoded {
-                return Err(Error::needing(Kind::Limit, What::MAX_DECODED, rows.start, Limits::DEFAULT.max_decoded));
-            }
-            // Some encodings take more than `memory` for one row and little more for many. With the same memory on top, a
-            // batch still has many rows.
-            let len = need.saturating_add(memory.len() as u64);
-            memory.resize(usize::try_from(len).map_err(|_| e)?, 0);
-            fit(column, rows.clone(), memory.len())?
-        }
-        other => other?,
-    };
-    let batch = column.read(fitting, &mut Scratch::new(memory))?;
-    if batch.len == 0 && !rows.is_empty() {
-        // Violates the contract of `Column::read`. Without this check the loop would not end.
-        return Err(Error::new(Kind::Truncated, What::ROW, rows.start));
-    }
-    Ok(batch)
-}
-
-#[cfg(test)]
-mod tests {
-    use pilaster::any::{Hints, Owned};
-
-    use super::*;
-
-    #[test]
-    fn a_batch_has_many_rows_although_one_row_takes_more_than_the_memory() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/vortex/enc_pco_a.vortex");
-        let mut owned = Owned::open(path, &Hints::default()).unwrap();
-        let file = owned.file().unwrap();
-        let (mut table, mut memory) = (file.table(None).unwrap(), vec![0; 1 << 16]);
-        let mut scratch = Scratch::new(&mut memory);
-        let part = table.next_part(&mut scratch).unwrap().unwrap();
-        let column = part.column(0).unwrap();
-        let need = column.need(0..1).unwrap();
-        let mut memory = vec![0; usize::try_from(need).unwrap() - 1];
-        assert!(read(&column, 0..column.rows(), &mut memory).unwrap().len > 100);
-    }
 }

@@ -17,6 +17,7 @@ mod targets;
 mod threads;
 mod vortex;
 mod vortex_convert;
+mod where_in_convert;
 mod write;
 
 use std::fs;

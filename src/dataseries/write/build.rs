@@ -67,20 +67,32 @@ pub struct Builder<'w, 'm, 't, E, S: Sink, C> {
     rows: u64,
     /// Number of rows of the open group.
     open: u64,
+    /// True if an extent may have the rows of several groups.
+    join: bool,
 }
 
 impl<'w, 'm, 't, E: Endian, S: Sink, C: Compress> Builder<'w, 'm, 't, E, S, C> {
     /// Creates a builder that writes extents of the type of `extent` into `writer`. An extent has at most `rows`
     /// rows, or fewer if the memory of `extent` holds fewer.
     pub fn new(writer: Writer<'w, E, S, C>, extent: ExtentBuffer<'m, E, ExtentType<'t>>, rows: u64) -> Self {
-        Builder { writer, extent, rows, open: 0 }
+        Builder { writer, extent, rows, open: 0, join: false }
+    }
+
+    /// Makes one extent of consecutive groups that have few rows.
+    #[cfg(feature = "unstable")]
+    #[must_use]
+    pub fn join(self) -> Self {
+        Builder { join: true, ..self }
     }
 
     /// Writes index and trailer, and returns the sink.
     ///
     /// # Errors
     /// Errors of [`Writer::finish`].
-    pub fn finish(self) -> Result<S, WriteError<S::Error>> {
+    pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
+        if self.join {
+            self.writer.flush(&mut self.extent)?;
+        }
         self.writer.finish()
     }
 }
@@ -93,6 +105,9 @@ impl<E: Endian, S: Sink, C: Compress> Build for Builder<'_, '_, '_, E, S, C> {
     }
 
     fn open(&mut self, rows: u64) -> Result<(), Self::Error> {
+        if self.join && u64::from(self.extent.len()).saturating_add(rows) > self.rows {
+            self.writer.flush(&mut self.extent)?;
+        }
         self.extent.open_group(rows)?;
         self.open = rows;
         Ok(())
@@ -111,6 +126,6 @@ impl<E: Endian, S: Sink, C: Compress> Build for Builder<'_, '_, '_, E, S, C> {
 
     fn close(&mut self) -> Result<(), Self::Error> {
         self.extent.close_group(self.open);
-        self.writer.flush(&mut self.extent)
+        if self.join { Ok(()) } else { self.writer.flush(&mut self.extent) }
     }
 }
