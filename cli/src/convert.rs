@@ -11,7 +11,7 @@ use pilaster::bcolz;
 use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
 use pilaster::bcolz::write::{Builder, Disk, FileSystem, Missing};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
-use pilaster::column::{Batch, Build, Column, Feed, Memory, Part, Prim, Table, Type};
+use pilaster::column::{Column, Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
@@ -22,17 +22,16 @@ use pilaster::{filo, jay};
 
 use crate::args::Convert;
 use crate::columns::Columns;
+use crate::extents::{EXTENT_ROWS, Extents, LEAVE_OUT, Stop};
 use crate::failure::Failure;
 use crate::feed::{View, Windows, convert};
 use crate::filter::Filter;
+use crate::noting::{Noting, Refused, located};
 use crate::open::{self, Input, part_room};
 use crate::target::Target;
 
 /// Bytes of memory for the batches of all columns, unless one row takes more.
 const BATCH_ROOM: u64 = 1 << 22;
-
-/// Number of rows of an extent of a DataSeries file.
-const EXTENT_ROWS: u64 = 1 << 14;
 
 /// The extension of a target that is one Blosc chunk.
 const CHUNK: &str = "blosc";
@@ -160,9 +159,6 @@ fn choose(
     Ok((columns, filter))
 }
 
-/// The remedy for a column that no option converts.
-const LEAVE_OUT: &str = " (--columns leaves it out)";
-
 /// Maximum length in bytes of the name of a column: a limit of DataSeries, and of directories, as in bcolz.
 const MAX_NAME: usize = 255;
 
@@ -259,85 +255,6 @@ fn to_jay<T: Table>(
     done.map_err(|failure| located(failure, refused, hint))
 }
 
-/// A builder that stores the column of its first error.
-struct Noting<B> {
-    build: B,
-    refused: Option<Refused>,
-}
-
-/// The column that a builder refused.
-struct Refused {
-    name: String,
-    ty: Type,
-}
-
-impl<B: Build> Noting<B> {
-    fn new(build: B) -> Self {
-        Noting { build, refused: None }
-    }
-
-    /// Converts `table`. On an error of a column, `refused` is that column.
-    fn convert<T: Table>(
-        &mut self,
-        table: &mut View<'_, T>,
-        scratch: &mut Scratch<'_>,
-        refused: &mut Option<Refused>,
-    ) -> Result<(), B::Error> {
-        let done = convert(table, self, scratch);
-        *refused = self.refused.take();
-        done
-    }
-}
-
-impl<B: Build> Build for Noting<B> {
-    type Error = B::Error;
-
-    fn feed(&self) -> Feed {
-        self.build.feed()
-    }
-
-    fn passes<C: Column>(&self, col: &C) -> u32 {
-        self.build.passes(col)
-    }
-
-    fn open(&mut self, rows: u64) -> Result<(), B::Error> {
-        self.build.open(rows)
-    }
-
-    fn batch<C: Column>(
-        &mut self,
-        k: usize,
-        name: &str,
-        at: u64,
-        col: &C,
-        batch: &Batch<'_, C>,
-    ) -> Result<(), B::Error> {
-        let done = self.build.batch(k, name, at, col, batch);
-        if done.is_err() {
-            self.refused = Some(Refused { name: name.to_owned(), ty: col.ty() });
-        }
-        done
-    }
-
-    fn close(&mut self) -> Result<(), B::Error> {
-        self.build.close()
-    }
-}
-
-/// Converts the error of a value, or of bytes as text, that the target cannot store; adds the column and a remedy.
-fn located(
-    failure: Failure,
-    refused: Option<Refused>,
-    hint: impl Fn(&pilaster::Error, Type) -> &'static str,
-) -> Failure {
-    match (failure, refused) {
-        (Failure::Format(e), Some(Refused { name, ty })) if matches!(e.kind(), Kind::Lossy | Kind::Utf8) => {
-            Failure::Input(format!("column {name} ({ty}): {e}{}", hint(&e, ty)))
-        }
-        (failure, _) => failure,
-    }
-}
-
 fn to_dataseries<T: Table>(
     table: &mut View<'_, T>,
     (how, target): (&Convert, &Target<'_>),
@@ -382,9 +299,25 @@ fn to_dataseries_of<T: Table, E: Endian>(
     let slots = usize::try_from(extents.saturating_mul(2))
         .map_err(|_| Failure::Input(format!("{extents} extents are more than this machine can address")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
-    let mut refused = None;
+    let (mut refused, mut failed) = (None, None);
+    let windows = table.windows;
+    let shared = match &windows {
+        Some(windows) => Extents::new(windows, table.columns, how.threads, scratch.room())?,
+        None => None,
+    };
     let done = target.fill(|sink| {
-        let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
+        let mut writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress.clone());
+        if let Some(shared) = shared {
+            match shared.write(&mut writer, &types, ty, &compress) {
+                Ok(()) => return writer.finish(),
+                Err(Stop::Write(e)) => return Err(e),
+                // The target is removed after any error.
+                Err(Stop::Failure(failure)) => {
+                    failed = Some(failure);
+                    return Err(pilaster::Error::new(Kind::Misuse, What::INPUT, 0).into());
+                }
+            }
+        }
         let builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
         // Few rows of a part may meet a condition.
         let joined = table.windows.is_some_and(|windows| windows.condition.is_some());
@@ -393,7 +326,10 @@ fn to_dataseries_of<T: Table, E: Endian>(
         builder.convert(table, scratch, &mut refused)?;
         builder.build.finish()
     });
-    done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT))
+    match failed {
+        Some(failure) => Err(failure),
+        None => done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT)),
+    }
 }
 
 fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {

@@ -121,10 +121,10 @@ fn tables(all: &Tables<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failur
 fn is_text(table: &OneTable<'_>, k: usize, room: u64) -> Result<bool, Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut text = true;
-    table.each(&mut memory.scratch(), &mut |part, row, full, _| {
+    table.each(&mut memory.scratch(), &mut |part, rows, full, _| {
         let column = part.column(k)?;
         debug_assert_eq!(column.ty(), Type::Bytes);
-        parts::rows(&column, row, full, |batch| {
+        parts::rows(&column, rows.start, full, |batch| {
             for i in 0..batch.len {
                 text &= match batch.value(i)? {
                     Cell::Bytes(bytes) => std::str::from_utf8(bytes).is_ok(),

@@ -1,6 +1,7 @@
 //! The tables of a DataSeries file, found in one walk over its extents. A walk per table would take types times extents.
 
 use pilaster::bytes::{Fetch as _, FileRange, Ranges, Scratch};
+use pilaster::column::Part as _;
 use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, ExtentType, ReadOptions};
 use pilaster::error::{Kind, What};
 use pilaster::{Error, Result};
@@ -97,7 +98,8 @@ impl Parts for OneTable<'_> {
             let extent = order.extent(input.get(header.span(), What::DATASERIES_EXTENT)?, *at)?;
             let mut scope = scratch.scope();
             let part = extent.unpack(&self.ty, &ReadOptions::DEFAULT, &mut scope)?;
-            each(&self.columns.of(part.into()), 0, &|| false, &mut scope)?;
+            let part = self.columns.of(part.into());
+            each(&part, 0..part.rows(), &|| false, &mut scope)?;
         }
         Ok(())
     }

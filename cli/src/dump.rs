@@ -117,7 +117,7 @@ pub fn values(
 ) -> Result<(), Failure> {
     let mut memory = Memory::with_len(room)?;
     let (mut tape, mut text) = (Tape::new(head.rows), String::new());
-    table.each(&mut memory.scratch(), &mut |part, row, full, _| {
+    table.each(&mut memory.scratch(), &mut |part, rows, full, _| {
         let mut column = part.column(k)?;
         if let Some(fields) = fields {
             while let Type::FixedList(_) = column.ty() {
@@ -125,7 +125,7 @@ pub fn values(
             }
             column = fields.iter().try_fold(column, |column, field| column.child(*field))?;
         }
-        parts::rows(&column, row, full, |batch| {
+        parts::rows(&column, rows.start, full, |batch| {
             let mut ahead = Ahead::default();
             for i in 0..batch.len {
                 text.clear();

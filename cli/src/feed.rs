@@ -11,7 +11,7 @@ use pilaster::{Error, Result};
 use crate::columns::{Columns, Seen};
 use crate::filter::Filter;
 use crate::open::Input;
-use crate::pieces;
+use crate::pieces::{self, Piece};
 use crate::progress::Progress;
 use crate::sieve::Sieve;
 use crate::slice::slice;
@@ -82,7 +82,7 @@ pub fn convert<T: Table, B: Build>(
     match build.feed() {
         Feed::Groups { rows: most } => {
             let mut progress = Progress::counted(rows, true);
-            by_groups(&windows, columns, build, most.max(1), &mut progress, scratch)
+            by_groups(&windows, None, columns, build, most.max(1), &mut |rows| progress.at(rows), scratch)
         }
         Feed::Columns => {
             // Every column counts its rows, in every pass.
@@ -96,19 +96,19 @@ pub fn convert<T: Table, B: Build>(
 pub type Part<'p> = Seen<'p, any::Part<'p>>;
 
 /// Reads rows of a part.
-pub type Each<'e, E> = dyn FnMut(&Part<'_>, u64, &dyn Fn() -> bool, &mut Scratch<'_>) -> Result<u64, E> + 'e;
+pub type Each<'e, E> = dyn FnMut(&Part<'_>, Run, &dyn Fn() -> bool, &mut Scratch<'_>) -> Result<u64, E> + 'e;
 
 /// Consecutive rows of a part.
-type Run = Range<u64>;
+pub type Run = Range<u64>;
 
 impl Windows<'_> {
     /// Returns the number of rows that meet the condition.
     pub fn rows(&self, columns: &Columns, scratch: &mut Scratch<'_>) -> Result<u64> {
         let mut rows = 0u64;
-        self.each(columns, scratch, &mut |part, row, full, _| {
-            let (mut sieve, mut row) = (self.sieve(part, row)?, row);
-            while row < part.rows() && !full() {
-                let end = part.rows().min(row.saturating_add(SPAN));
+        self.each(None, columns, scratch, &mut |part, all, full, _| {
+            let (mut sieve, mut row) = (self.sieve(part, all.start)?, all.start);
+            while row < all.end && (row == all.start || !full()) {
+                let end = all.end.min(row.saturating_add(SPAN));
                 rows = rows.saturating_add(sum(&runs(&mut sieve, row..end)?));
                 row = end;
             }
@@ -121,17 +121,21 @@ impl Windows<'_> {
         self.condition.map(|(filter, trust)| Sieve::new(part.all(), filter, trust, row)).transpose()
     }
 
-    /// Passes each part to `each`, with the row to begin with, and a function that returns whether the window is full:
-    /// then `each` may stop, and returns the row to continue with, in another window.
+    /// Passes each part, or those of a piece, to `each`, with the rows to read, and a function that returns whether the
+    /// window is full: then `each` may stop, and returns the row to continue with, in another window.
     pub fn each<E: From<Error>>(
         &self,
+        piece: Option<&Piece<'_>>,
         columns: &Columns,
         scratch: &mut Scratch<'_>,
         each: &mut Each<'_, E>,
     ) -> Result<(), E> {
-        let mut table = self.file.table(self.table)?;
-        let mut row = 0;
-        loop {
+        let (mut table, mut first) = match piece {
+            Some(piece) => piece.table(self.file, self.table)?,
+            None => (self.file.table(self.table)?, 0),
+        };
+        let Range { start: mut row, end } = piece.map_or(0..u64::MAX, |piece| piece.rows.clone());
+        while first < end {
             let window = self.input.window();
             let full = || window.as_ref().is_some_and(|window| window.held() >= WINDOW);
             let mut scope = scratch.scope();
@@ -139,24 +143,47 @@ impl Windows<'_> {
                 (any::Table::DataSeries(table), Some(window)) => {
                     let mut step = table.with_input(window.input());
                     let Some(part) = step.next_part(&mut scope)? else { return Ok(()) };
-                    each(&columns.of(part.into()), 0, &|| false, &mut scope)?;
+                    let rows = part.rows();
+                    each(&columns.of(part.into()), 0..rows, &|| false, &mut scope)?;
                     table.follow(&step);
+                    first = first.saturating_add(rows);
                 }
                 (any::Table::Jay(_) | any::Table::Vortex(_), Some(window)) => {
                     let file = self.file.with_input(window.input());
                     let Some(part) = file.table(None)?.next_part(&mut scope)? else { return Ok(()) };
-                    row = each(&columns.of(part), row, &full, &mut scope)?;
-                    if row >= column::Part::rows(&part) {
+                    let end = column::Part::rows(&part).min(end);
+                    row = each(&columns.of(part), row..end, &full, &mut scope)?;
+                    if row >= end {
                         return Ok(());
                     }
                 }
                 (table, _) => {
                     let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
-                    each(&columns.of(part), 0, &|| false, &mut scope)?;
+                    let rows = column::Part::rows(&part);
+                    // Of a file in memory that is one part, a piece has some of the rows.
+                    let all = if first == 0 && piece.is_some() { row.min(rows)..end.min(rows) } else { 0..rows };
+                    each(&columns.of(part), all, &|| false, &mut scope)?;
+                    first = first.saturating_add(rows);
                 }
             }
         }
+        Ok(())
     }
+}
+
+/// Feeds the rows of a piece to `build`, which is fed by groups.
+pub fn piece<B: Build>(
+    windows: &Windows<'_>,
+    piece: &Piece<'_>,
+    columns: &Columns,
+    build: &mut B,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
+    let most = match build.feed() {
+        Feed::Groups { rows } => rows.max(1),
+        Feed::Columns => u64::MAX,
+    };
+    by_groups(windows, Some(piece), columns, build, most, &mut |_| {}, scratch)
 }
 
 /// Number of rows that are tested before those that are kept are fed.
@@ -186,17 +213,18 @@ fn sum(runs: &[Run]) -> u64 {
 
 fn by_groups<B: Build>(
     windows: &Windows<'_>,
+    piece: Option<&Piece<'_>>,
     columns: &Columns,
     build: &mut B,
     most: u64,
-    progress: &mut Progress,
+    progress: &mut dyn FnMut(u64),
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
     let mut done = 0u64;
-    windows.each(columns, scratch, &mut |part, row, full, scratch| {
-        let (mut sieve, mut first) = (windows.sieve(part, row)?, row);
-        while first < part.rows() && (first == row || !full()) {
-            let end = part.rows().min(first.saturating_add(most));
+    windows.each(piece, columns, scratch, &mut |part, rows, full, scratch| {
+        let (mut sieve, mut first) = (windows.sieve(part, rows.start)?, rows.start);
+        while first < rows.end && (first == rows.start || !full()) {
+            let end = rows.end.min(first.saturating_add(most));
             let runs = runs(&mut sieve, first..end)?;
             if !runs.is_empty() {
                 build.open(sum(&runs))?;
@@ -206,7 +234,7 @@ fn by_groups<B: Build>(
                 build.close()?;
             }
             done = done.saturating_add(end.saturating_sub(first));
-            progress.at(done);
+            progress(done);
             first = end;
         }
         Ok(first)
@@ -225,16 +253,16 @@ fn by_columns<B: Build>(
         let (mut pass, mut passes) = (0, 1);
         while pass < passes {
             let (mut at, mut opened) = (0u64, false);
-            windows.each(columns, scratch, &mut |part, row, full, scratch| {
+            windows.each(None, columns, scratch, &mut |part, rows, full, scratch| {
                 if !opened {
                     passes = build.passes(&part.column(k)?);
                     build.open(part.rows())?;
                     opened = true;
                 }
-                let (mut sieve, mut first) = (windows.sieve(part, row)?, row);
-                while first < part.rows() && (first == row || !full()) {
+                let (mut sieve, mut first) = (windows.sieve(part, rows.start)?, rows.start);
+                while first < rows.end && (first == rows.start || !full()) {
                     let span = if sieve.is_some() { SPAN } else { u64::MAX };
-                    let end = part.rows().min(first.saturating_add(span));
+                    let end = rows.end.min(first.saturating_add(span));
                     let runs = runs(&mut sieve, first..end)?;
                     let next = feed(part, k, &runs, &mut at, build, full, scratch)?.unwrap_or(end);
                     done = done.saturating_add(next.saturating_sub(first).checked_div(passes.into()).unwrap_or(0));
@@ -264,7 +292,7 @@ fn nothing<B: Build>(
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
     let mut fed = false;
-    windows.each(columns, scratch, &mut |part, _, _, scratch| {
+    windows.each(None, columns, scratch, &mut |part, _, _, scratch| {
         if !std::mem::replace(&mut fed, true) {
             let column = part.column(k)?;
             let batch = column.read(0..0, &mut scratch.scope())?;

@@ -129,13 +129,13 @@ pub fn columns(table: &dyn Parts, room: u64, out: &mut dyn Write) -> Result<(), 
 fn counts(table: &dyn Parts, room: u64) -> Result<Vec<Count>, Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut counts: Vec<Count> = Vec::new();
-    table.each(&mut memory.scratch(), &mut |part, row, full, _| {
+    table.each(&mut memory.scratch(), &mut |part, rows, full, _| {
         let mut progress = Progress::new(part.rows(), false);
         for k in counts.len()..part.width() {
             let (name, ty) = (part.name(k)?.to_owned(), part.column(k)?.ty().to_string());
             counts.push(Count { name, ty, rows: 0, missing: 0 });
         }
-        let mut row = row;
+        let mut row = rows.start;
         while row < part.rows() {
             // All columns up to the same row, so that the bytes of all can be released.
             let columns = (0..part.width()).map(|k| part.column(k)).collect::<Result<Vec<_>, _>>()?;

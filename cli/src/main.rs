@@ -12,6 +12,7 @@
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
 //! | `feed`, `slice`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory; some rows of a batch |
 //! | `cat`, `convert`, `dump`, `info`, `verify` | the commands, over the traits of `pilaster::column` alone |
+//! | `extents`, `noting` | DataSeries files by several threads; the column of an error |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
@@ -57,6 +58,7 @@ mod digits;
 mod dump;
 mod edit;
 mod escape;
+mod extents;
 mod failure;
 mod feed;
 mod filo;
@@ -69,6 +71,7 @@ mod jay;
 mod jay_layout;
 mod json;
 mod manual;
+mod noting;
 mod open;
 mod parts;
 mod pieces;

@@ -1,7 +1,7 @@
 //! The parts of a table, one after the other, for commands that read all rows in bounded memory.
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, Table as _};
+use pilaster::column::{Batch, Column, Part as _, Table as _};
 
 use crate::columns::Columns;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ pub const STEP: u64 = 1 << 17;
 
 /// A table that passes its parts to a function, from the first one at every call.
 pub trait Parts {
-    /// Passes each part to `each`, with the row to begin with, and a function that returns whether the fetched bytes
+    /// Passes each part to `each`, with the rows to read, and a function that returns whether the fetched bytes
     /// should be released: then `each` may stop, and returns the row to continue with. `scratch` holds one part.
     fn each(&self, scratch: &mut Scratch<'_>, each: &mut Each<'_, Failure>) -> Result<(), Failure>;
 }
@@ -29,14 +29,14 @@ impl Parts for Chosen<'_> {
     fn each(&self, scratch: &mut Scratch<'_>, each: &mut Each<'_, Failure>) -> Result<(), Failure> {
         let Windows { input, file, table, .. } = self.windows;
         if input.dataset().is_none() {
-            return self.windows.each(self.columns, scratch, each);
+            return self.windows.each(None, self.columns, scratch, each);
         }
         // The table of a dataset knows which of its files an error is about.
         let mut table = open::table(file, table)?;
         loop {
             let mut scope = scratch.scope();
             let done = match table.next_part(&mut scope) {
-                Ok(Some(part)) => each(&self.columns.of(part), 0, &|| false, &mut scope).map(|_| ()),
+                Ok(Some(part)) => each(&self.columns.of(part), 0..part.rows(), &|| false, &mut scope).map(|_| ()),
                 Ok(None) => return Ok(()),
                 Err(e) => Err(e.into()),
             };

@@ -25,11 +25,11 @@ pub struct Piece<'f> {
 impl<'f> Piece<'f> {
     /// Returns the table called `name` of `file` at the part with the first row of the piece, and the number of rows
     /// before that part.
-    pub fn table(&self, file: &'f File<'f>, name: Option<&str>) -> Result<(Table<'f>, u64), Failure> {
+    pub fn table(&self, file: &'f File<'f>, name: Option<&str>) -> pilaster::Result<(Table<'f>, u64)> {
         if let Some(table) = &self.at {
             return Ok((Table::DataSeries(table.clone()), self.first));
         }
-        let mut table = open::table(file, name)?;
+        let mut table = file.table(name)?;
         let first = table.skip(self.first)?;
         Ok((table, first))
     }
@@ -87,7 +87,6 @@ impl<'f> Pieces<'f> {
     }
 
     /// Makes the next pieces `rows` rows long, or longer where parts are longer.
-    #[expect(dead_code)]
     pub const fn set_step(&mut self, rows: u64) {
         self.step = rows;
     }

@@ -55,10 +55,14 @@ pub struct Outlet {
 }
 
 impl Outlet {
+    /// Passes bytes on as they are. After an error of an earlier piece of work, no thread receives them.
+    pub fn send(&self, bytes: Vec<u8>) -> io::Result<()> {
+        self.to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
     fn pass(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
-        // Nobody receives it after an error of an earlier piece of work.
-        self.to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        self.send(bytes)
     }
 }
 
@@ -105,7 +109,7 @@ pub fn in_order<P: Send, S>(
             let done = work(&mut memory, piece, &mut outlet);
             let passed = outlet.flush();
             if let (Err(failure), Ok(())) = (done, passed) {
-                // Nobody receives it after an error of an earlier piece of work.
+                // After an error of an earlier piece of work, no thread receives it.
                 let _ = outlet.to.send(Err(failure));
             }
         }

@@ -113,6 +113,70 @@ fn rows_of_small_files_are_the_same() {
     }
 }
 
+/// Returns the bytes of a file, or of all files of a dataset with their names.
+fn bytes(path: &str) -> Vec<u8> {
+    if !Path::new(path).is_dir() {
+        return fs::read(path).unwrap();
+    }
+    let mut all = Vec::new();
+    for file in common::files(Path::new(path)) {
+        all.extend(file.strip_prefix(path).unwrap().to_str().unwrap().as_bytes());
+        all.extend(fs::read(file).unwrap());
+    }
+    all
+}
+
+/// Converts a file with one and with several threads.
+fn converted(path: &str, to: &str, options: &[&str]) {
+    let [one, more] = ["1", "3"].map(|threads| {
+        let to = target(&format!("threads_{threads}_{to}"));
+        let (status, line, error) = with(threads, &[&["convert", path, &to], options].concat());
+        let line = String::from_utf8(line).unwrap().replace(&to, "");
+        (status, line, String::from_utf8(error).unwrap(), bytes(&to))
+    });
+    assert_eq!((one.0, &one.2), (Some(0), &String::new()), "{path} to {to} {options:?}");
+    assert!(one.3.len() > 10_000 && one == more, "{path} to {to} {options:?}: {} {}", one.1, more.1);
+}
+
+#[test]
+fn converted_files_are_the_same() {
+    for path in &files() {
+        for options in
+            [&["--compress", "none"][..], &["--order", "big"], &["--compress", "zlib,snappy", "--level", "1"]]
+        {
+            converted(path, "a.ds", options);
+        }
+        converted(path, "a.jay", &["--bytes-as-text"]);
+        converted(path, "a.bcolz", &["--fill-missing"]);
+    }
+    for options in [&["--compress", "zlib", "--level", "1"][..], &["--plain", "--order", "big"], &["--compact", "yes"]]
+    {
+        converted(series(), "b.ds", options);
+    }
+}
+
+/// Damage in the middle: the same error, and no file.
+#[test]
+fn an_error_of_a_conversion_is_the_same() {
+    let (jay, damaged) = (fs::read(&files()[1]).unwrap(), target("threads_damaged.jay"));
+    // Offsets of texts are in front of the texts.
+    let texts = jay.windows(7).position(|seven| seven == b"venue, ").unwrap();
+    let mut refused = 0;
+    for back in [20_000, 60_000, 100_000] {
+        let mut bytes = jay.clone();
+        bytes[texts - back | 3] ^= 0x7f;
+        fs::write(&damaged, &bytes).unwrap();
+        let to = target("threads_refused.ds");
+        let [one, more] = ["1", "3"].map(|threads| with(threads, &["convert", &damaged, &to, "--force"]));
+        assert!(one == more, "{one:?} {more:?}");
+        if one.0 == Some(1) {
+            refused += 1;
+            assert!(!Path::new(&to).exists());
+        }
+    }
+    assert!(refused > 0);
+}
+
 #[test]
 fn valid_files_are_valid() {
     for path in &files() {

@@ -1,0 +1,146 @@
+//! DataSeries files whose extents are made by several threads.
+
+use std::io;
+
+use pilaster::bytes::{Endian, Sink, WriteError};
+use pilaster::column::Memory;
+use pilaster::dataseries::write::{Builder, Compress, Description, Descriptions, ExtentBuffer, Writer};
+use pilaster::dataseries::{Extent, ExtentType};
+
+use crate::columns::Columns;
+use crate::failure::Failure;
+use crate::feed::{self, WINDOW, Windows};
+use crate::noting::{Noting, located};
+use crate::pieces::{self, Piece, Pieces};
+use crate::progress::Progress;
+use crate::threads::{Outlet, Threads, in_order};
+
+/// Number of rows of an extent.
+pub const EXTENT_ROWS: u64 = 1 << 14;
+
+/// The remedy for a column that no option converts.
+pub const LEAVE_OUT: &str = " (--columns leaves it out)";
+
+/// Size in bytes of the extents of a thread that wait for those before them, estimated.
+const WAITING: u64 = 8 << 20;
+
+/// Number of values in a piece.
+const VALUES: u64 = 1 << 19;
+
+/// A table whose rows several threads read and compress.
+pub struct Extents<'e> {
+    windows: &'e Windows<'e>,
+    columns: &'e Columns,
+    pieces: Pieces<'e>,
+    /// Pieces that were made to see whether there are several.
+    first: Vec<Piece<'e>>,
+    threads: usize,
+    /// Size in bytes of the memory of a thread.
+    memory: u64,
+}
+
+impl<'e> Extents<'e> {
+    /// Prepares threads for a table, each with `memory` bytes for a part and its batches. `None` if one thread is better.
+    pub fn new(
+        windows: &'e Windows<'e>,
+        columns: &'e Columns,
+        threads: Threads,
+        memory: usize,
+    ) -> Result<Option<Self>, Failure> {
+        // Few rows may meet a condition. Extents are then made of several parts, one after the other.
+        if windows.condition.is_some() {
+            return Ok(None);
+        }
+        let memory = memory as u64;
+        let threads = threads.count(u64::MAX, memory.saturating_add(WINDOW).saturating_add(WAITING));
+        let mut pieces = Pieces::new(windows.file, windows.table, 0..u64::MAX)?;
+        let extents = VALUES.checked_div(columns.numbers.len() as u64).unwrap_or(VALUES) / EXTENT_ROWS;
+        pieces.set_step(extents.max(1).saturating_mul(EXTENT_ROWS));
+        let first: Vec<_> = pieces.by_ref().take(3).collect();
+        if threads < 2 || first.len() < 3 {
+            return Ok(None);
+        }
+        Ok(Some(Extents { windows, columns, pieces, first, threads, memory }))
+    }
+
+    /// Writes the extents to `writer`. The bytes are the same as those of one thread.
+    pub fn write<E: Endian, S: Sink, C: Compress + Clone + Sync>(
+        self,
+        writer: &mut Writer<'_, E, S, C>,
+        types: &[Description<'_>],
+        ty: ExtentType<'_>,
+        compress: &C,
+    ) -> Result<(), Stop<S::Error>> {
+        let Extents { windows, columns, pieces, first, threads, memory } = self;
+        writer.begin().map_err(Stop::Write)?;
+        let front = writer.at();
+        let total = || pieces::count(windows.file, windows.table).unwrap_or(0);
+        let (mut progress, mut rows) = (Progress::counted(total, true), 0u64);
+        let mut stopped = None;
+        let mut pieces = first.into_iter().chain(pieces);
+        let work = |memory: &mut pilaster::Result<Memory>, piece: Piece<'_>, out: &mut Outlet| {
+            let memory = memory.as_mut().map_err(|e| Failure::Format(*e))?;
+            let sink = Whole { out, front, bytes: Vec::new(), order: std::marker::PhantomData::<E> };
+            let writer = Writer::<E, _, _>::with(sink, Descriptions::new(types)?, &mut [], compress.clone());
+            let mut builder = Noting::new(Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS));
+            let done = feed::piece(windows, &piece, columns, &mut builder, &mut memory.scratch());
+            done.map_err(|e| match e {
+                WriteError::Format(e) => located(e.into(), builder.refused.take(), |_, _| LEAVE_OUT),
+                WriteError::Sink(e) => e.into(),
+            })
+        };
+        let done = in_order(
+            threads,
+            || pieces.next(),
+            || Memory::with_len(memory),
+            work,
+            |bytes| {
+                let put = Extent::<E>::of(&bytes, 0).map_err(WriteError::Format).and_then(|extent| {
+                    rows = rows.saturating_add(extent.header().rows.into());
+                    progress.at(rows);
+                    writer.put_stored(&extent)
+                });
+                put.map_err(|e| {
+                    stopped = Some(e);
+                    Failure::Printed
+                })
+            },
+        );
+        match (stopped, done) {
+            (Some(e), _) => Err(Stop::Write(e)),
+            (None, done) => done.map_err(Stop::Failure),
+        }
+    }
+}
+
+/// Why extents were not written: by an error of the file that is written, or of the table.
+pub enum Stop<E> {
+    Write(WriteError<E>),
+    Failure(Failure),
+}
+
+/// Passes on whole extents, without what is in front of the first one.
+struct Whole<'o, E> {
+    out: &'o mut Outlet,
+    /// Size in bytes of what is in front of the first extent.
+    front: u64,
+    bytes: Vec<u8>,
+    order: std::marker::PhantomData<E>,
+}
+
+impl<E: Endian> Sink for Whole<'_, E> {
+    type Error = io::Error;
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(front) = self.front.checked_sub(bytes.len() as u64) {
+            self.front = front;
+            return Ok(());
+        }
+        self.bytes.extend_from_slice(bytes);
+        let extent = Extent::<E>::of(&self.bytes, 0);
+        if extent.is_ok_and(|extent| extent.header().span().end() == Some(self.bytes.len() as u64)) {
+            self.out.send(std::mem::take(&mut self.bytes))?;
+        }
+        Ok(())
+    }
+}
