@@ -78,6 +78,9 @@ pub mod codec {
 /// Parts of DataSeries files.
 #[cfg(feature = "dataseries")]
 pub mod dataseries {
+    #[cfg(feature = "alloc")]
+    pub use crate::dataseries::write::rewrite::{join, rewrite_share};
+
     expose! {
         /// The layout of the fields in a record.
         layout: dataseries::layout;

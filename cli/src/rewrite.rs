@@ -1,25 +1,28 @@
 //! `recover` and `convert` from DataSeries to DataSeries.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 
-use pilaster::any::Format;
-use pilaster::bytes::{self, BigEndian, Endian, Fetch as _, FileRange, LittleEndian, Ranges, Scratch, Sink};
+use pilaster::any::{File, Format};
+use pilaster::bytes::{self, BigEndian, Endian, Fetch as _, FileRange, IoSink, LittleEndian, Ranges, Scratch, Sink};
 use pilaster::column::Memory;
 use pilaster::dataseries::recover::{self, Recovered, Salvage};
-use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Smallest, WriteError, Writer};
+use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Repack, Smallest, WriteError, Writer};
 use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, Extent, ExtentType, FieldType, HEADER_LEN, INDEX_TYPE};
 use pilaster::dataseries::{Mode, Order, ReadOptions, Types};
 use pilaster::error::{Kind, What};
+use pilaster::unstable::dataseries::{join, rewrite_share};
+use pilaster::unstable::limits::Share;
 
 use crate::args::{Convert, Recover, Try};
 use crate::budget;
 use crate::failure::{Failure, warn};
 use crate::feed::WINDOW;
-use crate::open::Input;
+use crate::open::{Input, part_room};
 use crate::progress::Progress;
 use crate::special::Special as _;
 use crate::target::Target;
+use crate::threads::in_turns;
 
 /// `convert`: copies the rows extent by extent with other options.
 pub fn convert(
@@ -35,9 +38,57 @@ pub fn convert(
     let order = how.dataseries.order.unwrap_or(file.order());
     warn_of_order(how, order, file.types().iter());
     let repack = how.dataseries.repack();
-    let len = target.fill(|sink| write::rewrite(file, order, repack, sink, compress, |at| progress.at(at)))?;
+    let memory = part_room(&File::DataSeries(*file))?.saturating_mul(3).saturating_add(WINDOW);
+    let threads = how.threads.count(size, memory);
+    let len = match threads {
+        1 => target.fill(|sink| write::rewrite(file, order, repack, sink, compress, |at| progress.at(at)))?,
+        _ => by_threads(threads, file, (order, repack), target, &compress, &mut || progress.at(input.bytes_read()))?,
+    };
     drop(progress);
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
+}
+
+/// Rewrites a file by several threads, of which each makes a share of the extents.
+fn by_threads(
+    threads: usize,
+    file: &AnyFile<'_>,
+    changes: (Order, Repack),
+    target: &Target<'_>,
+    compress: &Smallest,
+    progress: &mut dyn FnMut(),
+) -> Result<u64, Failure> {
+    let work = |number: usize, pass: &dyn Fn(Vec<u8>) -> io::Result<()>| {
+        let (mut begun, share) = (false, Share { number: number as u64, of: threads as u64 });
+        let each = |sink: &mut IoSink<Vec<u8>>| {
+            let bytes = std::mem::take(&mut sink.0);
+            // Header and types are written by the thread that joins the shares.
+            if !std::mem::replace(&mut begun, true) || bytes.is_empty() {
+                return Ok(());
+            }
+            pass(bytes).map_err(WriteError::Sink)
+        };
+        rewrite_share(file, changes, share, IoSink(Vec::new()), compress.clone(), each).map_err(|e| match e {
+            WriteError::Format(e) => e.into(),
+            WriteError::Sink(e) => Failure::Output(e),
+        })
+    };
+    let mut failed = None;
+    let done = target.fill(|sink| {
+        in_turns(threads, work, |next| {
+            join(file, changes, sink, compress.clone(), || {
+                progress();
+                next().map_err(|failure| {
+                    failed = Some(failure);
+                    // The target is removed after any error.
+                    pilaster::Error::new(Kind::Misuse, What::INPUT, 0).into()
+                })
+            })
+        })
+    });
+    match failed {
+        Some(failure) => Err(failure),
+        None => done,
+    }
 }
 
 /// Returns the compression that the options select.

@@ -144,6 +144,37 @@ pub fn in_order<P: Send, S>(
     })
 }
 
+/// Does the same work on `threads` threads, which write results in turns: the first result of the first thread comes
+/// first, then the first one of the second thread. `work` is called with the number of its thread, and a function that
+/// passes on a result. `take` is called with a function that returns the next result.
+pub fn in_turns<R>(
+    threads: usize,
+    work: impl Fn(usize, &dyn Fn(Vec<u8>) -> io::Result<()>) -> Result<(), Failure> + Sync,
+    take: impl FnOnce(&mut dyn FnMut() -> Result<Option<Vec<u8>>, Failure>) -> R,
+) -> R {
+    /// Maximum number of results of a thread that wait.
+    const RESULTS: usize = 2;
+    thread::scope(|scope| {
+        let mut turns = VecDeque::new();
+        for number in 0..threads {
+            let (to, from) = sync_channel(RESULTS);
+            let work = &work;
+            scope.spawn(move || {
+                let pass = |bytes| to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into());
+                if let Err(failure) = work(number, &pass) {
+                    // After an error of another thread, no thread receives it.
+                    let _ = to.send(Err(failure));
+                }
+            });
+            turns.push_back(from);
+        }
+        take(&mut || {
+            turns.rotate_left(1);
+            turns.back().and_then(|from: &Receiver<_>| from.recv().ok()).transpose()
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,7 @@ mod pool;
 mod record;
 mod resume;
 #[cfg(feature = "alloc")]
-mod rewrite;
+pub(crate) mod rewrite;
 mod room;
 mod schema;
 mod spec;

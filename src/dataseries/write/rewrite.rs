@@ -7,11 +7,13 @@ use super::xml::put_escaped;
 use super::{Compress, Description, Descriptions, ExtentBuffer, IndexSlot, WriteError, Writer};
 use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink};
 use crate::column::Part as _;
+#[cfg(feature = "unstable")]
+use crate::dataseries::Extent;
 use crate::dataseries::layout::{FieldType, Ordering, Pad};
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::dataseries::{AnyFile, File, Order, ReadOptions};
 use crate::error::{Error, Kind, Result, What};
-use crate::limits::Limits;
+use crate::limits::{Limits, Share};
 use crate::meta::xml::{Event, Tag, Xml};
 
 /// Changes to the packing of every type. A field that is `None` keeps the packing; without any change,
@@ -85,7 +87,23 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     compress: C,
     mut progress: impl FnMut(u64),
 ) -> Result<S, WriteError<S::Error>> {
-    let options = ReadOptions::DEFAULT;
+    with_types(file, repack, |before, after| {
+        let (descriptions, mut slots) = (descriptions(after), slots(file)?);
+        let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut slots, compress);
+        copy(file, before, after, Share::ALL, &mut writer, |_, at| {
+            progress(at);
+            Ok(())
+        })?;
+        writer.finish()
+    })
+}
+
+/// Calls `each` with the types of `file`, before and after the changes.
+fn with_types<E: Endian, T, X: From<Error>>(
+    file: &File<'_, E>,
+    repack: Repack,
+    each: impl FnOnce(&[ExtentType<'_>], &[ExtentType<'_>]) -> Result<T, X>,
+) -> Result<T, X> {
     let before: Vec<ExtentType<'_>> = file.types().iter().collect();
     let mut texts = Vec::new();
     for ty in &before {
@@ -101,33 +119,158 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     for (text, memory) in &mut memories {
         after.push(ExtentType::parse(text, &Limits::DEFAULT, &mut Scratch::new(memory))?);
     }
-    let descriptions: Vec<Description<'_>> = after.iter().map(Description::from).collect();
+    each(&before, &after)
+}
+
+fn descriptions<'t>(types: &'t [ExtentType<'_>]) -> Vec<Description<'t>> {
+    types.iter().map(Description::from).collect()
+}
+
+/// Returns one slot per extent of `file`.
+fn slots<E: Endian>(file: &File<'_, E>) -> Result<Vec<IndexSlot>> {
     let mut extents = 0usize;
     file.each(|_| {
         extents = extents.saturating_add(1);
         Ok::<_, Error>(())
     })?;
-    let mut slots = vec![IndexSlot::EMPTY; extents];
+    Ok(vec![IndexSlot::EMPTY; extents])
+}
+
+/// Writes a share of the data extents. Calls `each` after each of them with the number of bytes of `file` that are done.
+fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
+    file: &File<'_, E>,
+    before: &[ExtentType<'_>],
+    after: &[ExtentType<'_>],
+    share: Share,
+    writer: &mut Writer<'_, F, S, C>,
+    mut each: impl FnMut(&mut S, u64) -> Result<(), WriteError<S::Error>>,
+) -> Result<(), WriteError<S::Error>> {
+    let options = ReadOptions::DEFAULT;
     let need = usize::try_from(file.need()?).map_err(|_| Error::new(Kind::Overflow, What::SCRATCH, 0))?;
     let mut memory = vec![0; need];
-    let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut slots, compress);
     let mut open = Vec::new();
-    for ty in &after {
+    for ty in after {
         open.push(ExtentBuffer::<F, _>::growing(*ty)?);
     }
+    let mut number = 0u64;
     file.each(|extent| {
         let mut types = before.iter().zip(&mut open);
         if let Some((ty, to)) = types.find(|(ty, _)| ty.name().as_bytes() == extent.type_name()) {
+            let mine = share.has(number);
+            number = number.saturating_add(1);
+            if !mine {
+                return Ok(());
+            }
             let part = extent.unpack(ty, &options, &mut Scratch::new(&mut memory))?;
             for row in 0..part.rows() {
                 to.push_record(&part, row)?;
             }
             writer.flush_any(to)?;
         }
-        progress(extent.header().span().end().unwrap_or(u64::MAX));
-        Ok::<_, WriteError<S::Error>>(())
+        each(writer.sink(), extent.header().span().end().unwrap_or(u64::MAX))
     })?;
-    writer.finish()
+    Ok(())
+}
+
+/// Writes a share of what [`rewrite`] writes: header and types, and a share of the extents. Calls `each` after header
+/// and types, and after each extent. [`join`] makes a file of all shares.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::dataseries::write::{Repack, Stored, rewrite};
+/// use pilaster::dataseries::{AnyFile, Order, ReadOptions};
+/// use pilaster::unstable::dataseries::{join, rewrite_share};
+/// use pilaster::unstable::limits::Share;
+///
+/// let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+/// let mut memory = [0; 2048];
+/// let file = AnyFile::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+/// let (order, repack) = (Order::Little, Repack::KEEP);
+/// let mut pieces = Vec::new();
+/// rewrite_share(&file, (order, repack), Share::ALL, Vec::new(), Stored, |sink: &mut Vec<u8>| {
+///     pieces.push(std::mem::take(sink));
+///     Ok(())
+/// })?;
+/// let mut extents = pieces.into_iter().skip(1);
+/// let joined = join(&file, (order, repack), Vec::new(), Stored, || Ok(extents.next()))?;
+/// assert_eq!(joined, rewrite(&file, order, repack, Vec::new(), Stored, |_| {})?);
+/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// ```
+///
+/// # Errors
+/// Errors of [`rewrite`] and of `each`.
+#[cfg(feature = "unstable")]
+pub fn rewrite_share<S: Sink, C: Compress>(
+    file: &AnyFile<'_>,
+    (order, repack): (Order, Repack),
+    share: Share,
+    sink: S,
+    compress: C,
+    mut each: impl FnMut(&mut S) -> Result<(), WriteError<S::Error>>,
+) -> Result<(), WriteError<S::Error>> {
+    fn to<E: Endian, F: Endian, S: Sink, C: Compress>(
+        file: &File<'_, E>,
+        repack: Repack,
+        share: Share,
+        sink: S,
+        compress: C,
+        each: &mut dyn FnMut(&mut S) -> Result<(), WriteError<S::Error>>,
+    ) -> Result<(), WriteError<S::Error>> {
+        with_types(file, repack, |before, after| {
+            let descriptions = descriptions(after);
+            let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut [], compress);
+            writer.begin()?;
+            each(writer.sink())?;
+            copy(file, before, after, share, &mut writer, |sink, _| each(sink))
+        })
+    }
+    match (file, order) {
+        (AnyFile::Little(file), Order::Little) => {
+            to::<_, LittleEndian, _, _>(file, repack, share, sink, compress, &mut each)
+        }
+        (AnyFile::Little(file), Order::Big) => to::<_, BigEndian, _, _>(file, repack, share, sink, compress, &mut each),
+        (AnyFile::Big(file), Order::Little) => {
+            to::<_, LittleEndian, _, _>(file, repack, share, sink, compress, &mut each)
+        }
+        (AnyFile::Big(file), Order::Big) => to::<_, BigEndian, _, _>(file, repack, share, sink, compress, &mut each),
+    }
+}
+
+/// Writes the file that [`rewrite`] writes. Its extents, which [`rewrite_share`] wrote, are returned by `next` in the order
+/// of the file.
+///
+/// # Errors
+/// Errors of [`rewrite`] and of `next`.
+#[cfg(feature = "unstable")]
+pub fn join<S: Sink, C: Compress>(
+    file: &AnyFile<'_>,
+    (order, repack): (Order, Repack),
+    sink: S,
+    compress: C,
+    mut next: impl FnMut() -> Result<Option<Vec<u8>>, WriteError<S::Error>>,
+) -> Result<S, WriteError<S::Error>> {
+    fn of<E: Endian, F: Endian, S: Sink, C: Compress>(
+        file: &File<'_, E>,
+        repack: Repack,
+        sink: S,
+        compress: C,
+        next: &mut dyn FnMut() -> Result<Option<Vec<u8>>, WriteError<S::Error>>,
+    ) -> Result<S, WriteError<S::Error>> {
+        with_types(file, repack, |_, after| {
+            let (descriptions, mut slots) = (descriptions(after), slots(file)?);
+            let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut slots, compress);
+            while let Some(bytes) = next()? {
+                writer.put_stored(&Extent::<F>::of(&bytes, 0)?)?;
+            }
+            writer.finish()
+        })
+    }
+    match (file, order) {
+        (AnyFile::Little(file), Order::Little) => of::<_, LittleEndian, _, _>(file, repack, sink, compress, &mut next),
+        (AnyFile::Little(file), Order::Big) => of::<_, BigEndian, _, _>(file, repack, sink, compress, &mut next),
+        (AnyFile::Big(file), Order::Little) => of::<_, LittleEndian, _, _>(file, repack, sink, compress, &mut next),
+        (AnyFile::Big(file), Order::Big) => of::<_, BigEndian, _, _>(file, repack, sink, compress, &mut next),
+    }
 }
 
 /// The description of a type with another packing. All other attributes keep their values, but these may be
