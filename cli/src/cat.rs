@@ -74,7 +74,7 @@ struct Reading<'r> {
     file: &'r File<'r>,
 }
 
-/// Size in bytes of the memory of a thread, without that of parts: a window, batches, and text.
+/// Size in bytes of the memory of a thread for a window, batches and text. The memory of a part is added to it.
 const MEMORY: u64 = 12 << 20;
 
 impl Reading<'_> {

@@ -47,7 +47,7 @@ impl<'e> Extents<'e> {
         threads: Threads,
         memory: usize,
     ) -> Result<Option<Self>, Failure> {
-        // Few rows may meet a condition. Extents are then made of several parts, one after the other.
+        // Few rows may meet a condition. An extent then has rows of several parts, which one thread joins.
         if windows.condition.is_some() {
             return Ok(None);
         }
@@ -63,7 +63,7 @@ impl<'e> Extents<'e> {
         Ok(Some(Extents { windows, columns, pieces, first, threads, memory }))
     }
 
-    /// Writes the extents to `writer`. The bytes are the same as those of one thread.
+    /// Writes the extents to `writer`. The bytes do not depend on the number of threads.
     pub fn write<E: Endian, S: Sink, C: Compress + Clone + Sync>(
         self,
         writer: &mut Writer<'_, E, S, C>,
@@ -119,10 +119,10 @@ pub enum Stop<E> {
     Failure(Failure),
 }
 
-/// Passes on whole extents, without what is in front of the first one.
+/// Passes on complete extents, without the header and types before the first one.
 struct Whole<'o, E> {
     out: &'o mut Outlet,
-    /// Size in bytes of what is in front of the first extent.
+    /// Remaining size in bytes of header and types.
     front: u64,
     bytes: Vec<u8>,
     order: std::marker::PhantomData<E>,

@@ -121,7 +121,7 @@ impl Windows<'_> {
         self.condition.map(|(filter, trust)| Sieve::new(part.all(), filter, trust, row)).transpose()
     }
 
-    /// Passes each part, or those of a piece, to `each`, with the rows to read, and a function that returns whether the
+    /// Passes each part, or the parts of a piece, to `each`, with the rows to read, and a function that returns whether the
     /// window is full: then `each` may stop, and returns the row to continue with, in another window.
     pub fn each<E: From<Error>>(
         &self,
@@ -160,7 +160,7 @@ impl Windows<'_> {
                 (table, _) => {
                     let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
                     let rows = column::Part::rows(&part);
-                    // Of a file in memory that is one part, a piece has some of the rows.
+                    // A piece has some of the rows if the file is one part.
                     let all = if first == 0 && piece.is_some() { row.min(rows)..end.min(rows) } else { 0..rows };
                     each(&columns.of(part), all, &|| false, &mut scope)?;
                     first = first.saturating_add(rows);

@@ -38,7 +38,8 @@ pub fn convert(
     let order = how.dataseries.order.unwrap_or(file.order());
     warn_of_order(how, order, file.types().iter());
     let repack = how.dataseries.repack();
-    let memory = part_room(&File::DataSeries(*file))?.saturating_mul(3).saturating_add(WINDOW);
+    // The extent as it is read, as it is written, and what is compressed of it and waits.
+    let memory = part_room(&File::DataSeries(*file))?.saturating_mul(10).saturating_add(WINDOW);
     let threads = how.threads.count(size, memory);
     let len = match threads {
         1 => target.fill(|sink| write::rewrite(file, order, repack, sink, compress, |at| progress.at(at)))?,
@@ -48,7 +49,7 @@ pub fn convert(
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
 }
 
-/// Rewrites a file by several threads, of which each makes a share of the extents.
+/// Rewrites a file by several threads. Each makes a share of the extents.
 fn by_threads(
     threads: usize,
     file: &AnyFile<'_>,

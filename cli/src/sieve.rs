@@ -1,4 +1,4 @@
-//! Rows of a part that meet a condition, and columns that are read side by side.
+//! Rows of a part that meet a condition, and batches of several columns.
 
 use std::ops::Range;
 
@@ -147,7 +147,7 @@ impl<C: Column> Zones<C> {
     }
 }
 
-/// Columns that are read side by side, each into memory of its own.
+/// Columns whose batches start at the same row, each in memory of its own.
 pub struct Side<C> {
     pub columns: Vec<C>,
     memories: Vec<Vec<u8>>,

@@ -222,3 +222,24 @@ fn dump_in_windows() {
     }
     assert_eq!(digests[0], digests[1]);
 }
+
+/// More threads than cores: each takes memory, and all together less than 128 MB.
+#[test]
+fn several_threads_in_bounded_memory() {
+    let jay = large_jay("threads_rows", 12 << 20);
+    let ds = large_dataseries("threads_extents", 96);
+    let mut rows = Vec::new();
+    for path in [&jay, &ds] {
+        for args in [&["cat", "--where", "time = 1"][..], &["cat", "--rows", "..3000000", "--json-lines"], &["verify"]]
+        {
+            let (text, _, memory) = measured(&[args, &["--threads", "16", path]].concat());
+            assert!(memory < 122, "{args:?} {path}: {memory} MiB");
+            rows.push(text.lines().count());
+        }
+        let to = target("threads_large.ds");
+        let (_, _, memory) = measured(&["convert", "--threads", "16", "--compress", "lzf", path, &to]);
+        assert!(memory < 122, "convert {path}: {memory} MiB");
+        fs::remove_file(to).unwrap();
+    }
+    assert_eq!(rows, [1, 3_000_000, 1, 1, 3_000_000, 1]);
+}

@@ -104,7 +104,7 @@ fn the_text_of_rows_is_the_same() {
 
 #[test]
 fn rows_of_small_files_are_the_same() {
-    // Those that have a second piece, and some others.
+    // Every file that has a second piece, and some others.
     let large = |path: &Path| fs::metadata(path).unwrap().len() > 1 << 16;
     for (k, golden) in common::all().iter().enumerate() {
         if !golden.name.starts_with("filo/") && (k % 16 == 0 || large(&golden.path)) {
@@ -141,9 +141,7 @@ fn converted(path: &str, to: &str, options: &[&str]) {
 #[test]
 fn converted_files_are_the_same() {
     for path in &files() {
-        for options in
-            [&["--compress", "none"][..], &["--order", "big"], &["--compress", "zlib,snappy", "--level", "1"]]
-        {
+        for options in [&["--compress", "none", "--order", "big"][..], &["--compress", "zlib,snappy", "--level", "1"]] {
             converted(path, "a.ds", options);
         }
         converted(path, "a.jay", &["--bytes-as-text"]);
@@ -159,7 +157,7 @@ fn converted_files_are_the_same() {
 #[test]
 fn an_error_of_a_conversion_is_the_same() {
     let (jay, damaged) = (fs::read(&files()[1]).unwrap(), target("threads_damaged.jay"));
-    // Offsets of texts are in front of the texts.
+    // Offsets of texts are before the texts.
     let texts = jay.windows(7).position(|seven| seven == b"venue, ").unwrap();
     let mut refused = 0;
     for back in [20_000, 60_000, 100_000] {

@@ -64,7 +64,7 @@ fn every_source_and_every_target() {
     }
 }
 
-/// Rows of nested columns; bcolz can store those of the last one only without its missing rows.
+/// Rows of nested columns; bcolz can store the last column only without its missing rows.
 #[test]
 fn nested_columns() {
     for (columns, condition, to) in [
