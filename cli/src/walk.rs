@@ -258,10 +258,14 @@ pub fn batches<C: Column, E: From<Error>>(
     if rows.is_empty() {
         return Ok(());
     }
-    let need = column.need(rows.clone())?.min(BATCH_ROOM as u64);
-    let mut memory = vec![0; usize::try_from(need).unwrap_or(BATCH_ROOM)];
+    let mut memory = Vec::new();
     let mut row = rows.start;
     while row < rows.end {
+        // A column may state the need of the first chunk alone, and the next one may take more.
+        let need = usize::try_from(column.need(row..rows.end)?).unwrap_or(BATCH_ROOM).min(BATCH_ROOM);
+        if memory.len() < need {
+            memory.resize(need, 0);
+        }
         let batch = read(column, row..rows.end, &mut memory)?;
         each(&batch)?;
         row = row.saturating_add(batch.len as u64);
