@@ -11,13 +11,14 @@ const HEADING: &str = "How much a file may cost";
 /// Upper bounds for a whole file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Budget {
-    /// DataSeries: the maximum number of rows of FILE [default: 2^40]
+    /// DataSeries, recover from Vortex: the maximum number of rows of FILE [default: 2^40]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     max_rows: Option<u64>,
-    /// DataSeries: the maximum number of bytes that FILE may unpack to [default: 256 times its size, at least 2^31]
+    /// DataSeries, recover from Vortex: the maximum number of bytes that FILE may unpack to [default: 256 times its
+    /// size, at least 2^31]
     #[arg(long, value_name = "BYTES", help_heading = HEADING)]
     max_decoded: Option<u64>,
-    /// DataSeries, recover: the maximum number of lost ranges [default: 1000000]
+    /// Recover from DataSeries and Vortex: the maximum number of lost ranges [default: 1000000]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     max_problems: Option<u32>,
 }

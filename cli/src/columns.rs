@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, Part, Prim, Type, Unit};
+use pilaster::column::{Batch, Column, Part, Prim, Type, Unit, Validity};
 use pilaster::error::{Error, Kind, What};
 
 use crate::failure::{Failure, warn};
+use crate::lost;
 
 /// Rules for unreadable columns and for names.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +28,8 @@ pub struct Columns {
     pub numbers: Vec<usize>,
     pub names: Vec<String>,
     pub stored_times: bool,
+    /// The lost rows of each column, ascending; no list for a column without lost rows at the end.
+    pub lost: Vec<Vec<Range<u64>>>,
 }
 
 impl Columns {
@@ -60,7 +63,7 @@ impl Columns {
 
     /// Makes names unique, as the reader of datatable does: an empty name becomes `C0`, `C1`, .., a control character
     /// becomes a dot, and a repeated name gets a number.
-    fn make_unique(&mut self) {
+    pub fn make_unique(&mut self) {
         let mut known = HashSet::new();
         for (k, name) in self.numbers.iter().zip(&mut self.names) {
             let legal = name.replace(|c: char| c < ' ', ".");
@@ -117,8 +120,8 @@ impl<P> Seen<'_, P> {
     }
 }
 
-impl<P: Part> Part for Seen<'_, P> {
-    type Col = Stored<P::Col>;
+impl<'c, P: Part> Part for Seen<'c, P> {
+    type Col = Stored<'c, P::Col>;
 
     fn rows(&self) -> u64 {
         self.part.rows()
@@ -134,7 +137,8 @@ impl<P: Part> Part for Seen<'_, P> {
 
     fn column(&self, k: usize) -> Result<Self::Col> {
         let number = self.columns.numbers.get(k).ok_or_else(|| no_column(k, self.columns))?;
-        Ok(Stored::new(self.part.column(*number)?, self.columns.stored_times))
+        let lost = self.columns.lost.get(k).map_or(&[][..], Vec::as_slice);
+        Ok(Stored { lost, ..Stored::new(self.part.column(*number)?, self.columns.stored_times) })
     }
 }
 
@@ -142,21 +146,22 @@ fn no_column(k: usize, columns: &Columns) -> Error {
     Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, columns.numbers.len() as u64)
 }
 
-/// A column that may return dates and times as the stored integers.
+/// A column that may return dates and times as the stored integers, and whose lost rows are missing.
 #[derive(Clone, Copy, Debug)]
-pub struct Stored<C> {
+pub struct Stored<'c, C> {
     column: C,
     stored_times: bool,
+    lost: &'c [Range<u64>],
 }
 
-impl<C> Stored<C> {
+impl<C> Stored<'_, C> {
     /// Returns `column`; if `stored_times`, its dates and times are plain integers.
     pub const fn new(column: C, stored_times: bool) -> Self {
-        Stored { column, stored_times }
+        Stored { column, stored_times, lost: &[] }
     }
 }
 
-impl<C: Column> Column for Stored<C> {
+impl<C: Column> Column for Stored<'_, C> {
     fn ty(&self) -> Type {
         match self.column.ty() {
             Type::Date(Unit::Day) | Type::Time(Unit::Second | Unit::Milli) if self.stored_times => {
@@ -168,7 +173,7 @@ impl<C: Column> Column for Stored<C> {
     }
 
     fn nullable(&self) -> bool {
-        self.column.nullable()
+        self.column.nullable() || !self.lost.is_empty()
     }
 
     fn rows(&self) -> u64 {
@@ -180,7 +185,8 @@ impl<C: Column> Column for Stored<C> {
     }
 
     fn child(&self, k: usize) -> Result<Self> {
-        Ok(Stored { column: self.column.child(k)?, ..*self })
+        // No list of a missing row is followed.
+        Ok(Stored { column: self.column.child(k)?, lost: &[], ..*self })
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {
@@ -188,17 +194,26 @@ impl<C: Column> Column for Stored<C> {
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {
-        self.column.need(rows)
+        match lost::split(self.lost, rows.clone()) {
+            (lost, true) => Ok(lost::need(&lost)),
+            (rows, false) => self.column.need(rows),
+        }
     }
 
     fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {
-        self.column.known_validity(row)
+        if self.lost.is_empty() { self.column.known_validity(row) } else { Ok(None) }
     }
 
     fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
     where
         Self: 's,
     {
+        let (rows, is_lost) = lost::split(self.lost, rows);
+        if is_lost {
+            let len = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+            let values = lost::values(self.ty(), len, scratch)?;
+            return Ok(Batch { first: rows.start, len, values, validity: Validity::None, of: *self });
+        }
         let Batch { first, len, values, validity, of } = self.column.read(rows, scratch)?;
         Ok(Batch { first, len, values, validity, of: Stored { column: of, ..*self } })
     }

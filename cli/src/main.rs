@@ -19,7 +19,7 @@
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
-//! | `rewrite`, `vortex_recover` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
+//! | `rewrite`, `vortex_recover`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
@@ -70,6 +70,7 @@ mod interrupt;
 mod jay;
 mod jay_layout;
 mod json;
+mod lost;
 mod manual;
 mod noting;
 mod open;
@@ -90,6 +91,7 @@ mod time;
 mod type_name;
 mod verify;
 mod vortex;
+mod vortex_end;
 mod vortex_recover;
 mod walk;
 
@@ -220,6 +222,9 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
     match (input.format, input.dataset()) {
         (_, Some(dataset)) => only().and_then(|()| bcolz::recover(dataset, how, out)),
         (format, _) => {
+            if matches!(format, Format::DataSeries | Format::Jay | Format::Vortex) {
+                input.check(true)?;
+            }
             let (target, mut err) = (&Target::file(&how.target, how.force)?, Shown::new(io::stderr()));
             let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
             match format {

@@ -105,6 +105,40 @@ impl<'s> Input<'s> {
         }
     }
 
+    /// Returns the same input with the bytes of `ranges`.
+    pub fn with(&self, ranges: Ranges) -> Self {
+        let (path, name, content) = (self.path.clone(), self.name.clone(), Content::Ranges(Box::new(ranges)));
+        Input { path, name, content, ..*self }
+    }
+
+    /// Returns a function that reads the bytes of the file at an offset.
+    pub fn reader(&self) -> Box<dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync> {
+        /// Number of bytes that are copied at once.
+        const COPIED: usize = 1 << 20;
+        let ranges = match &self.content {
+            Content::Ranges(ranges) => ranges.window(),
+            Content::Bytes(bytes) => {
+                let bytes = bytes.clone();
+                Ranges::new(bytes.len() as u64, move |at, to: &mut [u8]| {
+                    let range = FileRange { at, len: to.len() as u64 };
+                    let from = bytes::Input::whole(&bytes).get(range, What::INPUT);
+                    to.copy_from_slice(from.map_err(io::Error::other)?);
+                    Ok(())
+                })
+            }
+            Content::Dataset(_) => Ranges::new(0, |_, _: &mut [u8]| Ok(())),
+        };
+        Box::new(move |mut at, to| {
+            for to in to.chunks_mut(COPIED) {
+                let window = ranges.window();
+                let found = window.input().get(FileRange { at, len: to.len() as u64 }, What::INPUT);
+                to.copy_from_slice(found.map_err(|e| ranges.failed().unwrap_or(io::Error::other(e)))?);
+                at = at.saturating_add(to.len() as u64);
+            }
+            Ok(())
+        })
+    }
+
     /// Returns the error of reading the file if that is the reason of `failure`.
     pub fn failure(&self, failure: Failure) -> Failure {
         match &self.content {
@@ -124,10 +158,14 @@ impl<'s> Input<'s> {
     /// Prints on standard error how many bytes were read, and how much memory the process took at most, if the
     /// environment asks for it: for tests.
     pub fn report(&self) {
-        if let (Content::Ranges(ranges), Some(_)) = (&self.content, std::env::var_os("PILASTER_BYTES_READ")) {
-            let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-            let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
-            warn(&format!("{} bytes read, {most} of memory", ranges.bytes_read()));
+        if std::env::var_os("PILASTER_BYTES_READ").is_none() {
+            return;
+        }
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
+        match &self.content {
+            Content::Ranges(ranges) => warn(&format!("{} bytes read, {most} of memory", ranges.bytes_read())),
+            Content::Bytes(_) | Content::Dataset(_) => warn(&format!("{most} of memory")),
         }
     }
 
@@ -156,7 +194,7 @@ impl<'s> Input<'s> {
 
     /// Checks the hints, and opens the file in `memory`, which grows as required.
     pub fn open<'i>(&'i self, memory: &'i mut Memory) -> Result<File<'i>, Failure> {
-        self.check()?;
+        self.check(false)?;
         if let Some(dataset) = self.dataset() {
             return Ok(File::from(dataset));
         }
@@ -193,8 +231,9 @@ impl<'s> Input<'s> {
         })
     }
 
-    /// Returns a usage error for a hint that the format does not have, or for a missing hint that it requires.
-    fn check(&self) -> Result<(), Failure> {
+    /// Returns a usage error for a hint that the format does not have, or for a missing hint that it requires. `recover`:
+    /// the intact rows are to be saved.
+    pub fn check(&self, recover: bool) -> Result<(), Failure> {
         let Input { source, path, format, .. } = self;
         let usage = |why: String| Err(Failure::Usage(why));
         for (given, option, of) in [
@@ -202,7 +241,7 @@ impl<'s> Input<'s> {
             (source.sequential && *format != Format::DataSeries, "--no-index is for DataSeries files", format),
             (source.dtype.is_some() && *format != Format::Bcolz, "--dtype is for Blosc chunks", format),
             (source.tolerant && *format != Format::Jay, "--tolerant is for Jay files and bcolz datasets", format),
-            (limited(source, *format), LIMITED, format),
+            (limited(source, *format, recover), LIMITED, format),
         ] {
             if given && self.dataset().is_none() {
                 return usage(format!("{option}; {path} is {of}"));
@@ -219,11 +258,12 @@ impl<'s> Input<'s> {
     }
 }
 
-const LIMITED: &str = "--max-rows, --max-decoded and --max-problems are for DataSeries files";
+const LIMITED: &str =
+    "--max-rows, --max-decoded and --max-problems are for DataSeries files, and for recover from Vortex files";
 
 /// Returns whether limits are given that nothing would look at.
-fn limited(source: &Source, format: Format) -> bool {
-    source.budget.is_given() && format != Format::DataSeries
+fn limited(source: &Source, format: Format, recover: bool) -> bool {
+    source.budget.is_given() && !(format == Format::DataSeries || recover && format == Format::Vortex)
 }
 
 /// Opens a dataset. If `tolerant`, prints problems on standard error.
@@ -357,7 +397,8 @@ fn format(source: &Source, recover: Option<&Recover>, input: &bytes::Input<'_>, 
         }
         (Ok(format), _) => Ok(format),
         (Err(e), None) if recover.is_some() => {
-            let why = "--format says what it is, if the damage is there: --format dataseries, --format jay";
+            let why =
+                "--format says what it is, if the damage is there: --format dataseries, --format jay, --format vortex";
             Err(Failure::Input(format!("{}{e}: unknown format ({why})", found())))
         }
         (Err(_), Some(_)) => Ok(Format::Filo),

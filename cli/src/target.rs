@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 use pilaster::bytes::{IoSink, WriteError};
+use pilaster::error::{Error, Kind, What};
 use tempfile::{Builder, TempDir, TempPath};
 
 use crate::failure::Failure;
@@ -26,6 +27,8 @@ enum Place {
     File { at: PathBuf, old: Option<fs::Metadata> },
     /// A directory that does not exist yet.
     Directory,
+    /// Nowhere: at most this number of bytes are counted.
+    Nowhere(u64),
 }
 
 /// The sink of [`Target::fill`].
@@ -40,6 +43,8 @@ pub struct Output {
 enum To {
     File(fs::File),
     Stdout(StdoutLock<'static>),
+    /// Nowhere. At most this number of bytes may follow.
+    Nowhere(u64),
 }
 
 impl Write for Output {
@@ -47,6 +52,13 @@ impl Write for Output {
         let len = match &mut self.to {
             To::File(file) => file.write(bytes),
             To::Stdout(out) => out.write(bytes),
+            To::Nowhere(left) => match left.checked_sub(bytes.len() as u64) {
+                Some(less) => {
+                    *left = less;
+                    Ok(bytes.len())
+                }
+                None => Err(io::ErrorKind::FileTooLarge.into()),
+            },
         }?;
         self.len = self.len.saturating_add(len as u64);
         Ok(len)
@@ -56,6 +68,7 @@ impl Write for Output {
         match &mut self.to {
             To::File(file) => file.flush(),
             To::Stdout(out) => out.flush(),
+            To::Nowhere(_) => Ok(()),
         }
     }
 }
@@ -99,6 +112,12 @@ impl<'p> Target<'p> {
         Ok(Target { path, place: Place::File { at, old: Some(old) } })
     }
 
+    /// Returns a target that takes at most `most` bytes and keeps none: for a trial. More bytes are an error about
+    /// [`What::MAX_FILE_DECODED`].
+    pub fn nowhere(most: u64) -> Self {
+        Target { path: Path::new(""), place: Place::Nowhere(most) }
+    }
+
     /// Checks that nothing has the name of the directory to write, unless the caller appends to it.
     ///
     /// # Errors
@@ -123,6 +142,7 @@ impl<'p> Target<'p> {
     fn failed(&self, e: io::Error) -> Failure {
         match self.place {
             Place::Stdout => Failure::Output(e),
+            Place::Nowhere(most) => Error::needing(Kind::Limit, What::MAX_FILE_DECODED, 0, most).into(),
             _ => Failure::of_file(self.path, e),
         }
     }
@@ -135,6 +155,7 @@ impl<'p> Target<'p> {
         let (at, old) = match &self.place {
             Place::File { at, old } => (at, old),
             Place::Stdout => return Ok(self.write(To::Stdout(io::stdout().lock()), write)?.len),
+            Place::Nowhere(most) => return Ok(self.write(To::Nowhere(*most), write)?.len),
             Place::Directory => return Err(self.failed(io::ErrorKind::IsADirectory.into())),
         };
         let (file, temporary) = interrupt::begin(|| create(beside(at), old.is_none())).map_err(|e| self.failed(e))?;

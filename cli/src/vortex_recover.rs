@@ -3,321 +3,362 @@
 use std::io::Write;
 use std::ops::Range;
 
-use pilaster::any::Format;
-use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{
-    Batch, Column, Memory, Once, Part, Prim, Span, Spans, Type, Unit, Validity, Value, Values, VarBytes,
-};
+use pilaster::any::{File as AnyFile, Format};
+use pilaster::bytes::Ranges;
+use pilaster::column::{Batch, Column as _, Memory, Part as _, Type, Value};
 use pilaster::dataseries::FieldType;
-use pilaster::error::{Error, Kind};
-use pilaster::jay::write::{WriteOptions, storage};
-use pilaster::vortex::{self, File};
+use pilaster::error::{Error, Kind, What};
+use pilaster::jay::write::{Sentinels, WriteOptions, storage};
+use pilaster::limits::Limits;
+use pilaster::vortex::{Column, File};
 
-use crate::args::{Convert, Recover};
+use crate::args::{Convert, Recover, ToJay};
+use crate::budget;
 use crate::columns::Columns;
 use crate::convert;
 use crate::failure::Failure;
-use crate::feed::View;
+use crate::feed::{View, Windows};
 use crate::open::Input;
 use crate::target::Target;
+use crate::vortex_end::{completed, opened};
 use crate::walk::batches;
 
 /// Maximum number of rows that are tried at once.
 const TRIED: u64 = 1 << 16;
 
-/// Maximum size in bytes of the postscript and of the end marker after it.
-const POSTSCRIPT: usize = 1 << 16;
+/// Bytes of memory for the batches of all columns, unless one row takes more.
+const BATCH_ROOM: u64 = 1 << 22;
+
+/// Maximum depth of lists in lists.
+const DEPTH: u32 = 64;
 
 /// Writes what can be read of a damaged file. Rows of a column that cannot be read are missing in the new file; a column
-/// without any row that can is left out.
+/// without any row that can, or with a value that the target cannot store, is left out.
 pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
-    let how = Convert { target: how.target.clone(), any_time: true, ..Convert::default() };
+    let jay = ToJay { sentinels: Some(Sentinels::Widen), ..ToJay::default() };
+    let how = Convert { target: how.target.clone(), any_time: true, jay, ..Convert::default() };
     let to = convert::target(input.format, &how)?;
     if !matches!(to, Format::Jay | Format::DataSeries) {
         let why =
             "the rows of a damaged Vortex file are written as Jay or DataSeries: the target must end in .jay or .ds";
         return Err(Failure::Usage(why.to_owned()));
     }
-    let completed;
-    let bytes = input.bytes()?;
-    let file = match File::open(bytes) {
-        Ok(file) => file,
+    let (whole, end) = match opened(input) {
+        Ok(_) => (None, None),
         Err(e) => {
-            completed = complete(bytes).ok_or_else(|| {
-                let why = "the end of the file, which says what the columns are and where they lie, is lost";
-                Failure::Input(format!("{e}: {why}"))
-            })?;
-            writeln!(out, "lost: the end marker: {e}")?;
-            File::open(&completed)?
+            let why = "the end of the file, which says what the columns are and where they lie, is lost";
+            let whole = completed(input)?.ok_or_else(|| Failure::Input(format!("{e}: {why}")))?;
+            (Some(whole), Some(e))
         }
     };
-    let part = file.part()?;
-    let (mut found, mut lost) = (Vec::new(), 0usize);
-    for k in 0..part.width() {
-        let name = part.name(k).map_or_else(|_| format!("column {k}"), str::to_owned);
-        let column = part.column(k);
-        if let Ok(column) = &column
-            && !stores(to, column.ty())
-        {
-            writeln!(out, "left out: column {name}: {to} cannot store {}", column.ty())?;
-            continue;
-        }
-        match column.and_then(|column| look(&column)) {
-            Ok(Look { lost, read: true }) => {
-                for (rows, why) in &lost {
+    let input = whole.as_ref().unwrap_or(input);
+    let mut saving = Saving::of(input, opened(input)?, &how, to)?;
+    let outcomes = saving.outcomes()?;
+    if let Some(e) = end {
+        writeln!(out, "damaged: the end marker, no rows: {e}")?;
+    }
+    report(&outcomes, to, out)?;
+    let found: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.fate.is_ok()).collect();
+    if found.is_empty() {
+        return Err(Failure::Input("no column can be saved".to_owned()));
+    }
+    let mut columns = saving.columns(&found);
+    let before = columns.names.clone();
+    columns.make_unique();
+    for (before, name) in before.iter().zip(&columns.names).filter(|(before, name)| before != name) {
+        writeln!(out, "renamed: column {before:?} is {name:?}")?;
+    }
+    let len = saving.write(&columns, target)?;
+    let rows = saving.file.rows()?;
+    write!(out, "{}: {rows} rows in {} columns, {len} bytes of {to}", how.target.display(), found.len())?;
+    writeln!(out, "; {}", summary(&outcomes, saving.file.metadata_len()))?;
+    Ok(())
+}
+
+/// A column, and whether it is saved.
+struct Outcome {
+    number: usize,
+    name: String,
+    /// Rows that are lost, in order.
+    lost: Vec<(Range<u64>, Error)>,
+    /// The time zone, which no target stores.
+    zone: Option<String>,
+    fate: Result<(), Fate>,
+}
+
+/// Why a column is not saved.
+enum Fate {
+    /// No row can be read.
+    Lost(String),
+    /// The target cannot store it. The text follows the name of the column.
+    LeftOut(String),
+}
+
+/// Prints a line for everything that is not in the new file.
+fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), Failure> {
+    for Outcome { name, lost, zone, fate, .. } in outcomes {
+        match fate {
+            Err(Fate::Lost(why)) => writeln!(out, "lost: column {name}: {why}")?,
+            Err(Fate::LeftOut(why)) => writeln!(out, "left out: column {name}{why}")?,
+            Ok(()) => {
+                for (rows, why) in lost {
                     writeln!(out, "lost: rows {}..{} of {name}: {why}", rows.start, rows.end)?;
                 }
-                found.push(Found { number: k, name, lost: lost.into_iter().map(|(rows, _)| rows).collect() });
-            }
-            Ok(Look { lost: rows, .. }) => {
-                lost = lost.saturating_add(1);
-                let why = rows.first().map_or_else(String::new, |(_, why)| format!(": {why}"));
-                writeln!(out, "lost: column {name}{why}")?;
-            }
-            Err(why) => {
-                lost = lost.saturating_add(1);
-                writeln!(out, "lost: column {name}: {why}")?;
+                if let Some(zone) = zone {
+                    writeln!(out, "left out: the time zone {zone} of {name}: {to} cannot store it")?;
+                }
             }
         }
-    }
-    if found.is_empty() {
-        return Err(Failure::Input("no column can be read".to_owned()));
-    }
-    let table = Once::new(Saved { part, found: &found });
-    let mut columns = Columns {
-        numbers: (0..found.len()).collect(),
-        names: found.iter().map(|found| found.name.clone()).collect(),
-        ..Columns::default()
-    };
-    columns.name_the_unnamed("v");
-    let mut view = View { table, columns: &columns, windows: None };
-    let len = convert::write(&mut view, (&how, target), 0, to, &mut Memory::default())?;
-    write!(out, "{}: {} rows in {} columns, {len} bytes of {to}", how.target.display(), part.rows(), found.len())?;
-    match (lost, found.iter().map(|found| found.lost.len()).sum::<usize>()) {
-        (0, 0) => writeln!(out, "; nothing is lost")?,
-        (columns, ranges) => writeln!(out, "; lost {columns} columns and {ranges} row ranges of others")?,
     }
     Ok(())
 }
 
-/// Returns whether a format can store a type.
-fn stores(to: Format, ty: Type) -> bool {
-    match to {
-        Format::Jay => storage(ty, &WriteOptions { any_time: true, ..WriteOptions::DEFAULT }).is_some(),
-        _ => FieldType::of_column(ty).is_some(),
-    }
+/// Returns the end of the last line: the number of everything that is not in the new file.
+fn summary(outcomes: &[Outcome], metadata: usize) -> String {
+    let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add);
+    let counts = [
+        (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", "columns"),
+        (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
+        (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))), "left out", "columns"),
+        (count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some())), "left out", "time zones"),
+        (metadata, "left out", "entries of user data"),
+    ];
+    let counts = counts.iter().filter(|(count, ..)| *count > 0);
+    let lines: Vec<String> = counts.map(|(count, how, what)| format!("{how}: {count} {what}")).collect();
+    if lines.is_empty() { "nothing is lost".to_owned() } else { lines.join(", ") }
 }
 
-/// Returns the file with a new end marker, if the postscript is still there. Only its position is lost.
-fn complete(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut whole = bytes.to_vec();
-    whole.extend_from_slice(b"\x01\0\0\0VTXF");
-    let len = u16::try_from(POSTSCRIPT.min(bytes.len()).saturating_sub(1)).ok()?;
-    for back in 1..=len {
-        let at = bytes.len().checked_add(2)?;
-        whole.get_mut(at..)?.first_chunk_mut::<2>().map(|len| *len = back.to_le_bytes())?;
-        if File::open(&whole).is_ok_and(|file| file.rows().is_ok() && file.part().is_ok_and(|part| part.width() > 0)) {
-            return Some(whole);
-        }
-    }
-    None
-}
-
-/// The rows of a column that cannot be read, and whether any other can.
-struct Look {
-    lost: Vec<(Range<u64>, Error)>,
-    read: bool,
-}
-
-/// Tries all rows of a column.
-fn look(column: &vortex::Column<'_>) -> pilaster::Result<Look> {
-    let (mut row, mut look) = (0u64, Look { lost: Vec::new(), read: column.rows() == 0 });
-    let mut most = TRIED;
-    while row < column.rows() {
-        let end = column.rows().min(row.saturating_add(most));
-        let Err(e) = attempt(column, row..end) else {
-            (row, look.read) = (end, true);
-            most = most.saturating_mul(2).min(TRIED);
-            continue;
+/// Returns whether a format can store a column and, if it has lists, their elements.
+fn stores(to: Format, column: &Column<'_>) -> pilaster::Result<Result<(), Type>> {
+    let options = WriteOptions { any_time: true, ..WriteOptions::DEFAULT };
+    let mut inner = *column;
+    for _ in 0..DEPTH {
+        let ty = inner.ty();
+        let stored = match to {
+            Format::Jay => storage(ty, &options).is_some(),
+            _ => FieldType::of_column(ty).is_some(),
         };
-        if matches!(e.kind(), Kind::Unsupported) {
-            return Err(e);
+        if !stored {
+            return Ok(Err(ty));
         }
-        if end.saturating_sub(row) > 1 {
-            most = end.saturating_sub(row) >> 1;
-            continue;
+        if ty.children() != 1 {
+            return Ok(Ok(()));
         }
-        // The next row that can be read: steps that double, and a search between the last two.
-        let (mut bad, mut step) = (row, 1u64);
+        inner = inner.child(0)?;
+    }
+    Ok(Err(inner.ty()))
+}
+
+/// The file, and what may still be spent on it.
+struct Saving<'i> {
+    input: &'i Input<'i>,
+    file: File<'i>,
+    any: AnyFile<'i>,
+    how: &'i Convert,
+    to: Format,
+    limits: Limits,
+    /// Number of lost ranges that may follow.
+    problems: u32,
+    /// Number of unpacked bytes that may follow.
+    decoded: u64,
+}
+
+impl<'i> Saving<'i> {
+    /// Checks the number of rows.
+    fn of(input: &'i Input<'i>, file: File<'i>, how: &'i Convert, to: Format) -> Result<Self, Failure> {
+        let (limits, rows) = (input.limits(), file.rows()?);
+        if rows > limits.max_file_rows {
+            let most = limits.max_file_rows;
+            return Err(budget::explain(Error::needing(Kind::Limit, What::MAX_FILE_ROWS, 0, most)));
+        }
+        let (problems, decoded) = (limits.max_problems, limits.max_file_decoded);
+        Ok(Saving { input, file, any: AnyFile::Vortex(file), how, to, limits, problems, decoded })
+    }
+
+    /// Tries all columns.
+    fn outcomes(&mut self) -> Result<Vec<Outcome>, Failure> {
+        let file = self.file;
+        let part = file.part()?;
+        let mut outcomes = Vec::new();
+        for number in 0..part.width() {
+            let name = part.name(number).map_or_else(|_| format!("column {number}"), str::to_owned);
+            outcomes.push(match part.column(number) {
+                Err(e) => Outcome { number, name, lost: Vec::new(), zone: None, fate: Err(Fate::Lost(e.to_string())) },
+                Ok(column) => self.outcome(number, name, &column)?,
+            });
+        }
+        Ok(outcomes)
+    }
+
+    /// Reads a column, then writes it to nowhere, without the rows that cannot be read.
+    fn outcome(&mut self, number: usize, name: String, column: &Column<'_>) -> Result<Outcome, Failure> {
+        let zone = column.zone().ok().flatten().map(str::to_owned);
+        let mut outcome = Outcome { number, name, lost: Vec::new(), zone, fate: Ok(()) };
+        match stores(self.to, column) {
+            Ok(Ok(())) => {}
+            Ok(Err(ty)) => {
+                outcome.fate = Err(Fate::LeftOut(format!(": {} cannot store {ty}", self.to)));
+                return Ok(outcome);
+            }
+            Err(e) => {
+                outcome.fate = Err(Fate::Lost(e.to_string()));
+                return Ok(outcome);
+            }
+        }
+        self.spend(column.rows().saturating_mul(cell_len(column.ty())))?;
+        let mut is_read = false;
+        match self.look(number, column, &mut is_read) {
+            Err(Failure::Format(e)) if e.kind() == Kind::Unsupported => {
+                outcome.fate = Err(Fate::Lost(e.to_string()));
+                return Ok(outcome);
+            }
+            lost => outcome.lost = lost?,
+        }
+        outcome.fate = match outcome.lost.first() {
+            Some((_, why)) if !is_read => Err(Fate::Lost(why.to_string())),
+            _ => self.attempt(&outcome)?.map_err(Fate::LeftOut),
+        };
+        Ok(outcome)
+    }
+
+    /// Counts unpacked bytes.
+    fn spend(&mut self, len: u64) -> Result<(), Failure> {
+        let most = self.limits.max_file_decoded;
+        let over = || budget::explain(Error::needing(Kind::Limit, What::MAX_FILE_DECODED, 0, most));
+        self.decoded = self.decoded.checked_sub(len).ok_or_else(over)?;
+        Ok(())
+    }
+
+    /// Writes a column to nowhere. Returns why it cannot be written.
+    fn attempt(&self, outcome: &Outcome) -> Result<Result<(), String>, Failure> {
+        match self.write(&self.columns(&[outcome]), &Target::nowhere(self.limits.max_file_decoded)) {
+            Ok(_) => Ok(Ok(())),
+            Err(Failure::Format(e)) if e.what() == What::MAX_FILE_DECODED => Err(budget::explain(e)),
+            Err(Failure::Format(e)) => Ok(Err(format!(": {e}"))),
+            Err(Failure::Input(why)) => {
+                // The remedy is an option of `convert`.
+                let why = why.split(" (--").next().unwrap_or_default();
+                let after = why.strip_prefix("column ").and_then(|why| why.strip_prefix(outcome.name.as_str()));
+                Ok(Err(after.map_or_else(|| format!(": {why}"), str::to_owned)))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Returns the columns of `outcomes`, without the rows that are lost.
+    fn columns(&self, outcomes: &[&Outcome]) -> Columns {
+        let rows = |outcome: &&Outcome| outcome.lost.iter().map(|(rows, _)| rows.clone()).collect();
+        let mut columns = Columns {
+            numbers: outcomes.iter().map(|outcome| outcome.number).collect(),
+            names: outcomes.iter().map(|outcome| outcome.name.clone()).collect(),
+            lost: outcomes.iter().map(rows).collect(),
+            ..Columns::default()
+        };
+        columns.name_the_unnamed("v");
+        columns
+    }
+
+    fn write(&self, columns: &Columns, target: &Target<'_>) -> Result<u64, Failure> {
+        let windows = Some(Windows::new(self.input, &self.any, None));
+        let mut view = View { table: self.any.table(None)?, columns, windows };
+        convert::write(&mut view, (self.how, target), 0, self.to, &mut Memory::with_len(BATCH_ROOM)?)
+    }
+
+    /// Reads rows of a column and everything in them, through a window.
+    fn read(&self, number: usize, rows: Range<u64>) -> pilaster::Result<()> {
+        let window = self.input.window();
+        let Some(input) = window.as_ref().map(Ranges::input) else {
+            return read(&self.file.part()?.column(number)?, rows, DEPTH);
+        };
+        match self.any.with_input(input) {
+            AnyFile::Vortex(file) => read(&file.part()?.column(number)?, rows, DEPTH),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the rows of a column that cannot be read. Sets `is_read` if any other can.
+    fn look(
+        &mut self,
+        number: usize,
+        column: &Column<'_>,
+        is_read: &mut bool,
+    ) -> Result<Vec<(Range<u64>, Error)>, Failure> {
+        let (mut row, mut lost, mut most) = (0u64, Vec::new(), TRIED);
+        *is_read = column.rows() == 0;
+        while row < column.rows() {
+            let end = column.rows().min(row.saturating_add(most));
+            let Err(e) = self.read(number, row..end) else {
+                (row, *is_read) = (end, true);
+                most = most.saturating_mul(2).min(TRIED);
+                continue;
+            };
+            if matches!(e.kind(), Kind::Unsupported | Kind::Missing) {
+                return Err(e.into());
+            }
+            if end.saturating_sub(row) > 1 {
+                most = end.saturating_sub(row) >> 1;
+                continue;
+            }
+            let problem = || Error::needing(Kind::Limit, What::MAX_PROBLEMS, row, self.limits.max_problems.into());
+            self.problems = self.problems.checked_sub(1).ok_or_else(|| budget::explain(problem()))?;
+            let good = self.next_read(number, row, column.rows());
+            lost.push((row..good, e));
+            row = good;
+        }
+        Ok(lost)
+    }
+
+    /// Returns the next row after `bad` that can be read, or `rows`: steps that double, and a search between the last
+    /// two.
+    fn next_read(&self, number: usize, mut bad: u64, rows: u64) -> u64 {
+        let is_read = |row: u64| self.read(number, row..row.saturating_add(1)).is_ok();
+        let mut step = 1u64;
         let mut good = loop {
             let next = bad.saturating_add(step);
-            if next >= column.rows() || attempt(column, next..next.saturating_add(1)).is_ok() {
-                break next.min(column.rows());
+            if next >= rows || is_read(next) {
+                break next.min(rows);
             }
             (bad, step) = (next, step.saturating_mul(2));
         };
         while good.saturating_sub(bad) > 1 {
             let middle = bad.midpoint(good);
-            match attempt(column, middle..middle.saturating_add(1)) {
-                Ok(()) => good = middle,
-                Err(_) => bad = middle,
-            }
+            if is_read(middle) { good = middle } else { bad = middle }
         }
-        look.lost.push((row..good, e));
-        row = good;
-    }
-    Ok(look)
-}
-
-/// Reads rows and the texts in them.
-fn attempt(column: &vortex::Column<'_>, rows: Range<u64>) -> pilaster::Result<()> {
-    batches(column, rows, |batch| {
-        (0..batch.len).try_for_each(|i| match batch.value(i)? {
-            text @ Value::Text(_) => text.text().map(drop),
-            _ => Ok(()),
-        })
-    })
-}
-
-/// A column that is saved.
-struct Found {
-    number: usize,
-    name: String,
-    /// Rows that are lost, in order.
-    lost: Vec<Range<u64>>,
-}
-
-/// The columns that are saved.
-#[derive(Clone, Copy)]
-struct Saved<'f> {
-    part: vortex::Part<'f>,
-    found: &'f [Found],
-}
-
-impl<'f> Part for Saved<'f> {
-    type Col = SavedColumn<'f>;
-
-    fn rows(&self) -> u64 {
-        self.part.rows()
-    }
-
-    fn width(&self) -> usize {
-        self.found.len()
-    }
-
-    fn name(&self, k: usize) -> pilaster::Result<&str> {
-        self.part.name(self.found.get(k).map_or(usize::MAX, |found| found.number))
-    }
-
-    fn column(&self, k: usize) -> pilaster::Result<SavedColumn<'f>> {
-        let (number, lost) = self.found.get(k).map_or((usize::MAX, &[][..]), |found| (found.number, &found.lost));
-        Ok(SavedColumn { column: self.part.column(number)?, lost })
+        good
     }
 }
 
-/// A column whose lost rows are missing.
-#[derive(Clone, Copy, Debug)]
-struct SavedColumn<'f> {
-    column: vortex::Column<'f>,
-    lost: &'f [Range<u64>],
+/// Returns the minimum size in bytes of an unpacked cell: of a text or a list, its length.
+fn cell_len(ty: Type) -> u64 {
+    match ty {
+        Type::Prim(prim) => prim.size() as u64,
+        Type::Decimal { precision: ..=18, .. } => 8,
+        Type::Decimal { .. } => 16,
+        Type::Null | Type::Bool => 1,
+        _ => 8,
+    }
 }
 
-impl SavedColumn<'_> {
-    /// Returns the first of `rows` that are all lost, or all readable, and which.
-    fn split(&self, rows: Range<u64>) -> (Range<u64>, bool) {
-        match self.lost.iter().find(|lost| lost.end > rows.start) {
-            Some(lost) if lost.start <= rows.start => (rows.start..rows.end.min(lost.end), true),
-            Some(lost) => (rows.start..rows.end.min(lost.start), false),
-            None => (rows, false),
+/// Reads rows of a column, the texts in them, and the elements of lists.
+fn read(column: &Column<'_>, rows: Range<u64>, depth: u32) -> pilaster::Result<()> {
+    batches(column, rows, |batch| elements(batch, depth))
+}
+
+fn elements(batch: &Batch<'_, Column<'_>>, depth: u32) -> pilaster::Result<()> {
+    // Lists that follow each other are read together.
+    let mut run = 0..0u64;
+    let flush = |run: Range<u64>| match depth.checked_sub(1) {
+        _ if run.is_empty() => Ok(()),
+        Some(depth) => read(&batch.of.child(0)?, run, depth),
+        None => Err(Error::new(Kind::Limit, What::MAX_DEPTH, run.start)),
+    };
+    for i in 0..batch.len {
+        match batch.value(i)? {
+            text @ Value::Text(_) => drop(text.text()?),
+            Value::Nested(rows) if rows.start == run.end => run.end = rows.end,
+            Value::Nested(rows) => flush(std::mem::replace(&mut run, rows))?,
+            _ => {}
         }
     }
-}
-
-impl Column for SavedColumn<'_> {
-    fn ty(&self) -> Type {
-        self.column.ty()
-    }
-
-    fn nullable(&self) -> bool {
-        self.column.nullable() || !self.lost.is_empty()
-    }
-
-    fn rows(&self) -> u64 {
-        self.column.rows()
-    }
-
-    fn zone(&self) -> pilaster::Result<Option<&str>> {
-        self.column.zone()
-    }
-
-    fn child(&self, k: usize) -> pilaster::Result<Self> {
-        Ok(SavedColumn { column: self.column.child(k)?, lost: &[] })
-    }
-
-    fn child_name(&self, k: usize) -> pilaster::Result<&str> {
-        self.column.child_name(k)
-    }
-
-    fn need(&self, rows: Range<u64>) -> pilaster::Result<u64> {
-        match self.split(rows) {
-            // The widest cell has 32 bytes.
-            (rows, true) => Ok(rows.end.saturating_sub(rows.start).saturating_mul(32).saturating_add(64)),
-            (rows, false) => self.column.need(rows),
-        }
-    }
-
-    fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> pilaster::Result<Batch<'s, Self>>
-    where
-        Self: 's,
-    {
-        let (rows, lost) = self.split(rows);
-        if !lost {
-            let Batch { first, len, values, validity, of } = self.column.read(rows, scratch)?;
-            return Ok(Batch { first, len, values, validity, of: SavedColumn { column: of, lost: &[] } });
-        }
-        let len = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
-        let values = nothing(self.ty(), len, scratch)?;
-        Ok(Batch { first: rows.start, len, values, validity: Validity::None, of: *self })
-    }
-}
-
-/// Returns values for missing rows.
-fn nothing<'s>(ty: Type, len: usize, scratch: &mut Scratch<'s>) -> pilaster::Result<Values<'s>> {
-    macro_rules! zeros {
-        ($name:ident) => {{
-            let zeros = scratch.take(len)?;
-            zeros.fill(Default::default());
-            Values::$name(zeros)
-        }};
-    }
-    Ok(match ty {
-        Type::Bool => {
-            let bits = scratch.take::<u8>(len.div_ceil(8))?;
-            bits.fill(0);
-            Values::Bool(Bits::new(bits, 0, len)?)
-        }
-        Type::Prim(Prim::I8) => zeros!(I8),
-        Type::Prim(Prim::I16) => zeros!(I16),
-        Type::Prim(Prim::I32) | Type::Date(Unit::Day) | Type::Time(Unit::Second | Unit::Milli) => zeros!(I32),
-        Type::Prim(Prim::I64) | Type::Date(_) | Type::Time(_) | Type::Timestamp(_) => zeros!(I64),
-        Type::Prim(Prim::U8) => zeros!(U8),
-        Type::Prim(Prim::U16) => zeros!(U16),
-        Type::Prim(Prim::U32) => zeros!(U32),
-        Type::Prim(Prim::U64) => zeros!(U64),
-        Type::Prim(Prim::F16) => zeros!(F16),
-        Type::Prim(Prim::F32) => zeros!(F32),
-        Type::Prim(Prim::F64) => zeros!(F64),
-        Type::Decimal { precision: ..=2, .. } => zeros!(I8),
-        Type::Decimal { precision: ..=4, .. } => zeros!(I16),
-        Type::Decimal { precision: ..=9, .. } => zeros!(I32),
-        Type::Decimal { precision: ..=18, .. } => zeros!(I64),
-        Type::Decimal { precision: ..=38, .. } => zeros!(I128),
-        Type::Utf8 | Type::Bytes => {
-            let spans = scratch.take::<Span>(len)?;
-            spans.fill(Span { at: 0, len: 0 });
-            let texts = VarBytes { data: &[], spans: Spans::Each(spans) };
-            if ty == Type::Utf8 { Values::Utf8(texts) } else { Values::Bytes(texts) }
-        }
-        _ => Values::Null,
-    })
+    flush(run)
 }

@@ -14,8 +14,8 @@ use pilaster::error::Error;
 use pilaster::jay;
 
 use crate::build;
+use pilaster_oracle::jay as owned_jay;
 use pilaster_oracle::planus::Builder;
-use pilaster_oracle::{jay as owned_jay, vortex as owned};
 
 /// All files of one format among the goldens, without those that are very large.
 fn goldens(format: Format) -> Vec<PathBuf> {
@@ -349,83 +349,7 @@ fn windows_release_what_they_read() {
 
 /// A file of `chunks` chunks of `rows` numbers each, all zero.
 fn large_vortex(chunks: u64, rows: u64) -> Ranges {
-    let segment = build::blob(build::plain(0), &[&vec![0; 8 * rows as usize]]);
-    let ids: Vec<&str> = pilaster::vortex::Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
-    // All chunks are in their own segment; the bytes after the buffer are the same in each.
-    let (data, tree) = segment.split_at(8 * rows as usize);
-    let (each, tree) = ((data.len() + tree.len()) as u64, tree.to_vec());
-    let flat = |k: u64| owned::Layout {
-        encoding: 2,
-        row_count: rows,
-        metadata: None,
-        children: None,
-        segments: Some(vec![k as u32]),
-    };
-    let chunked = owned::Layout {
-        encoding: 1,
-        row_count: rows * chunks,
-        metadata: None,
-        children: Some((0..chunks).map(flat).collect()),
-        segments: None,
-    };
-    let root = owned::Layout {
-        encoding: 0,
-        row_count: rows * chunks,
-        metadata: None,
-        children: Some(vec![chunked]),
-        segments: None,
-    };
-    let number = owned::DType {
-        type_: Some(owned::Type::Primitive(Box::new(owned::Primitive { ptype: owned::PType::I64, nullable: false }))),
-    };
-    let dtype = owned::Type::Struct(Box::new(owned::Struct {
-        names: Some(vec!["a".into()]),
-        dtypes: Some(vec![number]),
-        nullable: false,
-    }));
-    let specs = (0..chunks).map(|k| owned::SegmentSpec {
-        offset: 8 + k * each,
-        length: each as u32,
-        alignment_exponent: 0,
-        compression: 0,
-        encryption: 0,
-    });
-    let footer = owned::Footer {
-        array_specs: Some(ids.iter().map(|id| owned::ArraySpec { id: (*id).into() }).collect()),
-        layout_specs: Some(
-            ["vortex.struct", "vortex.chunked", "vortex.flat"].map(|id| owned::LayoutSpec { id: id.into() }).to_vec(),
-        ),
-        segment_specs: Some(specs.collect()),
-        ..Default::default()
-    };
-    let mut end = Vec::new();
-    let start = 8 + chunks * each;
-    let mut put = |bytes: &[u8]| {
-        let at = start + end.len() as u64;
-        end.extend_from_slice(bytes);
-        end.resize(end.len().next_multiple_of(8), 0);
-        Some(Box::new(owned::PostscriptSegment {
-            offset: at,
-            length: bytes.len() as u32,
-            alignment_exponent: 3,
-            ..Default::default()
-        }))
-    };
-    let postscript = owned::Postscript {
-        dtype: put(&build::dtype(dtype)),
-        layout: put(Builder::new().finish(root, None)),
-        footer: put(Builder::new().finish(footer, None)),
-        ..Default::default()
-    };
-    let postscript = Builder::new().finish(postscript, None).to_vec();
-    end.extend_from_slice(&postscript);
-    end.extend_from_slice(&1u16.to_le_bytes());
-    end.extend_from_slice(&(postscript.len() as u16).to_le_bytes());
-    end.extend_from_slice(b"VTXF");
-    let mut pieces = vec![(0, b"VTXF".to_vec())];
-    let len = start + end.len() as u64;
-    pieces.push((start, end));
-    pieces.extend((0..chunks).map(|k| (8 + k * each + 8 * rows, tree.clone())));
+    let (len, pieces) = build::chunked(chunks, rows, 0);
     sparse(len, pieces)
 }
 

@@ -132,3 +132,86 @@ pub fn integers(column: &Column<'_>, rows: std::ops::Range<u64>) -> Vec<Option<i
     }
     out
 }
+
+/// A file of `chunks` chunks of `rows` numbers each, all zero, with `gap` bytes after each chunk. Returns its length, and
+/// the bytes that are not zero with their offsets.
+pub fn chunked(chunks: u64, rows: u64, gap: u64) -> (u64, Vec<(u64, Vec<u8>)>) {
+    let segment = blob(plain(0), &[&vec![0; 8 * rows as usize]]);
+    let ids: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
+    // All chunks are in their own segment; the bytes after the buffer are the same in each.
+    let (data, tree) = segment.split_at(8 * rows as usize);
+    let (each, tree) = ((data.len() + tree.len()) as u64, tree.to_vec());
+    let flat = |k: u64| owned::Layout {
+        encoding: 2,
+        row_count: rows,
+        metadata: None,
+        children: None,
+        segments: Some(vec![k as u32]),
+    };
+    let chunked = owned::Layout {
+        encoding: 1,
+        row_count: rows * chunks,
+        metadata: None,
+        children: Some((0..chunks).map(flat).collect()),
+        segments: None,
+    };
+    let root = owned::Layout {
+        encoding: 0,
+        row_count: rows * chunks,
+        metadata: None,
+        children: Some(vec![chunked]),
+        segments: None,
+    };
+    let number = owned::DType {
+        type_: Some(owned::Type::Primitive(Box::new(owned::Primitive { ptype: owned::PType::I64, nullable: false }))),
+    };
+    let dtype = owned::Type::Struct(Box::new(owned::Struct {
+        names: Some(vec!["a".into()]),
+        dtypes: Some(vec![number]),
+        nullable: false,
+    }));
+    let specs = (0..chunks).map(|k| owned::SegmentSpec {
+        offset: 8 + k * (each + gap),
+        length: each as u32,
+        alignment_exponent: 0,
+        compression: 0,
+        encryption: 0,
+    });
+    let footer = owned::Footer {
+        array_specs: Some(ids.iter().map(|id| owned::ArraySpec { id: (*id).into() }).collect()),
+        layout_specs: Some(
+            ["vortex.struct", "vortex.chunked", "vortex.flat"].map(|id| owned::LayoutSpec { id: id.into() }).to_vec(),
+        ),
+        segment_specs: Some(specs.collect()),
+        ..Default::default()
+    };
+    let mut end = Vec::new();
+    let start = 8 + chunks * (each + gap);
+    let mut put = |bytes: &[u8]| {
+        let at = start + end.len() as u64;
+        end.extend_from_slice(bytes);
+        end.resize(end.len().next_multiple_of(8), 0);
+        Some(Box::new(owned::PostscriptSegment {
+            offset: at,
+            length: bytes.len() as u32,
+            alignment_exponent: 3,
+            ..Default::default()
+        }))
+    };
+    let postscript = owned::Postscript {
+        dtype: put(&self::dtype(dtype)),
+        layout: put(Builder::new().finish(root, None)),
+        footer: put(Builder::new().finish(footer, None)),
+        ..Default::default()
+    };
+    let postscript = Builder::new().finish(postscript, None).to_vec();
+    end.extend_from_slice(&postscript);
+    end.extend_from_slice(&1u16.to_le_bytes());
+    end.extend_from_slice(&(postscript.len() as u16).to_le_bytes());
+    end.extend_from_slice(b"VTXF");
+    let mut pieces = vec![(0, b"VTXF".to_vec())];
+    let len = start + end.len() as u64;
+    pieces.push((start, end));
+    pieces.extend((0..chunks).map(|k| (8 + k * (each + gap) + 8 * rows, tree.clone())));
+    (len, pieces)
+}

@@ -4,6 +4,8 @@
 mod common;
 
 mod bcolz;
+#[path = "../../../tests/support/vortex.rs"]
+mod build;
 mod conversions;
 mod dataseries;
 mod dataseries_verdicts;
@@ -17,6 +19,7 @@ mod targets;
 mod threads;
 mod vortex;
 mod vortex_convert;
+mod vortex_recover;
 mod where_in_convert;
 mod write;
 

@@ -243,3 +243,60 @@ fn several_threads_in_bounded_memory() {
     }
     assert_eq!(rows, [1, 3_000_000, 1, 1, 3_000_000, 1]);
 }
+
+/// A Vortex file of gigabytes without its end marker, and with a damaged chunk of 2^17 rows.
+#[test]
+fn recover_vortex_of_gigabytes() {
+    const ROWS: u64 = 1 << 17;
+    let (chunks, damaged) = (40, 7);
+    let (len, mut pieces) = build::chunked(chunks, ROWS, 64 << 20);
+    // The pieces are the magic number, the end, and the description of each chunk.
+    pieces[2 + damaged].1.fill(0xff);
+    let path = target("gigabytes.vortex");
+    let mut file = File::create(&path).unwrap();
+    for (at, bytes) in pieces {
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(&bytes).unwrap();
+    }
+    file.set_len(len - 8).unwrap();
+    drop(file);
+    assert!(len > 2 * GIB);
+    let rows = chunks * ROWS;
+    for extension in ["jay", "ds"] {
+        let to = target(&format!("gigabytes.{extension}"));
+        let (text, bytes, memory) = measured(&["recover", &path, &to]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("damaged: the end marker, no rows: "), "{text}");
+        let (first, last) = (damaged as u64 * ROWS, (damaged as u64 + 1) * ROWS);
+        assert!(lines[1].starts_with(&format!("lost: rows {first}..{last} of a: ")), "{text}");
+        assert!(lines[2].contains(&format!("{rows} rows in 1 columns, ")), "{text}");
+        assert!(lines[2].ends_with("; lost: 1 row ranges") && lines.len() == 3, "{text}");
+        assert!(bytes < GIB, "{bytes}");
+        assert!(memory < 36, "{extension}: {memory} MiB");
+        let rows = |from: u64| good(&["cat", &to, "--rows", &format!("{}..{}", from - 1, from + 1)]);
+        assert_eq!((rows(first), rows(last)), ("a\n0\n\n".to_owned(), "a\n\n0\n".to_owned()));
+    }
+    fs::remove_file(path).unwrap();
+}
+
+/// Jay and bcolz: more bytes than memory.
+#[test]
+fn recover_in_windows() {
+    let jay = large_jay("recovered", 6 << 20);
+    let to = target("recovered.new.jay");
+    let (_, bytes, memory) = measured(&["recover", &jay, &to]);
+    assert!(bytes >= 48 << 20, "{bytes}");
+    assert!(memory < 40, "jay: {memory} MiB");
+    assert!(good(&["info", &to, "--json"]).contains("\"rows\":6291456"));
+
+    let (bcolz, clean) = (target("recovered.bcolz"), target("recovered.clean.bcolz"));
+    good(&["convert", &jay, &bcolz, "--fill-missing"]);
+    fs::remove_file(Path::new(&bcolz).join("time/data/__3.blp")).unwrap();
+    let output = pilaster().args(["recover", &bcolz, &clean]).env("PILASTER_BYTES_READ", "1").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = str::from_utf8(&output.stderr).unwrap();
+    let memory = said.lines().last().unwrap().strip_suffix(" kB of memory").and_then(|line| line.rsplit(' ').next());
+    assert!(memory.unwrap().parse::<u64>().unwrap() < 40 << 10, "{said}");
+    let rows: u64 = out(&output).split_whitespace().find_map(|word| word.parse().ok()).unwrap();
+    assert!(rows < 6 << 20 && rows > 5 << 20, "{output:?}");
+}

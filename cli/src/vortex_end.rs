@@ -1,0 +1,81 @@
+//! A Vortex file whose end marker is lost: the last eight bytes, which only say how long the postscript before them is.
+
+use std::sync::Arc;
+
+use pilaster::any::{File, Format, Hints};
+use pilaster::bytes::{FileRange, Ranges, Scratch};
+use pilaster::column::Part as _;
+use pilaster::error::What;
+use pilaster::vortex;
+
+use crate::failure::Failure;
+use crate::open::Input;
+
+/// Maximum size in bytes of the postscript and of the end marker after it.
+const POSTSCRIPT: u64 = 1 << 16;
+
+/// Number of bytes of the end marker.
+const MARKER: u64 = 8;
+
+/// Opens a Vortex file.
+pub fn opened<'i>(input: &'i Input<'_>) -> pilaster::Result<vortex::File<'i>> {
+    let hints = Hints::default();
+    match File::open_input(input.input(), Format::Vortex, &hints, &mut Scratch::new(&mut []))? {
+        File::Vortex(file) => Ok(file),
+        // The format was given.
+        _ => Err(pilaster::Error::new(pilaster::error::Kind::WrongType, What::INPUT, 0)),
+    }
+}
+
+/// Returns the file with a new end marker, if the postscript is still there. Only its length is lost.
+pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
+    let len = input.len();
+    let at = len.saturating_sub(POSTSCRIPT);
+    // Most of what is tried needs these bytes alone.
+    let window = input.window();
+    let bytes = window.as_ref().map_or(input.input(), Ranges::input);
+    let tail: Arc<[u8]> = bytes.get(FileRange { at, len: len.saturating_sub(at) }, What::VORTEX_END)?.into();
+    let reader: Arc<Reader> = input.reader().into();
+    let most = u16::try_from(len.min(u16::MAX.into())).unwrap_or(u16::MAX);
+    for postscript in 1..=most {
+        let [low, high] = postscript.to_le_bytes();
+        let marker = [1, 0, low, high, b'V', b'T', b'X', b'F'];
+        let (tail, reader) = (tail.clone(), reader.clone());
+        let read = move |from: u64, to: &mut [u8]| {
+            let end = from.saturating_add(to.len() as u64);
+            if from < at {
+                let before = usize::try_from(at.min(end).saturating_sub(from)).unwrap_or(usize::MAX);
+                let rest = to.split_at_mut_checked(before).ok_or(std::io::ErrorKind::InvalidInput)?;
+                reader(from, rest.0)?;
+                copy(&tail, at, at.max(from), rest.1);
+                copy(&marker, len, at.max(from), rest.1);
+            } else {
+                copy(&tail, at, from, to);
+                copy(&marker, len, from, to);
+            }
+            Ok(())
+        };
+        let completed = input.with(Ranges::new(len.saturating_add(MARKER), read));
+        if is_file(&completed) {
+            return Ok(Some(completed));
+        }
+    }
+    Ok(None)
+}
+
+type Reader = dyn Fn(u64, &mut [u8]) -> std::io::Result<()> + Send + Sync;
+
+/// Returns whether a file can be opened and has columns.
+fn is_file(input: &Input<'_>) -> bool {
+    opened(input).is_ok_and(|file| file.rows().is_ok() && file.part().is_ok_and(|part| part.width() > 0))
+}
+
+/// Copies the bytes of `part`, which begins at offset `at` of the file, that are also in `to`, which begins at `from`.
+fn copy(part: &[u8], at: u64, from: u64, to: &mut [u8]) {
+    let start = usize::try_from(from.saturating_sub(at)).unwrap_or(usize::MAX);
+    let skipped = usize::try_from(at.saturating_sub(from)).unwrap_or(usize::MAX);
+    let to = to.get_mut(skipped..).unwrap_or_default();
+    for (to, from) in to.iter_mut().zip(part.get(start..).unwrap_or_default()) {
+        *to = *from;
+    }
+}
