@@ -255,15 +255,33 @@ fn beside(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Gives `file` the permissions of the file that it replaces, and its owner if the system allows that.
+/// Gives `file` the permissions of the file that it replaces, and its owner and group if the system allows that.
+#[cfg(unix)]
 fn keep(file: &fs::File, old: &fs::Metadata) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt as _, fchown};
-        // Only root may give files away. Before the permissions, because it clears some of them.
-        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+    // Only root may give files away; others may choose among their groups. Before the permissions, because it clears
+    // some of them.
+    if fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
+        let _ = fchown(file, None, Some(old.gid()));
     }
+    let new = file.metadata()?;
+    let mode = kept(old.mode(), new.uid() == old.uid(), new.gid() == old.gid());
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+/// Gives `file` the permissions of the file that it replaces.
+#[cfg(not(unix))]
+fn keep(file: &fs::File, old: &fs::Metadata) -> io::Result<()> {
     file.set_permissions(old.permissions())
+}
+
+/// Returns the mode of a file that replaces a file of mode `old`. Permissions that were granted to a group or to programs
+/// that run as an owner are not granted to another one.
+#[cfg(unix)]
+const fn kept(old: u32, same_owner: bool, same_group: bool) -> u32 {
+    let mode = old & 0o7777;
+    let mode = if same_owner { mode } else { mode & !0o4000 };
+    if same_group { mode } else { mode & !0o2070 }
 }
 
 /// Waits until the names in `dir` are on the medium.
@@ -272,5 +290,19 @@ fn sync(dir: &Path) -> io::Result<()> {
     match cfg!(unix).then(|| fs::File::open(dir)) {
         Some(Ok(dir)) => dir.sync_all(),
         _ => Ok(()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::kept;
+
+    #[test]
+    fn another_group_or_owner_gets_no_permissions_of_the_old_one() {
+        assert_eq!(kept(0o100_640, true, true), 0o640);
+        assert_eq!(kept(0o106_775, true, true), 0o6775);
+        assert_eq!(kept(0o106_775, false, true), 0o2775);
+        assert_eq!(kept(0o106_775, true, false), 0o4705);
+        assert_eq!(kept(0o106_660, false, false), 0o600);
     }
 }
