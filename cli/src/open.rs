@@ -1,8 +1,9 @@
 //! The file: its bytes, its format, its element type, its tables.
 
 use std::fs;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use pilaster::any::{self, File, FileError, Format, Hints, Table};
 use pilaster::bcolz::{Dataset, Dtype};
@@ -371,11 +372,18 @@ fn spool(mut from: impl Read) -> io::Result<Content> {
     if (bytes.len() as u64) < SPOOLED {
         return Ok(Content::Bytes(bytes));
     }
-    // Its name goes with it here; the open file remains readable until it is closed.
-    let mut file = tempfile::NamedTempFile::new()?;
+    // It has no name, so that nothing is left whatever ends the process.
+    let mut file = tempfile::tempfile()?;
     file.write_all(&bytes)?;
+    drop(bytes);
     io::copy(&mut from, &mut file)?;
-    Ok(Content::Ranges(Box::new(Ranges::open(file.path())?)))
+    let (len, file) = (file.metadata()?.len(), Mutex::new(file));
+    let ranges = Ranges::new(len, move |at, to: &mut [u8]| {
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(to)
+    });
+    Ok(Content::Ranges(Box::new(ranges)))
 }
 
 /// Returns the format: from the option, else from the content, else implied by the element type.
