@@ -59,8 +59,10 @@ impl Constant {
                 _ => Err(format!("'{text}' is neither true nor false")),
             },
             Type::Prim(Prim::F64) => text.parse().map(Constant::Real).map_err(|_| no_number()),
-            // Single: the nearest value that such a column can have, so that 0.1 is found, unless only infinity is.
-            Type::Prim(Prim::F32 | Prim::F16) => match (text.parse::<f32>(), text.parse::<f64>()) {
+            // Single and half: the nearest value that such a column can have, so that 0.1 is found, unless only infinity
+            // is.
+            Type::Prim(Prim::F16) => text.parse().map(|exact| Constant::Real(half(exact))).map_err(|_| no_number()),
+            Type::Prim(Prim::F32) => match (text.parse::<f32>(), text.parse::<f64>()) {
                 (Ok(value), Ok(exact)) if value.is_infinite() && exact.is_finite() => Ok(Constant::Real(exact)),
                 (Ok(value), _) => Ok(Constant::Real(value.into())),
                 (Err(_), _) => Err(no_number()),
@@ -99,6 +101,24 @@ impl Constant {
             _ => None,
         }
     }
+}
+
+/// Returns the half-precision number that is nearest to `exact`, of two the even one; `exact` if only infinity is near.
+fn half(exact: f64) -> f64 {
+    /// Bits of infinity. The numbers ascend with their bits up to it.
+    const INFINITY: u16 = 0x7c00;
+    let of = |bits: u16| f64::from(half_to_f32(bits));
+    let size = exact.abs();
+    let (mut low, mut high) = (0, INFINITY);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if of(middle) <= size { low = middle } else { high = middle }
+    }
+    // A number as far from the largest one as it would be from a next one is infinite, as in IEEE 754.
+    let above = if high == INFINITY { 65_536.0 } else { of(high) };
+    let (down, up) = (size - of(low), above - size);
+    let nearest = if down < up || (down == up && low & 1 == 0) { low } else { high };
+    if nearest == INFINITY || !exact.is_finite() { exact } else { of(nearest).copysign(exact) }
 }
 
 fn reals(value: f64, constant: f64) -> Option<Ordering> {
@@ -279,6 +299,26 @@ mod tests {
         for text in ["", "-", "x", "1x", "0x10", "1e", "1.2.3", "--1"] {
             assert_eq!(scaled(text, 0), None, "{text}");
         }
+    }
+
+    #[test]
+    fn half_floats_are_compared_with_the_nearest_one() {
+        for bits in (0..0x7c00).step_by(7).chain([1, 0x3ff, 0x400, 0x7bff]) {
+            let value = f64::from(half_to_f32(bits));
+            let next = if bits == 0x7bff { 65_536.0 } else { f64::from(half_to_f32(bits + 1)) };
+            assert_eq!((half(value), half(-value)), (value, -value), "{bits:04x}");
+            let middle = value.midpoint(next);
+            let even = if bits & 1 == 0 { value } else { next };
+            assert!(half(middle) == even || bits == 0x7bff, "{bits:04x}");
+            assert_eq!(half(middle.next_down()), value, "{bits:04x}");
+        }
+        assert_eq!(half(0.1), f64::from(half_to_f32(0x2e66)));
+        assert_eq!((half(65_520.0), half(1e9), half(-1e9)), (65_520.0, 1e9, -1e9));
+        assert!(half(f64::NAN).is_nan() && half(f64::NEG_INFINITY) == f64::NEG_INFINITY);
+        let literal = Literal { text: "0.1".to_owned(), quoted: false };
+        let constant = Constant::new(&literal, Type::Prim(Prim::F16), None).unwrap();
+        assert_eq!(constant.beside(&Value::F16(0x2e66)), Some(Ordering::Equal));
+        assert_eq!(constant.beside(&Value::F16(0x2e67)), Some(Ordering::Greater));
     }
 
     #[test]
