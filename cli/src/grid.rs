@@ -90,7 +90,7 @@ impl<W: Write> Grid<W> {
         let mut widths = Vec::new();
         let mut sum = 0usize;
         for (k, (name, ty)) in self.names.iter().zip(&self.types).enumerate() {
-            let head = if self.header { measure_text_width(name).max(measure_text_width(ty)) } else { 0 };
+            let head = if self.header { measure_text_width(&escaped(name)).max(measure_text_width(ty)) } else { 0 };
             let cells = sample.iter().filter_map(|row| row.get(k)).map(|cell| measure_text_width(cell));
             let mut width = cells.fold(head, usize::max).min(most);
             let room = self.terminal.map_or(usize::MAX, |all| all.saturating_sub(sum));
@@ -201,6 +201,21 @@ null         null          null
                -3         -0.05
 ";
         assert_eq!(table(&["text", "int", "decimal"], None), wanted);
+    }
+
+    #[test]
+    fn a_column_is_as_wide_as_its_escaped_name() {
+        let mut out = Vec::new();
+        let mut grid = Grid::new(&mut out, true, "", None);
+        let [names, types] = [["a\u{1b}[31mb", "c"], ["bool", "bool"]].map(|texts| texts.map(str::to_owned).to_vec());
+        grid.head(&crate::walk::Head { names, types, texts: false }).unwrap();
+        grid.finish().unwrap();
+        let wanted = "\
+a\\u{1b}[31mb  c
+bool          bool
+------------  ----
+";
+        assert_eq!(String::from_utf8(out).unwrap(), wanted);
     }
 
     #[test]
