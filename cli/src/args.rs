@@ -267,6 +267,7 @@ pub struct Recover {
 
 /// The changes of a dataset, in the order in which they are made.
 #[derive(Args, Clone, Debug, Default)]
+#[command(mut_arg("path", |file| file.help("The directory of a bcolz dataset").long_help(None)))]
 #[command(after_help = "\
 The hints are about the files of --add-column and --overwrite.
 

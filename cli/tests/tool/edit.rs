@@ -21,6 +21,12 @@ fn rows(dir: &str, range: &str) -> String {
 }
 
 #[test]
+fn the_help_names_only_what_can_be_edited() {
+    let help = good(&["edit", "--help"]);
+    assert!(help.contains("The directory of a bcolz dataset\n") && !help.contains("standard input"), "{help}");
+}
+
+#[test]
 fn rows_columns_and_attributes() {
     let dir = &copied("ctable_basic", "edit_table");
     let said = good(&["edit", "--trim", "300", "--set-attr", "unit=\"m\"", "--set-attr", "n=[1]", dir]);
