@@ -19,6 +19,9 @@ use crate::failure::{Failure, warn};
 use crate::foreign;
 use crate::sources::{Location, Source, is_dataset};
 
+/// Reads bytes at an offset of a file.
+pub type ReadAt = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync;
+
 /// A file, or an opened dataset.
 pub struct Input<'s> {
     source: &'s Source,
@@ -113,7 +116,7 @@ impl<'s> Input<'s> {
     }
 
     /// Returns a function that reads the bytes of the file at an offset.
-    pub fn reader(&self) -> Box<dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync> {
+    pub fn reader(&self) -> Box<ReadAt> {
         /// Number of bytes that are copied at once.
         const COPIED: usize = 1 << 20;
         let ranges = match &self.content {

@@ -9,7 +9,7 @@ use pilaster::error::What;
 use pilaster::vortex;
 
 use crate::failure::Failure;
-use crate::open::Input;
+use crate::open::{Input, ReadAt};
 
 /// Maximum size in bytes of the postscript and of the end marker after it.
 const POSTSCRIPT: u64 = 1 << 16;
@@ -35,7 +35,7 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
     let window = input.window();
     let bytes = window.as_ref().map_or(input.input(), Ranges::input);
     let tail: Arc<[u8]> = bytes.get(FileRange { at, len: len.saturating_sub(at) }, What::VORTEX_END)?.into();
-    let reader: Arc<Reader> = input.reader().into();
+    let reader: Arc<ReadAt> = input.reader().into();
     let most = u16::try_from(len.min(u16::MAX.into())).unwrap_or(u16::MAX);
     for postscript in 1..=most {
         let [low, high] = postscript.to_le_bytes();
@@ -62,8 +62,6 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
     }
     Ok(None)
 }
-
-type Reader = dyn Fn(u64, &mut [u8]) -> std::io::Result<()> + Send + Sync;
 
 /// Returns whether a file can be opened and has columns.
 fn is_file(input: &Input<'_>) -> bool {

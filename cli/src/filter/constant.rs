@@ -110,7 +110,7 @@ fn half(exact: f64) -> f64 {
     let of = |bits: u16| f64::from(half_to_f32(bits));
     let size = exact.abs();
     let (mut low, mut high) = (0, INFINITY);
-    while high - low > 1 {
+    while u16::saturating_sub(high, low) > 1 {
         let middle = low.midpoint(high);
         if of(middle) <= size { low = middle } else { high = middle }
     }
