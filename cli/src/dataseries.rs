@@ -11,10 +11,10 @@ use pilaster::dataseries::{Ordering, Pad};
 use serde_json::Value;
 
 use crate::budget;
-use crate::dataseries_facts::{facts, modes};
+use crate::dataseries_facts::{each_extent, each_index_row, facts, few_facts, modes};
 use crate::dataseries_tables::{OneTable, Tables};
 use crate::digits;
-use crate::dump::{self, Head, columns};
+use crate::dump::{Head, columns};
 use crate::failure::Failure;
 use crate::info;
 use crate::open::{self, Input, part_room};
@@ -37,7 +37,16 @@ impl Special for AnyFile<'_> {
         let room = part_room(file)?;
         tables(&Tables::of(self, input)?, room, out)?;
         writeln!(out, ",")?;
-        dump::facts(&facts(self, input.len())?, out)
+        write!(out, " \"facts\": {{")?;
+        for (key, value) in few_facts(self, input.len()) {
+            write!(out, "\"{key}\": {value}, ")?;
+        }
+        list("extents", out, |put| each_extent(self, put))?;
+        if self.index().is_some() {
+            write!(out, ", ")?;
+            list("index_rows", out, |put| each_index_row(self, put))?;
+        }
+        Ok(write!(out, "}}")?)
     }
 
     /// Out of the types and the headers of the extents.
@@ -88,6 +97,22 @@ impl Special for AnyFile<'_> {
         let (order, size) = (self.order().name(), input.len());
         Ok(format!("{rows} rows in {extents} extents, {size} bytes, dataseries {order}"))
     }
+}
+
+/// `dump`: prints the values that `each` passes on, one by one, because a large file has many.
+fn list(
+    key: &str,
+    out: &mut dyn Write,
+    each: impl FnOnce(&mut dyn FnMut(Value) -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut gap = "";
+    write!(out, "\"{key}\": [")?;
+    each(&mut |value| {
+        write!(out, "{gap}{value}")?;
+        gap = ", ";
+        Ok(())
+    })?;
+    Ok(write!(out, "]")?)
 }
 
 /// `dump`: the rows of all types.

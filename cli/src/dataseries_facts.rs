@@ -4,43 +4,72 @@ use pilaster::dataseries::{AnyFile, ExtentType, Field, FieldType, Header, Mode};
 use pilaster::{Error, Result};
 use serde_json::{Value, json};
 
-/// Returns the facts that `dump` prints.
+/// Returns the facts about a file.
 pub fn facts(file: &AnyFile<'_>, size: u64) -> Result<Vec<(&'static str, Value)>> {
-    let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
-    let mut extents = Vec::new();
-    file.headers(|header, name| {
-        let [fixed, variable] = modes(file, header, name);
-        let mode = |mode: Option<Mode>| mode.map(Mode::name);
-        extents.push(json!({
-            "offset": header.at, "size": header.span().len, "type": text(name),
-            "compressed_fixed": header.fixed, "compressed_variable": header.variable,
-            "nrecords": header.rows, "variable_size": header.pool,
-            "adler32": format!("{:08x}", header.adler), "lookup2": format!("{:08x}", header.hash),
-            "fixed_mode": mode(fixed), "variable_mode": mode(variable),
-        }));
+    let (mut facts, mut extents, mut rows) = (few_facts(file, size), Vec::new(), Vec::new());
+    each_extent(file, |extent| {
+        extents.push(extent);
         Ok::<_, Error>(())
     })?;
-    let types: Vec<Value> = file.types().iter().map(|ty| type_facts(&ty)).collect();
-    let mut facts = vec![
-        ("byte_order", file.order().name().into()),
-        ("file_size", size.into()),
-        ("types", types.into()),
-        ("extents", extents.into()),
-    ];
-    if let Some((index, trailer)) = file.index() {
-        let mut rows = Vec::new();
-        for k in 0..index.len() {
-            let row = index.get(k)?;
-            rows.push(json!([row.span.at.to_string(), text(row.type_name)]));
-        }
+    facts.push(("extents", extents.into()));
+    if file.index().is_some() {
+        each_index_row(file, |row| {
+            rows.push(row);
+            Ok::<_, Error>(())
+        })?;
         facts.push(("index_rows", rows.into()));
+    }
+    Ok(facts)
+}
+
+/// Returns the facts whose size does not grow with the number of extents.
+pub fn few_facts(file: &AnyFile<'_>, size: u64) -> Vec<(&'static str, Value)> {
+    let types: Vec<Value> = file.types().iter().map(|ty| type_facts(&ty)).collect();
+    let mut facts =
+        vec![("byte_order", file.order().name().into()), ("file_size", size.into()), ("types", types.into())];
+    if let Some((_, trailer)) = file.index() {
         let trailer = json!({
             "index_size": trailer.index.len, "index_offset": trailer.index.at,
             "chain": format!("{:08x}", trailer.chain), "lookup2": format!("{:08x}", trailer.hash),
         });
         facts.push(("trailer", trailer));
     }
-    Ok(facts)
+    facts
+}
+
+/// Passes the facts about each extent to `put`.
+pub fn each_extent<E: From<Error>>(
+    file: &AnyFile<'_>,
+    mut put: impl FnMut(Value) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    file.headers(|header, name| {
+        let [fixed, variable] = modes(file, header, name);
+        let mode = |mode: Option<Mode>| mode.map(Mode::name);
+        put(json!({
+            "offset": header.at, "size": header.span().len, "type": text(name),
+            "compressed_fixed": header.fixed, "compressed_variable": header.variable,
+            "nrecords": header.rows, "variable_size": header.pool,
+            "adler32": format!("{:08x}", header.adler), "lookup2": format!("{:08x}", header.hash),
+            "fixed_mode": mode(fixed), "variable_mode": mode(variable),
+        }))
+    })?;
+    Ok(())
+}
+
+/// Passes each row of the index to `put`.
+pub fn each_index_row<E: From<Error>>(
+    file: &AnyFile<'_>,
+    mut put: impl FnMut(Value) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let Some((index, _)) = file.index() else { return Ok(()) };
+    (0..index.len()).try_for_each(|k| {
+        let row = index.get(k)?;
+        put(json!([row.span.at.to_string(), text(row.type_name)]))
+    })
+}
+
+fn text(bytes: &[u8]) -> Value {
+    String::from_utf8_lossy(bytes).into()
 }
 
 /// Returns the modes of the records and of the pool of an extent, each `None` if that part is empty.
