@@ -64,9 +64,9 @@ for fmt, b, e in items:
         str(rnd.randrange(10)),
     ]
     if rnd.random() < 0.3:
-        # One file per chunk and column: a large table would take minutes.
+        # One file per chunk and column: small chunks of a large table take minutes.
         large = max([ex.get('nrows', 0), *(t['nrows'] for t in ex.get('tables', []))]) > 5000
-        with_ += ['--chunklen', str(rnd.choice([64, 1000] if large else [1, 7, 64, 1000]))]
+        with_ += ['--chunklen', str(rnd.choice([10_000] if large else [1, 7, 64, 1000]))]
     if fmt == 'filo':
         with_ += ['--type', ex['facts']['element_type'].lower()]
     r = subprocess.run([args.pilaster, 'convert', '--force', *with_, b, o], capture_output=True, text=True)
@@ -116,7 +116,9 @@ for fmt, b, e in items:
             res[fmt, 'cols = source'] += 1
         res[fmt, 'cols'] += 1
     # append by bcolz to ours, then by pilaster again
-    if len(s['columns']) and s['nrows'] and rnd.random() < 0.6:
+    if any((t[nm] if nm is not None else t).dtype == object for nm in names):
+        res[fmt, 'not appended: bcolz 1.13.0 cannot append to objects that it opened'] += 1
+    elif len(s['columns']) and s['nrows'] and rnd.random() < 0.6:
         try:
             n0 = len(t)
             if isinstance(t, bcolz.ctable):
