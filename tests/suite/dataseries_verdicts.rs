@@ -218,6 +218,17 @@ fn what_cannot_be_unpacked_counts_too() {
     assert!(limits.max_file_decoded < 33 * (64 << 20), "32 of the 200 extents");
 }
 
+/// Found by fuzzing: an extent states 24 MB of records, and a pool that its bytes cannot unpack to.
+#[test]
+fn an_invalid_extent_is_not_an_error_of_the_memory() {
+    let bytes = fs::read("tests/regressions/invalid_and_large.ds").unwrap();
+    let (mut kept, mut memory) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let file = AnyFile::open_sequential(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+    let e = file.verify(&mut Scratch::new(&mut memory)).unwrap_err();
+    assert_eq!(file.need().unwrap_err(), e, "as the headers say");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::DATASERIES_POOL));
+}
+
 /// Reads every row of a column alone, in a batch of its own, and in a batch of all. Returns how many rows are refused.
 fn refused<C: Column>(column: &C, get: impl Fn(u64) -> Result<(), Error>) -> usize {
     let mut memory = vec![0; usize::try_from(column.need(0..column.rows()).unwrap()).unwrap() + 64];

@@ -160,8 +160,10 @@ impl<'a> Stored<'a> {
         if options.verify {
             self.check()?;
         }
-        let records = self.records::<S>(ty, native, options, scratch)?;
-        Ok(Loaded { records, pool: Pool::new(self.tail(options, scratch)?, !native) })
+        // Both sizes are valid before memory is taken, so that an invalid extent is not an error of the memory.
+        let lens = (self.records_len(ty, options)?, self.tail_len(options)?);
+        let records = self.records::<S>(ty, native, lens.0, scratch)?;
+        Ok(Loaded { records, pool: Pool::new(self.tail(lens.1, scratch)?, !native) })
     }
 
     /// Makes the remaining checks and converts the cells to values. `hash` is the hash, if already computed.
@@ -265,13 +267,12 @@ impl<'a> Stored<'a> {
         &self,
         ty: &ExtentType<'s>,
         native: bool,
-        options: &ReadOptions,
+        len: usize,
         scratch: &mut Scratch<'s>,
     ) -> Result<Records<'s>>
     where
         'a: 's,
     {
-        let len = self.records_len(ty, options)?;
         let (stored, mode) = (self.fixed()?, self.header.fixed_mode);
         let at = self.header.fixed_span().at;
         if len == 0 {
@@ -296,11 +297,10 @@ impl<'a> Stored<'a> {
         Ok(Records::Lent(records))
     }
 
-    fn tail<'s>(&self, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<&'s [u8]>
+    fn tail<'s>(&self, len: usize, scratch: &mut Scratch<'s>) -> Result<&'s [u8]>
     where
         'a: 's,
     {
-        let len = self.tail_len(options)?;
         let (stored, mode) = (self.variable()?, self.header.variable_mode);
         let at = self.header.variable_span().at;
         if len == 0 {
