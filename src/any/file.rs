@@ -414,6 +414,7 @@ impl<'a> File<'a> {
 /// An error of the share; [`Kind::NoRoom`] if `scratch` is too small.
 #[cfg(feature = "unstable")]
 pub fn verify_share(file: &File<'_>, share: Share, scratch: &mut Scratch<'_>) -> Result<(), FileError> {
+    let _ = share;
     match file {
         #[cfg(feature = "dataseries")]
         File::DataSeries(file) => file.verify_share(share, scratch).map(|_| ())?,
