@@ -23,6 +23,9 @@
 //! `open`, `read`, `verify` and `info` return a status: 0 done, 1 bytes are requested (the reply is a list of `path`,
 //! `at`, `len`), 2 failed (`kind`, `field`, `offset`, `need`), 3 more steps are required (`done`, `of`).
 //!
+//! The feature `verifier` builds a module that opens and verifies Vortex files only: its `open` replies `true`, and it has
+//! no `read`, `info` and `tape`.
+//!
 //! The feature `write` builds another module, so that readers need not load the code for writing:
 //!
 //! | export | effect |
