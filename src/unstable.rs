@@ -118,3 +118,48 @@ expose! {
     #[cfg(feature = "vortex")]
     vortex_raw: vortex::raw;
 }
+
+/// The steps in which a Jay file is opened.
+#[cfg(feature = "jay")]
+pub mod jay {
+    use crate::Result;
+    use crate::bytes::{FileRange, Scratch};
+    use crate::jay::{Meta, ReadOptions, Tail};
+
+    /// Checks the start signature.
+    ///
+    /// # Errors
+    /// Errors of an invalid signature.
+    pub fn check_head(bytes: &[u8]) -> Result<()> {
+        crate::jay::check_head(bytes)
+    }
+
+    /// Returns the range of the tail of a file of `len` bytes.
+    ///
+    /// # Errors
+    /// The file is too short.
+    pub fn tail_span(len: u64) -> Result<FileRange> {
+        Tail::span(len)
+    }
+
+    /// Parses the tail of a file of `len` bytes.
+    ///
+    /// # Errors
+    /// Errors of an invalid tail.
+    pub fn tail(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Tail> {
+        Tail::of(bytes, len, options)
+    }
+
+    /// Checks metadata.
+    ///
+    /// # Errors
+    /// Errors of invalid metadata.
+    pub fn meta<'a>(
+        bytes: &'a [u8],
+        tail: &Tail,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<Meta<'a>> {
+        Meta::open(bytes, tail, options, scratch)
+    }
+}

@@ -188,7 +188,7 @@ mod tests {
         };
         let work = |_: &mut (), k: u32, out: &mut Outlet| {
             // Long results wait, short ones overtake them.
-            let times = if k % 7 == 0 { 700_000 } else { k };
+            let times = if k.is_multiple_of(7) { 700_000 } else { k };
             (0..times).try_for_each(|_| out.write_all(&k.to_le_bytes()))?;
             if k == bad { Err(Failure::Input(format!("piece {k}"))) } else { Ok(()) }
         };

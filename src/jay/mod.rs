@@ -45,44 +45,22 @@
 //! everything, and compares null counts, statistics and the order of keys with the data. With
 //! [`ReadOptions::tolerant`] the valid part of a damaged file is read, and [`File::problems`] lists the rest.
 //!
-//! A file larger than memory is opened through an [`Input`](crate::bytes::Input) that fetches ranges
-//! ([`File::open_input`]). A caller that fetches the ranges itself can also read the file in steps. Each step takes the
-//! bytes of one [`FileRange`](crate::bytes::FileRange) and returns the range of the next:
-//!
-//! | step | range | result |
-//! |---|---|---|
-//! | [`check_head`] | [`HEAD_SPAN`] | whether it is a Jay file |
-//! | [`Tail::of`] | [`Tail::span`] | the position of the metadata |
-//! | [`Meta::open`] | [`Tail::meta`] | the descriptions of all columns |
-//! | [`Column::new`] | [`Field::span`] | the rows of one column |
+//! A file larger than memory is opened through an [`Input`](crate::bytes::Input) that fetches ranges, or that has some
+//! pieces of the file ([`File::open_input`]). [`Field::span`] is the range of all buffers of a column:
 //!
 //! ```
-//! use std::io::{Read, Seek, SeekFrom};
-//!
-//! use pilaster::bytes::{FileRange, Input, Piece, Scratch};
-//! use pilaster::column::Value;
-//! use pilaster::jay::{Column, HEAD_SPAN, Meta, ReadOptions, Tail, check_head};
+//! use pilaster::bytes::{Ranges, Scratch};
+//! use pilaster::jay::{File, HEAD, Meta, ReadOptions, Tail};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut file = std::fs::File::open("examples/data/keyed_1.jay")?;
-//! let len = file.metadata()?.len();
-//! let mut fetch = |range: FileRange| {
-//!     let mut bytes = vec![0; range.len as usize];
-//!     file.seek(SeekFrom::Start(range.at))?;
-//!     file.read_exact(&mut bytes).map(|()| bytes)
-//! };
-//! check_head(&fetch(HEAD_SPAN)?)?;
-//! let tail = Tail::of(&fetch(Tail::span(len)?)?, len, &ReadOptions::DEFAULT)?;
-//! let metadata = fetch(tail.meta)?;
-//! let meta = Meta::open(&metadata, &tail, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+//! let ranges = Ranges::open("examples/data/keyed_1.jay")?;
+//! let file = File::open_input(ranges.input(), &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+//! let (meta, tail): (&Meta<'_>, &Tail) = (file.meta(), file.tail());
 //! assert_eq!((meta.rows(), meta.width(), meta.keys(), meta.name(2)?), (50, 3, 1, "v"));
 //!
-//! let field = meta.field(2)?;
-//! let range = field.span()?;
-//! assert_eq!((range.len, tail.data().len), (400, 1064));
-//! let pieces = [Piece { at: range.at, bytes: &fetch(range)? }];
-//! let column = Column::new(field, Input::pieces(&pieces, len))?;
-//! assert_eq!(column.get(0)?, Value::F64(0.516599516949393));
+//! // The data begin after the signature, and the metadata after the data.
+//! assert_eq!((tail.data().at, tail.data().len), (HEAD.len() as u64, 1064));
+//! assert_eq!(meta.field(2)?.span()?.len, 400);
 //! # Ok(())
 //! # }
 //! ```
@@ -115,7 +93,9 @@ mod what;
 #[cfg(feature = "alloc")]
 pub mod write;
 
+#[cfg(feature = "unstable")]
+pub(crate) use read::check_head;
 pub(crate) use what::FIELDS;
 
 pub use raw::{DATA, HEAD, SType, TEXT, VALIDITY};
-pub use read::{Column, Field, File, HEAD_SPAN, Layout, Meta, ReadOptions, Stats, Tail, check_head};
+pub use read::{Column, Field, File, Layout, Meta, ReadOptions, Stats, Tail};

@@ -5,7 +5,7 @@ use core::fmt;
 use super::dtype::{DType, Ty};
 use super::end::{check_segments, missing_parts, postscript_range, span_in};
 use super::raw::{Encoding, LayoutId};
-use crate::bytes::{FileRange, Input, Piece};
+use crate::bytes::{FileRange, Input};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, SegmentSpec};
 use crate::limits::{Depth, Limits};
@@ -81,13 +81,16 @@ impl<'a> File<'a> {
         Self::open_input(Input::whole(bytes), Some(dtype), &Limits::DEFAULT)
     }
 
-    /// Opens a file of `len` bytes from byte ranges of it. An error of [`Kind::Missing`] names the range to fetch next.
+    /// Opens a file from `input`. `dtype` is used if the file stores no type. Of an input that fetches ranges, only the
+    /// metadata is fetched here; if some of it is not present, all of it is asked for, and an error of [`Kind::Missing`]
+    /// names a range that contains it.
+    ///
     /// The last [`TAIL_LEN`](super::TAIL_LEN) bytes are a good first range: they contain at least the postscript of
     /// every file, and all metadata of most files. Two requests open the files of every writer that stores its metadata
     /// contiguously, three if the first range was shorter.
     ///
     /// ```
-    /// use pilaster::bytes::{FileRange, Piece};
+    /// use pilaster::bytes::{FileRange, Input, Piece};
     /// use pilaster::column::Part;
     /// use pilaster::error::Kind;
     /// use pilaster::limits::Limits;
@@ -102,7 +105,7 @@ impl<'a> File<'a> {
     /// let first = TAIL_LEN.min(1 << 10);
     /// let mut pieces = vec![fetch(len - first, first)];
     /// let ranges = loop {
-    ///     match File::open_pieces(&pieces, len, &Limits::DEFAULT) {
+    ///     match File::open_input(Input::pieces(&pieces, len), None, &Limits::DEFAULT) {
     ///         Ok(file) => {
     ///             // The segments of the last rows of a column.
     ///             let mut ranges = vec![];
@@ -114,33 +117,6 @@ impl<'a> File<'a> {
     ///     }
     /// };
     /// assert_eq!(ranges, [FileRange { at: 1896, len: 636 }]);
-    /// # Ok::<(), pilaster::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Kind::Missing`] with the offset and length of a range that no piece contains; errors of
-    /// [`open_as`](Self::open_as).
-    pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
-        Self::open_input(Input::pieces(pieces, len), None, limits)
-    }
-
-    /// Opens a file from `input`. `dtype` is used if the file stores no type. Of an input that fetches ranges, only the
-    /// metadata is fetched here; if some of it is not present, all of it is asked for, and an error of [`Kind::Missing`]
-    /// names a range that contains it.
-    ///
-    /// ```
-    /// use pilaster::bytes::Input;
-    /// use pilaster::error::What;
-    /// use pilaster::limits::Limits;
-    /// use pilaster::vortex::File;
-    ///
-    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
-    /// let few_rows = Limits { max_rows: 1000, ..Limits::DEFAULT };
-    /// let refused = File::open_input(Input::whole(bytes), None, &few_rows).unwrap_err();
-    /// assert_eq!(refused.what(), What::MAX_ROWS);
-    ///
-    /// let file = File::open_input(Input::whole(bytes), None, &Limits::DEFAULT)?;
-    /// assert_eq!((file.rows()?, file.input().len()), (1100, bytes.len() as u64));
     /// # Ok::<(), pilaster::Error>(())
     /// ```
     ///

@@ -52,7 +52,7 @@
 //! ```
 //!
 //! A file larger than memory is read from an [`Input`](crate::bytes::Input) that fetches ranges ([`File::open_input`]),
-//! or from [`Piece`](crate::bytes::Piece)s ([`File::open_pieces`]). An error of
+//! or from [`Piece`](crate::bytes::Piece)s of it. An error of
 //! [`Kind::Missing`](crate::error::Kind::Missing) names the byte range to fetch; the caller adds that piece and repeats
 //! the call. The last [`TAIL_LEN`] bytes contain the metadata of most files. [`Column::segments`] then lists the
 //! segments that contain given rows, so that two or three requests suffice.

@@ -11,7 +11,7 @@ pub const VERSION: u16 = 1;
 /// Size in bytes of the end of a file, after the postscript: version, length of the postscript, magic.
 pub const END_LEN: u64 = 8;
 
-/// Suggested size in bytes of a first request from the end of a file ([`File::open_pieces`](super::File::open_pieces)).
+/// Suggested size in bytes of a first request from the end of a file ([`File::open_input`](super::File::open_input)).
 /// It contains all metadata of most files.
 pub const TAIL_LEN: u64 = 1 << 16;
 

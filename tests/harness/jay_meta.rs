@@ -2,6 +2,7 @@
 
 use pilaster::bytes::{FileRange, Scratch};
 use pilaster::jay::{Field, Layout, Meta, SType, Tail};
+use pilaster::unstable::jay::meta;
 use pilaster_oracle::jay::{ColumnRef, FrameRef};
 use pilaster_oracle::planus::ReadAsRoot;
 
@@ -18,7 +19,7 @@ pub fn run(data: &[u8]) {
     let mut memory = Memory::filled(0x33);
     for options in [STRICT, TOLERANT] {
         let scratch = memory.odd(ROOMS[2]);
-        let Ok(meta) = Meta::open(data, &tail, &options, &mut Scratch::new(scratch)) else { continue };
+        let Ok(meta) = meta(data, &tail, &options, &mut Scratch::new(scratch)) else { continue };
         let end = if options.tolerant { tail.file } else { AT };
         for k in 0..meta.width().min(50) {
             match meta.field(k) {

@@ -1,7 +1,7 @@
 //! The two ends of a Jay file.
 
 use pilaster::bytes::FileRange;
-use pilaster::jay::{Tail, check_head};
+use pilaster::unstable::jay::{check_head, tail, tail_span};
 
 use super::jay_file::{STRICT, TOLERANT};
 
@@ -12,14 +12,14 @@ pub fn run(data: &[u8]) {
     }
     let any = data.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     for len in [data.len() as u64, any, u64::MAX, 24, 31, 32, 64] {
-        let Ok(span) = Tail::span(len) else {
+        let Ok(span) = tail_span(len) else {
             assert!(len < 24);
             continue;
         };
         assert_eq!(span.end(), Some(len));
         let end = &data[data.len().saturating_sub(16)..];
-        let strict = Tail::of(end, len, &STRICT);
-        let tolerant = Tail::of(end, len, &TOLERANT);
+        let strict = tail(end, len, &STRICT);
+        let tolerant = tail(end, len, &TOLERANT);
         if let Ok(tail) = strict {
             assert_eq!(tolerant, strict, "what is sound needs no tolerance");
             assert!(tail.meta.at.is_multiple_of(8) && tail.meta.len.is_multiple_of(8));

@@ -18,7 +18,7 @@ pub fn read(bytes: &[u8]) -> usize {
         Piece { at: 0, bytes: &bytes[..bytes.len() / 2] },
         Piece { at: (bytes.len() / 2) as u64, bytes: &bytes[bytes.len() / 2..] },
     ];
-    match (&opened, File::open_pieces(&halves, bytes.len() as u64, &LIMITS)) {
+    match (&opened, File::open_input(Input::pieces(&halves, bytes.len() as u64), None, &LIMITS)) {
         (Ok(_), Err(e)) => assert_eq!(e.kind(), Kind::Missing),
         (Err(e), Err(other)) => assert!(*e == other || other.kind() == Kind::Missing),
         (Ok(_), Ok(_)) => {}

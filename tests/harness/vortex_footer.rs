@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
     pieces[0] = Piece { at: marker as u64, bytes: &data[marker..] };
     let mut count = 1;
     let opened = loop {
-        match File::open_pieces(&pieces[..count], len, &LIMITS) {
+        match File::open_input(Input::pieces(&pieces[..count], len), None, &LIMITS) {
             Err(e) if e.kind() == Kind::Missing => {
                 let (from, to) = (e.at() as usize, e.at() as usize + e.need() as usize);
                 assert!(count <= REQUESTS, "asks again: {e:?}");

@@ -1,9 +1,9 @@
 //! Jay files read in steps, in odd orders, and with more columns than fit the stack.
 
-use pilaster::bytes::{FileRange, Input, Piece, Scratch};
+use pilaster::bytes::{Input, Piece, Scratch};
 use pilaster::column::{Column as _, Part as _, Value};
 use pilaster::error::{Error, Kind, What};
-use pilaster::jay::{Column, File, HEAD, HEAD_SPAN, Meta, ReadOptions, Stats, Tail, check_head};
+use pilaster::jay::{File, HEAD, ReadOptions, Stats};
 use pilaster::unstable::jay_raw::TAIL;
 use pilaster_oracle::jay as owned;
 use pilaster_oracle::planus::Builder;
@@ -42,34 +42,32 @@ fn refusal(bytes: &[u8]) -> (Kind, What) {
     (e.kind(), e.what())
 }
 
-/// Tail, metadata, then the buffers of one column: each of them only the bytes that were asked for.
+/// Only the tail, the metadata and the buffers of one column are present.
 #[test]
-fn a_file_in_steps() {
+fn pieces_of_a_file() {
     for (name, wanted) in [("mixed_n5000", 1), ("arr_nested", 0), ("str_many", 0), ("wide_500", 321)] {
         let bytes = golden(name);
-        let fetch = |span: FileRange| span.of(&bytes, What::INPUT).unwrap().to_vec();
-        check_head(&fetch(HEAD_SPAN)).unwrap();
-        let len = bytes.len() as u64;
-        let tail = Tail::of(&fetch(Tail::span(len).unwrap()), len, &STRICT).unwrap();
-        let meta_bytes = fetch(tail.meta);
-        let meta = Meta::open(&meta_bytes, &tail, &STRICT, &mut Scratch::new(&mut [0; 1 << 12])).unwrap();
-        let field = meta.field(wanted).unwrap();
-        let span = field.span().unwrap();
-        assert!(span.len < tail.data().len || meta.width() == 1, "{name}: less than all of it");
-        let part = fetch(span);
-        let pieces = [Piece { at: span.at, bytes: &part }];
-        let column = Column::new(field, Input::pieces(&pieces, len)).unwrap();
         let mut memory = [0; 1 << 12];
         let whole = File::open(&bytes, &STRICT, &mut Scratch::new(&mut memory)).unwrap();
-        for row in 0..column.rows() {
-            assert_eq!(column.get(row), whole.column(wanted).unwrap().get(row));
-        }
-        let pieces = [Piece { at: span.at + 1, bytes: &part[1..] }];
-        let e = Column::new(field, Input::pieces(&pieces, len)).unwrap().get(0).unwrap_err();
+        let (field, data) = (whole.meta().field(wanted).unwrap(), whole.tail().data());
+        let span = field.span().unwrap();
+        assert!(span.len < data.len || whole.meta().width() == 1, "{name}: less than all of it");
+        let piece = |at: u64, len: u64| Piece { at, bytes: &bytes[at as usize..][..len as usize] };
+        let (len, end) = (bytes.len() as u64, data.end().unwrap());
+        let mut pieces = [piece(0, 8), piece(end, len - end), piece(span.at, span.len)];
+        let column = |pieces: &[Piece<'_>]| {
+            let mut memory = [0; 1 << 12];
+            let file = File::open_input(Input::pieces(pieces, len), &STRICT, &mut Scratch::new(&mut memory)).unwrap();
+            let column = file.column(wanted).unwrap();
+            for row in 0..column.rows() {
+                assert_eq!(column.get(row)?, whole.column(wanted).unwrap().get(row).unwrap());
+            }
+            Ok::<_, pilaster::Error>(())
+        };
+        assert_eq!(column(&pieces), Ok(()));
+        pieces[2] = piece(span.at + 1, span.len - 1);
+        let e = column(&pieces).unwrap_err();
         assert_eq!((e.kind(), e.what(), e.at()), (Kind::Missing, What::JAY_BUFFER, span.at));
-        let end = field.buffers().iter().filter_map(|buffer| buffer.end()).max().unwrap();
-        let e = Column::new(field, Input::pieces(&pieces, end - 1)).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::JAY_BUFFER));
     }
 }
 

@@ -43,7 +43,9 @@ fn two_or_three_requests_open_every_golden() {
         let rows = whole.rows().unwrap();
         // All of the tail that is asked for; the end marker and part of the postscript; the marker alone.
         for (first, most) in [(TAIL_LEN, 1), (100, 3), (8, 3)] {
-            let open = |pieces: &[Piece<'_>]| File::open_pieces(pieces, bytes.len() as u64, &Limits::DEFAULT)?.rows();
+            let open = |pieces: &[Piece<'_>]| {
+                File::open_input(Input::pieces(pieces, bytes.len() as u64), None, &Limits::DEFAULT)?.rows()
+            };
             let (found, requests, fetched) = fetched(&bytes, first, open);
             assert_eq!(found, rows);
             assert!(requests <= most, "{name} from {first} bytes: {requests} requests");
@@ -105,7 +107,7 @@ fn a_column_takes_few_requests() {
     let limits = &Limits::DEFAULT;
     let rows = 200_000..200_004;
     let (found, requests, fetched_bytes) = fetched(&bytes, TAIL_LEN, |pieces| {
-        let file = File::open_pieces(pieces, bytes.len() as u64, limits)?;
+        let file = File::open_input(Input::pieces(pieces, bytes.len() as u64), None, limits)?;
         let column = file.part()?.column(0)?;
         let mut memory = vec![0; 1 << 16];
         let batch = column.read(rows.clone(), &mut Scratch::new(&mut memory))?;

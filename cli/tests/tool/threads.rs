@@ -162,7 +162,7 @@ fn an_error_of_a_conversion_is_the_same() {
     let mut refused = 0;
     for back in [20_000, 60_000, 100_000] {
         let mut bytes = jay.clone();
-        bytes[texts - back | 3] ^= 0x7f;
+        bytes[(texts - back) | 3] ^= 0x7f;
         fs::write(&damaged, &bytes).unwrap();
         let to = target("threads_refused.ds");
         let [one, more] = ["1", "3"].map(|threads| with(threads, &["convert", &damaged, &to, "--force"]));

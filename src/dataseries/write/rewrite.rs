@@ -172,6 +172,10 @@ fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
     Ok(())
 }
 
+/// Is called with the sink after each extent.
+#[cfg(feature = "unstable")]
+type Each<'e, S> = dyn FnMut(&mut S) -> Result<(), WriteError<<S as Sink>::Error>> + 'e;
+
 /// Writes a share of what [`rewrite`] writes: header and types, and a share of the extents. Calls `each` after header
 /// and types, and after each extent. [`join`] makes a file of all shares.
 ///
@@ -214,7 +218,7 @@ pub fn rewrite_share<S: Sink, C: Compress>(
         share: Share,
         sink: S,
         compress: C,
-        each: &mut dyn FnMut(&mut S) -> Result<(), WriteError<S::Error>>,
+        each: &mut Each<'_, S>,
     ) -> Result<(), WriteError<S::Error>> {
         with_types(file, repack, |before, after| {
             let descriptions = descriptions(after);

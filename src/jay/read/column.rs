@@ -52,7 +52,7 @@ impl<'a> Column<'a> {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if a buffer of the column ends after the file.
-    pub fn new(field: Field<'a>, input: Input<'a>) -> Result<Self> {
+    pub(crate) fn new(field: Field<'a>, input: Input<'a>) -> Result<Self> {
         let column = Column { field, input };
         column.check()?;
         Ok(column)

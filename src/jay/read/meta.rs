@@ -32,7 +32,7 @@ impl<'a> Meta<'a> {
     ///
     /// # Errors
     /// Errors of invalid metadata; [`Kind::NoRoom`] if `scratch` is too small.
-    pub fn open(bytes: &'a [u8], tail: &Tail, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
+    pub(crate) fn open(bytes: &'a [u8], tail: &Tail, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
         let limits = &options.limits;
         let flat = Flat::new_at(bytes, tail.meta.at).with_depth(Depth::new(limits));
         let frame: views::Frame<'a> = flat.root()?;

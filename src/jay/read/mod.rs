@@ -18,7 +18,10 @@ pub use field::{Field, Layout};
 pub use file::File;
 pub use meta::Meta;
 pub use stats::Stats;
-pub use tail::{HEAD_SPAN, Tail, check_head};
+pub(super) use tail::HEAD_SPAN;
+pub use tail::Tail;
+#[cfg(feature = "unstable")]
+pub(crate) use tail::check_head;
 
 use crate::limits::Limits;
 

@@ -6,22 +6,14 @@ use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{ALIGN, HEAD, MIN_LEN, MIN_META, OLD_TAIL, TAIL, TAIL_LEN};
 
 /// The range of the start signature: the first eight bytes.
-pub const HEAD_SPAN: FileRange = FileRange { at: 0, len: HEAD.len() as u64 };
+pub(crate) const HEAD_SPAN: FileRange = FileRange { at: 0, len: HEAD.len() as u64 };
 
 /// Checks the start signature. `bytes` is the range [`HEAD_SPAN`] of the file.
 ///
 /// # Errors
 /// [`Kind::Truncated`] if `bytes` is shorter than 8 bytes; [`Kind::Unsupported`] for another version of the format;
 /// [`Kind::Invalid`] for any other signature.
-///
-/// ```
-/// use pilaster::error::Kind;
-/// use pilaster::jay::{HEAD, check_head};
-///
-/// assert_eq!(check_head(&HEAD), Ok(()));
-/// assert_eq!(check_head(b"JAY2\0\0\0\0").unwrap_err().kind(), Kind::Unsupported);
-/// ```
-pub fn check_head(bytes: &[u8]) -> Result<()> {
+pub(crate) fn check_head(bytes: &[u8]) -> Result<()> {
     let head = *Reader::<LittleEndian>::new(bytes).array::<{ HEAD.len() }>(What::JAY_HEAD)?;
     if head == HEAD {
         return Ok(());
@@ -46,7 +38,7 @@ impl Tail {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if `len` is below the minimum of 24 bytes.
-    pub fn span(len: u64) -> Result<FileRange> {
+    pub(crate) fn span(len: u64) -> Result<FileRange> {
         match len.checked_sub(MIN_LEN) {
             Some(_) => Ok(FileRange { at: len.saturating_sub(TAIL_LEN), len: TAIL_LEN }),
             None => Err(Error::needing(Kind::Truncated, What::JAY_TAIL, 0, MIN_LEN)),
@@ -57,7 +49,7 @@ impl Tail {
     ///
     /// # Errors
     /// Errors of an invalid signature or metadata size.
-    pub fn of(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Self> {
+    pub(crate) fn of(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Self> {
         let FileRange { at, .. } = Tail::span(len)?;
         let mut r = Reader::<LittleEndian>::new_at(bytes, at);
         let size = r.u64(What::JAY_META)?;
