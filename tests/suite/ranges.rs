@@ -392,3 +392,52 @@ fn verifying_releases_what_was_read() {
     assert!(ranges.bytes_read() > 100 << 20);
     assert!(pilaster::bytes::Fetch::held(&ranges) < 1 << 20);
 }
+
+/// A damaged header claims a size that the file has: the check value is computed piece by piece.
+#[test]
+fn a_damaged_size_is_no_reason_to_read_everything() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use pilaster::dataseries::recover::{self, Recovered, Salvage};
+
+    let (mut slots, mut memory) = ([IndexSlot::EMPTY; 3], vec![0; 1 << 12]);
+    let mut writer = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut slots);
+    let mut extent = ExtentBuffer::of::<Tick>(Room::rows(&mut memory)).unwrap();
+    let mut places = Vec::new();
+    writer.begin().unwrap();
+    for n in 0..2 {
+        places.push(writer.at() as usize);
+        extent.push(&Tick { time: 0, n }).unwrap();
+        writer.flush(&mut extent).unwrap();
+    }
+    let end = writer.at() as usize;
+    let mut bytes = writer.finish().unwrap();
+    bytes.truncate(end);
+    bytes[places[0]..][..4].copy_from_slice(&(60u32 << 20).to_le_bytes());
+    let (len, longest) = (1u64 << 27, Arc::new(AtomicUsize::new(0)));
+    let noted = longest.clone();
+    let ranges = Ranges::new(len, move |at, to| {
+        noted.fetch_max(to.len(), Ordering::Relaxed);
+        to.fill(0);
+        let from = bytes.get(at as usize..).unwrap_or_default();
+        let n = from.len().min(to.len());
+        to[..n].copy_from_slice(&from[..n]);
+        Ok(())
+    });
+    assert_eq!(recover::order(&ranges.input()), Some(dataseries::Order::Little));
+    let types = [dataseries::ExtentType::of::<Tick>()];
+    let mut salvage = Salvage::<LittleEndian>::new(ranges.input(), &types);
+    let mut found = Vec::new();
+    while let Some(next) = salvage.next(&dataseries::ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 256])) {
+        found.push(match next.unwrap() {
+            Recovered::Extent(header) => (true, header.span()),
+            Recovered::Lost(loss) => (false, loss.span),
+        });
+        assert!(pilaster::bytes::Fetch::held(&ranges) == 0, "everything is read through windows");
+    }
+    let [first, second] = [places[0] as u64, places[1] as u64];
+    let span = |from: u64, to: u64| pilaster::bytes::FileRange { at: from, len: to - from };
+    let end = end as u64;
+    assert_eq!(found, [(false, span(first, second)), (true, span(second, end)), (false, span(end, len))]);
+    assert!(longest.load(Ordering::Relaxed) <= (1 << 20) + 128, "{longest:?}");
+}
