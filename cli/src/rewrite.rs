@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use pilaster::any::{File, Format};
+use pilaster::any::Format;
 use pilaster::bytes::{self, BigEndian, Endian, Fetch as _, FileRange, IoSink, LittleEndian, Ranges, Scratch, Sink};
 use pilaster::column::Memory;
 use pilaster::dataseries::recover::{self, Recovered, Salvage};
@@ -18,7 +18,7 @@ use crate::args::{Convert, Recover, Try};
 use crate::budget;
 use crate::failure::{Failure, warn};
 use crate::feed::WINDOW;
-use crate::open::{Input, part_room};
+use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special as _;
 use crate::target::Target;
@@ -39,7 +39,7 @@ pub fn convert(
     warn_of_order(how, order, file.types().iter());
     let repack = how.dataseries.repack();
     // The extent as it is read, as it is written, and what is compressed of it and waits.
-    let memory = part_room(&File::DataSeries(*file))?.saturating_mul(10).saturating_add(WINDOW);
+    let memory = largest(file)?.saturating_mul(10).saturating_add(WINDOW);
     let threads = how.threads.count(size, memory);
     let len = match threads {
         1 => target.fill(|sink| write::rewrite(file, order, repack, sink, compress, |at| progress.at(at)))?,
@@ -47,6 +47,17 @@ pub fn convert(
     };
     drop(progress);
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
+}
+
+/// Returns the size in bytes of the largest extent, unpacked.
+fn largest(file: &AnyFile<'_>) -> Result<u64, Failure> {
+    let mut most = 0;
+    file.headers(|header, name| {
+        let record = file.types().find(name).map_or(0, |ty| ty.record_len() as u64);
+        most = record.saturating_mul(header.rows.into()).saturating_add(header.pool.into()).max(most);
+        Ok::<_, Failure>(())
+    })?;
+    Ok(most)
 }
 
 /// Rewrites a file by several threads. Each makes a share of the extents.
