@@ -172,10 +172,6 @@ fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
     Ok(())
 }
 
-/// Is called with the sink after each extent.
-#[cfg(feature = "unstable")]
-type Each<'e, S> = dyn FnMut(&mut S) -> Result<(), WriteError<<S as Sink>::Error>> + 'e;
-
 /// Writes a share of what [`rewrite`] writes: header and types, and a share of the extents. Calls `each` after header
 /// and types, and after each extent. [`join`] makes a file of all shares.
 ///
@@ -210,7 +206,7 @@ pub fn rewrite_share<S: Sink, C: Compress>(
     share: Share,
     sink: S,
     compress: C,
-    mut each: impl FnMut(&mut S) -> Result<(), WriteError<S::Error>>,
+    each: impl FnMut(&mut S) -> Result<(), WriteError<S::Error>>,
 ) -> Result<(), WriteError<S::Error>> {
     fn to<E: Endian, F: Endian, S: Sink, C: Compress>(
         file: &File<'_, E>,
@@ -218,7 +214,7 @@ pub fn rewrite_share<S: Sink, C: Compress>(
         share: Share,
         sink: S,
         compress: C,
-        each: &mut Each<'_, S>,
+        mut each: impl FnMut(&mut S) -> Result<(), WriteError<S::Error>>,
     ) -> Result<(), WriteError<S::Error>> {
         with_types(file, repack, |before, after| {
             let descriptions = descriptions(after);
@@ -230,13 +226,11 @@ pub fn rewrite_share<S: Sink, C: Compress>(
     }
     match (file, order) {
         (AnyFile::Little(file), Order::Little) => {
-            to::<_, LittleEndian, _, _>(file, repack, share, sink, compress, &mut each)
+            to::<_, LittleEndian, _, _>(file, repack, share, sink, compress, each)
         }
-        (AnyFile::Little(file), Order::Big) => to::<_, BigEndian, _, _>(file, repack, share, sink, compress, &mut each),
-        (AnyFile::Big(file), Order::Little) => {
-            to::<_, LittleEndian, _, _>(file, repack, share, sink, compress, &mut each)
-        }
-        (AnyFile::Big(file), Order::Big) => to::<_, BigEndian, _, _>(file, repack, share, sink, compress, &mut each),
+        (AnyFile::Little(file), Order::Big) => to::<_, BigEndian, _, _>(file, repack, share, sink, compress, each),
+        (AnyFile::Big(file), Order::Little) => to::<_, LittleEndian, _, _>(file, repack, share, sink, compress, each),
+        (AnyFile::Big(file), Order::Big) => to::<_, BigEndian, _, _>(file, repack, share, sink, compress, each),
     }
 }
 
@@ -251,14 +245,14 @@ pub fn join<S: Sink, C: Compress>(
     (order, repack): (Order, Repack),
     sink: S,
     compress: C,
-    mut next: impl FnMut() -> Result<Option<Vec<u8>>, WriteError<S::Error>>,
+    next: impl FnMut() -> Result<Option<Vec<u8>>, WriteError<S::Error>>,
 ) -> Result<S, WriteError<S::Error>> {
     fn of<E: Endian, F: Endian, S: Sink, C: Compress>(
         file: &File<'_, E>,
         repack: Repack,
         sink: S,
         compress: C,
-        next: &mut dyn FnMut() -> Result<Option<Vec<u8>>, WriteError<S::Error>>,
+        mut next: impl FnMut() -> Result<Option<Vec<u8>>, WriteError<S::Error>>,
     ) -> Result<S, WriteError<S::Error>> {
         with_types(file, repack, |_, after| {
             let (descriptions, mut slots) = (descriptions(after), slots(file)?);
@@ -270,10 +264,10 @@ pub fn join<S: Sink, C: Compress>(
         })
     }
     match (file, order) {
-        (AnyFile::Little(file), Order::Little) => of::<_, LittleEndian, _, _>(file, repack, sink, compress, &mut next),
-        (AnyFile::Little(file), Order::Big) => of::<_, BigEndian, _, _>(file, repack, sink, compress, &mut next),
-        (AnyFile::Big(file), Order::Little) => of::<_, LittleEndian, _, _>(file, repack, sink, compress, &mut next),
-        (AnyFile::Big(file), Order::Big) => of::<_, BigEndian, _, _>(file, repack, sink, compress, &mut next),
+        (AnyFile::Little(file), Order::Little) => of::<_, LittleEndian, _, _>(file, repack, sink, compress, next),
+        (AnyFile::Little(file), Order::Big) => of::<_, BigEndian, _, _>(file, repack, sink, compress, next),
+        (AnyFile::Big(file), Order::Little) => of::<_, LittleEndian, _, _>(file, repack, sink, compress, next),
+        (AnyFile::Big(file), Order::Big) => of::<_, BigEndian, _, _>(file, repack, sink, compress, next),
     }
 }
 
