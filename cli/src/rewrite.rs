@@ -74,7 +74,7 @@ fn by_threads(
         let each = |sink: &mut IoSink<Vec<u8>>| {
             let bytes = std::mem::take(&mut sink.0);
             // Header and types are written by the thread that joins the shares.
-            if !std::mem::replace(&mut begun, true) || bytes.is_empty() {
+            if !std::mem::replace(&mut begun, true) {
                 return Ok(());
             }
             pass(bytes).map_err(WriteError::Sink)

@@ -395,6 +395,7 @@ impl<'a> File<'a> {
 /// Filo vector and a Blosc chunk are not shared: each share is the file.
 ///
 /// ```
+/// # #[cfg(feature = "dataseries")] {
 /// use pilaster::any::{File, Format, Hints};
 /// use pilaster::bytes::Scratch;
 /// use pilaster::unstable::{any::verify_share, limits::Share};
@@ -408,6 +409,7 @@ impl<'a> File<'a> {
 /// assert!(check(&bytes, 0).is_ok() && check(&bytes, 1).is_ok());
 /// bytes[450] ^= 1;
 /// assert!(check(&bytes, 0).is_err() || check(&bytes, 1).is_err());
+/// # }
 /// ```
 ///
 /// # Errors

@@ -90,7 +90,7 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     with_types(file, repack, |before, after| {
         let (descriptions, mut slots) = (descriptions(after), slots(file)?);
         let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut slots, compress);
-        copy(file, before, after, Share::ALL, &mut writer, |_, at| {
+        copy(file, before, after, Share::ALL, &mut writer, |_, at, _| {
             progress(at);
             Ok(())
         })?;
@@ -136,14 +136,15 @@ fn slots<E: Endian>(file: &File<'_, E>) -> Result<Vec<IndexSlot>> {
     Ok(vec![IndexSlot::EMPTY; extents])
 }
 
-/// Writes a share of the data extents. Calls `each` after each of them with the number of bytes of `file` that are done.
+/// Writes a share of the data extents. Calls `each` after each of them, and after the extents of types and index, which
+/// are not written, with the number of bytes of `file` that are done, and whether an extent was written.
 fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
     file: &File<'_, E>,
     before: &[ExtentType<'_>],
     after: &[ExtentType<'_>],
     share: Share,
     writer: &mut Writer<'_, F, S, C>,
-    mut each: impl FnMut(&mut S, u64) -> Result<(), WriteError<S::Error>>,
+    mut each: impl FnMut(&mut S, u64, bool) -> Result<(), WriteError<S::Error>>,
 ) -> Result<(), WriteError<S::Error>> {
     let options = ReadOptions::DEFAULT;
     let need = usize::try_from(file.need()?).map_err(|_| Error::new(Kind::Overflow, What::SCRATCH, 0))?;
@@ -155,7 +156,9 @@ fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
     let mut number = 0u64;
     file.each(|extent| {
         let mut types = before.iter().zip(&mut open);
-        if let Some((ty, to)) = types.find(|(ty, _)| ty.name().as_bytes() == extent.type_name()) {
+        let found = types.find(|(ty, _)| ty.name().as_bytes() == extent.type_name());
+        let written = found.is_some();
+        if let Some((ty, to)) = found {
             let mine = share.has(number);
             number = number.saturating_add(1);
             if !mine {
@@ -167,7 +170,7 @@ fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
             }
             writer.flush_any(to)?;
         }
-        each(writer.sink(), extent.header().span().end().unwrap_or(u64::MAX))
+        each(writer.sink(), extent.header().span().end().unwrap_or(u64::MAX), written)
     })?;
     Ok(())
 }
@@ -221,7 +224,7 @@ pub fn rewrite_share<S: Sink, C: Compress>(
             let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut [], compress);
             writer.begin()?;
             each(writer.sink())?;
-            copy(file, before, after, share, &mut writer, |sink, _| each(sink))
+            copy(file, before, after, share, &mut writer, |sink, _, written| if written { each(sink) } else { Ok(()) })
         })
     }
     match (file, order) {
