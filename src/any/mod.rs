@@ -83,6 +83,7 @@ use crate::error::{Error, Kind, Result, What};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Format {
     Filo,

@@ -66,6 +66,7 @@ pub(crate) const fn splits(typesize: u8, blocksize: u32) -> bool {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Compressor {
     /// blosclz, also the compressor of old files without a name.
     #[default]
@@ -151,6 +152,7 @@ impl Compressor {
 /// A permutation of the items of a block before compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Shuffle {
     /// No permutation.
     None,

@@ -103,6 +103,7 @@ impl FieldType {
 /// The order of the groups in a record (`pack_field_ordering`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[repr(u32)]
 pub enum Ordering {
     /// `small_to_big_sep_var32` (section 6.3).
@@ -115,6 +116,7 @@ pub enum Ordering {
 /// The padding of a record (`pack_pad_record`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Pad {
     /// `original`: the record size is a multiple of 8.
     #[default]
@@ -126,6 +128,7 @@ pub enum Pad {
 /// The options of a type that its packing depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Options {
     /// The order of the groups in a record.
     pub ordering: Ordering,

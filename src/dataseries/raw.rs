@@ -164,6 +164,7 @@ const _: () = assert!(size_of::<Trailer<crate::bytes::LittleEndian>>() == TRAILE
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Mode {
     /// Uncompressed.
     None,

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, What};
 /// The element type of a vector. It is not stored; the header word only selects an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Element {
     /// True or false.
     Boolean,

@@ -17,6 +17,7 @@ use super::raw::{Header, Packing};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Encoding {
     /// All rows are missing (section 4).
     Empty,

@@ -10,6 +10,7 @@ use crate::error::{Error, Kind, Result, What};
 /// The parameters of a chunk to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Params {
     /// The compressor of the streams.
     pub compressor: Compressor,

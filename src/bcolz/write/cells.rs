@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result, What};
 /// How rows without a value are written. The only missing values of numpy are NaN and NaT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Missing {
     /// They are an error, [`Kind::Lossy`], except for times, which become NaT.
     #[default]

@@ -28,6 +28,7 @@ use crate::error::{Error, Kind, Result, What};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Packing {
     /// 2 bits, unsigned.
     U2,

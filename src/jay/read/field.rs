@@ -12,6 +12,7 @@ use crate::limits::Fuel;
 /// The layout of a column's description. One file can contain both layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Layout {
     /// `stype`, `data`, `strdata`: all files of early releases; in all releases, void columns and the columns of CSV
     /// read in chunks.

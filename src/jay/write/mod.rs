@@ -21,6 +21,7 @@ use crate::jay::raw::SType;
 /// Options for writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct WriteOptions {
     /// The layout of the column descriptions. The old layout is for early releases of the original, which support no
     /// other. It has no arrays.
@@ -62,6 +63,7 @@ pub struct WriteOptions {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Sentinels {
     /// An error: [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
     #[default]
