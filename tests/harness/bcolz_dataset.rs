@@ -1,5 +1,5 @@
 //! A dataset whose files are parts of the input: opened strictly and tolerantly, verified, read in every batch, and
-//! recovered.
+//! recovered; also through the interface over all formats.
 //!
 //! A file is a byte that names it, its length in two bytes, and its contents. The two highest bits of the name choose
 //! the directory, the others the file: 0 `meta/sizes`, 1 `meta/storage`, 2 `__attrs__`, 3 `__rootdirs__`, above them
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use pilaster::any;
 use pilaster::bcolz::write::Disk;
 use pilaster::bcolz::{Cause, Dataset, Dtype};
 use pilaster::bytes::Scratch;
@@ -20,6 +21,8 @@ use pilaster::column::{Column, Part, Table, Type, fit};
 use pilaster::error::Result;
 use pilaster::unstable::bcolz_recover::recover_to;
 use pilaster::unstable::bcolz_store::{Store, open};
+
+use super::any_file;
 
 /// The directories of an array, and of the columns of a table.
 const DIRS: [&str; 4] = ["", "a", "b", "c"];
@@ -29,11 +32,11 @@ const CHUNK: u32 = 1 << 16;
 /// The most memory that a part is read in, in bytes.
 const MEMORY: u64 = 1 << 20;
 /// A directory that is nowhere on a disk.
-const ROOT: &str = "no-such-directory/dataset";
+pub const ROOT: &str = "no-such-directory/dataset";
 
 /// Files in memory.
 #[derive(Clone, Debug, Default)]
-struct Files(BTreeMap<PathBuf, Vec<u8>>);
+pub struct Files(pub BTreeMap<PathBuf, Vec<u8>>);
 
 impl Store for Files {
     fn read(&self, path: &Path, to: &mut Vec<u8>) -> io::Result<()> {
@@ -54,7 +57,7 @@ impl Store for Files {
 
 /// Files in memory that are written.
 #[derive(Clone, Default)]
-struct Written(Rc<RefCell<Files>>);
+pub struct Written(pub Rc<RefCell<Files>>);
 
 impl Disk for Written {
     fn create_dir(&mut self, _: &Path) -> io::Result<()> {
@@ -109,21 +112,40 @@ pub fn run(data: &[u8]) {
     while let Some((&[name, low, high], more)) = rest.split_first_chunk() {
         let len = usize::from(u16::from_le_bytes([low, high])).min(more.len());
         let (bytes, more) = more.split_at(len);
-        // The decoded size and the size of a block, after the header of the file.
-        for at in [20, 24] {
-            if name & 0x3f >= 4
-                && let Some(size) = bytes.get(at..at + 4)
-                && u32::from_le_bytes(size.try_into().expect("four bytes")) > CHUNK
-            {
-                return;
-            }
-        }
         files.0.insert(Path::new(ROOT).join(file_name(name)), bytes.to_vec());
         rest = more;
+    }
+    check(files);
+}
+
+/// The dataset of these files, strict, if it can be opened; none that takes much memory.
+pub fn opened(files: &Files) -> Option<Dataset> {
+    if files.0.iter().any(|(path, bytes)| is_large(path, bytes)) {
+        return None;
+    }
+    open(Arc::new(files.clone()), Path::new(ROOT), None).ok()
+}
+
+/// Whether a file is a chunk that decodes to more than is read here.
+fn is_large(path: &Path, bytes: &[u8]) -> bool {
+    // The decoded size and the size of a block, after the header of the file.
+    let mut sizes = [20, 24].into_iter().filter_map(|at| bytes.get(at..at + 4));
+    let is_chunk = path.extension().is_some_and(|extension| extension == "blp");
+    is_chunk && sizes.any(|size| u32::from_le_bytes(size.try_into().expect("four bytes")) > CHUNK)
+}
+
+/// Opens these files strictly and tolerantly, verifies, reads and recovers.
+pub fn check(files: Files) {
+    if files.0.iter().any(|(path, bytes)| is_large(path, bytes)) {
+        return;
     }
     let store = Arc::new(files);
     let strict = open(store.clone(), Path::new(ROOT), None).ok();
     let accepted = strict.as_ref().is_some_and(verdict);
+    if let Some(strict) = &strict {
+        let need = strict.need().unwrap_or(0).min(MEMORY);
+        any_file::look(&any::File::from(strict), &mut vec![0xa5; need as usize]);
+    }
     let Ok(tolerant) = open(store, Path::new(ROOT), Some(&mut |_| {})) else {
         assert!(strict.is_none(), "opens strictly, but not tolerantly");
         return;

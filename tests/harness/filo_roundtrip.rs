@@ -47,7 +47,12 @@ pub fn run(data: &[u8]) {
     match encode_auto(&rows, &mut dst, &mut scratch) {
         Ok(len) => {
             assert_eq!(Ok(reads_back(&owned, &dst[..len])), choose(&rows, &mut scratch));
-            assert!(chosen.is_none_or(|other| len <= other), "{encoding:?} of {element} is smaller than {len}");
+            // A line that the original misreads is written only if it is asked for.
+            let steep = matches!(encoding, Encoding::DeltaDelta(_)) && owned.is_steep();
+            assert!(
+                steep || chosen.is_none_or(|other| len <= other),
+                "{encoding:?} of {element} is smaller than {len}"
+            );
         }
         // Rows that some encoding holds are never refused.
         Err(e) => assert!(chosen.is_none(), "{element} as {encoding:?}, but not by itself: {e}"),

@@ -185,6 +185,14 @@ impl<'a> Owned<'a> {
         }
     }
 
+    /// Whether the slope of the longs times the number of rows may reach 2^31.
+    pub fn is_steep(&self) -> bool {
+        let longs = &self.longs[..self.len];
+        let rise = longs.first().zip(longs.last()).map_or(0, |(first, last)| i128::from(*last) - i128::from(*first));
+        let slope = rise / (self.len as i128 - 1).max(1);
+        (slope.abs() + 1) * self.len as i128 >= 1 << 31
+    }
+
     /// Whether every string is text, as string vectors want them.
     pub fn is_utf8(&self) -> bool {
         self.strings[..self.len].iter().all(|bytes| core::str::from_utf8(bytes).is_ok())

@@ -8,6 +8,7 @@
 
 #![allow(dead_code, reason = "each user of this directory takes a part of it")]
 
+pub mod any_file;
 pub mod bcolz_chunk;
 pub mod bcolz_dataset;
 pub mod bcolz_meta;
@@ -37,6 +38,7 @@ pub mod filo_roundtrip;
 pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
+pub mod generate;
 pub mod jay_file;
 pub mod jay_meta;
 pub mod jay_roundtrip;
@@ -72,6 +74,26 @@ macro_rules! decoders {
 decoders!(codec_blosclz Blosclz, codec_bzip2 Bzip2, codec_lz4 Lz4, codec_lzf Lzf, codec_lzo Lzo, codec_snappy Snappy);
 decoders!(codec_zlib Zlib);
 
+/// The bodies that make a file, bend it and read it. The input is what `generate` makes of it.
+macro_rules! makers {
+    ($($name:ident $format:ident),*) => {$(
+        pub mod $name {
+            pub fn run(data: &[u8]) {
+                made(data);
+            }
+
+            /// Tells what became of the input; `None` if it is too short to be one.
+            pub fn made(data: &[u8]) -> Option<super::generate::Reach> {
+                use super::generate::$format::{Made, check};
+                let mut input = arbitrary::Unstructured::new(data);
+                Some(check(&arbitrary::Arbitrary::arbitrary(&mut input).ok().filter(|_: &Made| !data.is_empty())?))
+            }
+        }
+    )*};
+}
+
+makers!(filo_made filo, dataseries_made dataseries, jay_made jay, bcolz_made bcolz, vortex_made vortex);
+
 /// What a fuzz target runs.
 pub type Body = fn(&[u8]);
 
@@ -86,6 +108,6 @@ pub const TARGETS: &[(&str, Body)] = targets! {
     dataseries_trailer dataseries_types dataseries_index dataseries_extent dataseries_file dataseries_roundtrip
     dataseries_log dataseries_recover dataseries_chunks bcolz_chunk bcolz_dataset bcolz_roundtrip json bcolz_meta jay_tail
     jay_meta jay_strings
-    jay_file jay_roundtrip xml proto vortex_file vortex_array vortex_dtype vortex_footer vortex_lanes vortex_layout
+    any_file filo_made dataseries_made jay_made bcolz_made vortex_made jay_file jay_roundtrip xml proto vortex_file vortex_array vortex_dtype vortex_footer vortex_lanes vortex_layout
     vortex_metadata vortex_numbers vortex_pco vortex_texts
 };

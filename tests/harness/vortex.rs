@@ -84,7 +84,7 @@ pub fn column(column_: &Column<'_>, memory: &mut [u8], sound: bool, depth: u32) 
 }
 
 /// Reads a batch and looks at all of it; how many rows it had, `None` if it could not be read. Of a `sound` file every
-/// row is there, and the same on its own, with the rows after it, and in the batch.
+/// row is there, and the same as a scalar, on its own, with the rows after it, and in the batch.
 fn batch(column_: &Column<'_>, rows: std::ops::Range<u64>, memory: &mut [u8], sound: bool, depth: u32) -> Option<u64> {
     let (memory, rest) = memory.split_at_mut(memory.len() / 2);
     let excused = |e: Error| {
@@ -105,14 +105,18 @@ fn batch(column_: &Column<'_>, rows: std::ops::Range<u64>, memory: &mut [u8], so
         let row = batch.first + i as u64;
         for len in [1, 3] {
             let mut scratch = Scratch::new(rest);
-            let few = match column_.read(row..asked.end.min(row + len), &mut scratch) {
+            let few = match len {
+                1 => column_.scalar_at(row, &mut scratch),
+                len => column_.read(row..asked.end.min(row + len), &mut scratch),
+            };
+            let few = match few {
                 Ok(few) => few,
                 Err(e) => {
                     excused(e);
                     continue;
                 }
             };
-            assert!(few.len > 0 && few.len as u64 <= len);
+            assert!(few.first == row && few.len > 0 && few.len as u64 <= len);
             for k in 0..if sound { few.len.min(batch.len - i) } else { 0 } {
                 assert_eq!(few.validity.get(k), batch.validity.get(i + k), "row {row} and {k} of {column_:?}");
                 let (few, all) = (Cell::of_batch(&few, k), Cell::of_batch(&batch, i + k));

@@ -22,6 +22,7 @@ mod dataseries_verdicts;
 mod encoding_reference;
 mod flat_views;
 mod fuzz_targets;
+mod generate;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod hostile;
