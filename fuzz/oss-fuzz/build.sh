@@ -3,8 +3,12 @@
 # flags of the service from the environment. Names as arguments choose targets.
 set -euo pipefail
 cd "${SRC:?}/pilaster"
+# The image names its nightly toolchain; else the pinned stable one would be used.
+export RUSTUP_TOOLCHAIN="${RUSTUP_TOOLCHAIN:-nightly}"
 : "${OUT:?}"
-cargo fuzz build -O --debug-assertions ${SANITIZER:+--sanitizer "${SANITIZER/undefined/none}"} "$@"
+for name in "${@:-}"; do
+  cargo fuzz build -O --debug-assertions ${SANITIZER:+--sanitizer "$SANITIZER"} ${name:+"$name"}
+done
 programs="fuzz/target/$(rustc -vV | sed -n 's/^host: //p')/release"
 for target in fuzz/fuzz_targets/*.rs; do
   name=$(basename -s .rs "$target")

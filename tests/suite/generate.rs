@@ -7,7 +7,7 @@ use crate::harness::generate::Reach;
 use crate::harness::{bcolz_made, dataseries_made, filo_made, jay_made, vortex_made};
 
 /// Files that are made in a run.
-const ROUNDS: usize = 1500;
+const ROUNDS: usize = 1000;
 
 /// What became of some inputs.
 #[derive(Debug, Default)]
@@ -49,25 +49,25 @@ fn reaches(made: fn(&[u8]) -> Option<Reach>, straight: usize, bent: usize, deep:
 
 #[test]
 fn filo_vectors_are_read_though_they_are_bent() {
-    reaches(filo_made::made, 10, 10, 10);
+    reaches(filo_made::made, 25, 40, 40);
 }
 
 #[test]
 fn extents_are_unpacked_though_they_are_bent() {
-    reaches(dataseries_made::made, 10, 10, 10);
+    reaches(dataseries_made::made, 15, 50, 12);
 }
 
 #[test]
 fn jay_files_are_read_though_they_are_bent() {
-    reaches(jay_made::made, 10, 10, 10);
+    reaches(jay_made::made, 8, 60, 15);
 }
 
 #[test]
 fn datasets_are_read_though_they_are_bent() {
-    reaches(bcolz_made::made, 10, 10, 10);
+    reaches(bcolz_made::made, 25, 40, 18);
 }
 
 #[test]
 fn arrays_are_decoded_though_they_are_bent() {
-    reaches(vortex_made::made, 10, 10, 10);
+    reaches(vortex_made::made, 8, 60, 40);
 }
