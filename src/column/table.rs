@@ -79,8 +79,8 @@ pub trait Table {
     /// that unpacks columns one by one leaves the others out: they have a name and a type, but no rows. Returns
     /// whether it does; other tables ignore the call.
     ///
-    /// An empty choice returns the types of all columns without unpacking any.
-    #[cfg_attr(all(feature = "bcolz", feature = "std"), doc = "[`bcolz::Table`](crate::bcolz::Table) has an example.")]
+    /// An empty choice returns the types of all columns without unpacking any. The page of the tables of bcolz datasets
+    /// has an example.
     fn choose(&mut self, columns: Option<&[usize]>) -> bool {
         let _ = columns;
         false
