@@ -34,7 +34,7 @@ use crate::error::{Cause, Error, Failure, Kind, Result, What};
 /// assert!(matches!(part.column(0)?.read(0..2, &mut Scratch::new(&mut []))?.values, Values::U8([5, 6])));
 ///
 /// // The second chunk is missing.
-/// assert!(table.next_part(&mut scratch).is_err());
+/// assert!(table.next_part(&mut scratch.scope()).is_err());
 /// assert_eq!(table.failed().unwrap().path, dir.join("data/__1.blp"));
 ///
 /// // The types are known without a chunk.
