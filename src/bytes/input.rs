@@ -78,7 +78,8 @@ pub trait Fetch: Sync {
         None
     }
 
-    /// Returns the number of bytes that the fetcher holds in memory; [`fresh`](Self::fresh) would not hold them.
+    /// Returns the number of bytes that a walk releases if its next step uses a [`fresh`](Self::fresh) fetcher. A walk asks
+    /// after each step. A fetcher may return 0 if the next step would probably fetch most of the bytes again.
     fn held(&self) -> u64 {
         0
     }

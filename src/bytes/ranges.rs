@@ -26,7 +26,8 @@ const AHEAD: (u64, u64) = (1 << 12, 1 << 16);
 /// Reads a range of a file: the offset, and the memory to fill.
 type Read = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync;
 
-/// Ranges of a file, each read when it is first needed, and kept in memory until this is dropped.
+/// Ranges of a file, each read when it is first needed, and kept in memory until this is dropped. In memory are at most
+/// three times as many bytes as the file has, however ranges overlap.
 ///
 /// ```
 /// use pilaster::bytes::{FileRange, Input, Ranges};
@@ -77,6 +78,8 @@ struct State {
     used: usize,
     /// Bytes in all slots.
     held: u64,
+    /// Bytes in all slots at the end of the first step of a walk; 0 before it.
+    first: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -170,6 +173,9 @@ impl Ranges {
             _ => LEAST,
         };
         let to = end.max(at.saturating_add(ahead)).checked_next_multiple_of(GRAIN)?.min(self.file.len);
+        // Only ranges that overlap have twice as many bytes as the file. The whole file then contains all further ones.
+        let much = state.held.saturating_add(to.saturating_sub(at)) > self.file.len.saturating_mul(2);
+        let (at, to) = if much { (0, self.file.len) } else { (at, to) };
         let slot = state.used;
         let words = self.read(at, to.checked_sub(at)?)?;
         self.kept.slot(slot)?.set(words).ok()?;
@@ -220,8 +226,14 @@ impl Fetch for Ranges {
         Some(Box::new(self.window()))
     }
 
+    /// Returns 0 until as many bytes were read after the first call as before it. The next step of a walk often takes
+    /// the same ranges again, and these may be long: with a fresh fetcher after each step, each would read them again.
     fn held(&self) -> u64 {
-        locked(&self.state).held
+        let mut state = locked(&self.state);
+        if state.first == 0 {
+            state.first = state.held;
+        }
+        if state.held >= state.first.saturating_mul(2) { state.held } else { 0 }
     }
 }
 

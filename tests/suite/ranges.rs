@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pilaster::any::{self, File, Format, Hints};
-use pilaster::bytes::{Input, LittleEndian, Ranges, Scratch, Sink};
+use pilaster::bytes::{Fetch as _, FileRange, Input, LittleEndian, Ranges, Scratch, Sink};
 use pilaster::column::{Column, Memory, Part as _, Table as _, Value, fit};
 use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory as Room, Writer};
 use pilaster::dataseries::{self, record};
-use pilaster::error::Error;
+use pilaster::error::{Error, What};
 use pilaster::jay;
 
 use crate::build;
@@ -440,4 +440,41 @@ fn a_damaged_size_is_no_reason_to_read_everything() {
     let end = end as u64;
     assert_eq!(found, [(false, span(first, second)), (true, span(second, end)), (false, span(end, len))]);
     assert!(longest.load(Ordering::Relaxed) <= (1 << 20) + 128, "{longest:?}");
+}
+
+#[test]
+fn overlapping_ranges_take_at_most_three_times_the_file() {
+    let len = 1u64 << 20;
+    let ranges = Ranges::new(len, |at, to| {
+        to.iter_mut().zip(at..).for_each(|(byte, at)| *byte = at as u8);
+        Ok(())
+    });
+    // Half of the file each, none of which contains another one.
+    for k in 0..1000 {
+        let range = FileRange { at: 64 * k, len: len / 2 };
+        let bytes = ranges.input().get(range, What::INPUT).unwrap();
+        assert_eq!((bytes[0], bytes[1000], bytes.len()), ((64 * k) as u8, (64 * k + 1000) as u8, 1 << 19));
+    }
+    assert_eq!(ranges.bytes_read(), 3 * len, "four halves, then the file");
+}
+
+#[test]
+fn a_long_range_is_not_read_again_for_each_step() {
+    let (long, short, file) = (12u64 << 20, 1u64 << 16, 1u64 << 30);
+    let ranges = Ranges::new(file, |_, to| {
+        to.fill(0);
+        Ok(())
+    });
+    // Each step takes the long range and a short one of its own. A window ends as in the walks of the library.
+    let (mut window, mut windows) = (ranges.window(), 1);
+    for step in 0..400 {
+        if step > 0 && window.held() >= 8 << 20 {
+            (window, windows) = (ranges.window(), windows + 1);
+        }
+        window.input().get(FileRange { at: 0, len: long }, What::INPUT).unwrap();
+        window.input().get(FileRange { at: long + short * step, len: short }, What::INPUT).unwrap();
+    }
+    // 400 short ranges are 25 MiB, and a window lasts for 12 MiB of them.
+    assert_eq!(windows, 3);
+    assert!(ranges.bytes_read() <= windows * (long + 64) + 400 * (2 * short), "{}", ranges.bytes_read());
 }
