@@ -9,6 +9,7 @@ use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::{Array, Dataset, Dtype, Shuffle, write};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Memory, Table as _, Type};
+use pilaster::error::Kind;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -30,12 +31,14 @@ impl Special for Dataset {
     }
 
     /// Out of the metadata; no chunk is read.
-    fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
-        let mut memory = Memory::with_len(part_room(file)?)?;
-        let mut outer = memory.scratch();
-        let columns = match self.table().next_part(&mut outer)? {
-            Some(part) => tables::described(&part, input)?,
-            None => Vec::new(),
+    fn tables(&self, input: &Input, _: &File<'_>) -> Result<Vec<Table>, Failure> {
+        let (mut memory, mut table) = (Memory::default(), self.table());
+        table.choose(Some(&[]));
+        let columns = loop {
+            match table.next_part(&mut memory.scratch()) {
+                Err(e) if e.kind() == Kind::NoRoom => memory.grow(e)?,
+                part => break part?.map_or(Ok(Vec::new()), |part| tables::described(&part, input))?,
+            }
         };
         Ok(vec![Table { name: String::new(), rows: self.rows(), columns }])
     }

@@ -66,6 +66,12 @@ impl<T: Table> Table for View<'_, T> {
     fn restart(&mut self) -> Result<()> {
         self.table.restart()
     }
+
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        let all = &self.columns.numbers;
+        let chosen = columns.map(|columns| columns.iter().filter_map(|k| all.get(*k).copied()).collect::<Vec<_>>());
+        self.table.choose(Some(chosen.as_ref().unwrap_or(all)))
+    }
 }
 
 /// Feeds all rows of `table` to `build`, in the same way as the function of the library, but through windows if the table
@@ -76,7 +82,10 @@ pub fn convert<T: Table, B: Build>(
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
     let wanted = |windows: &Windows<'_>| windows.condition.is_some() || windows.input.window().is_some();
-    let Some(windows) = table.windows.filter(wanted) else { return column::convert(table, build, scratch) };
+    let Some(windows) = table.windows.filter(wanted) else {
+        table.choose(None);
+        return column::convert(table, build, scratch);
+    };
     let rows = || pieces::count(windows.file, windows.table).unwrap_or(0);
     let columns = table.columns;
     match build.feed() {

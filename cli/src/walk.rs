@@ -120,6 +120,7 @@ impl<'w> Walk<'w> {
         progress: &mut dyn FnMut(u64),
         to: &mut R,
     ) -> Result<bool, Failure> {
+        self.choose(table, to)?;
         let (choice, walked) = (self.choice, &mut *self.walked);
         loop {
             let first = self.first;
@@ -166,14 +167,32 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Announces the columns although all rows were skipped.
+    /// Lets a table that can leave out columns read only the chosen ones and those of the conditions.
+    fn choose<T: Table, R: Rows>(&mut self, table: &mut T, to: &mut R) -> Result<(), Failure> {
+        if self.walked.known.is_none() && table.choose(Some(&[])) {
+            self.heads(table, to)?;
+            table.restart()?;
+            table.skip(self.first)?;
+        }
+        if let Some((columns, filter)) = self.walked.known.as_deref() {
+            let tested = filter.iter().flat_map(|filter| &filter.columns);
+            table.choose(Some(&columns.numbers.iter().chain(tested).copied().collect::<Vec<_>>()));
+        }
+        Ok(())
+    }
+
+    /// Announces the columns although no rows were read.
     fn heads<T: Table, R: Rows>(&mut self, table: &mut T, to: &mut R) -> Result<(), Failure> {
         table.restart()?;
         loop {
             let mut scratch = self.walked.memory.scratch();
             match table.next_part(&mut scratch) {
                 Err(e) if e.kind() == Kind::NoRoom => self.walked.memory.grow(e)?,
-                part => return part?.map_or(Ok(()), |part| pick(&part, self.choice, to).map(drop)),
+                part => {
+                    let known = part?.map(|part| pick(&part, self.choice, to)).transpose()?;
+                    self.walked.known = known.map(Arc::new);
+                    return Ok(());
+                }
             }
         }
     }

@@ -241,6 +241,14 @@ fn damage_is_said_and_read_around() {
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).contains("c/data/__1.blp"));
     }
+    // No chunk of other columns is opened than of those that are chosen or compared.
+    for command in
+        [&["info"][..], &["cat", "--columns", "zz,a"], &["cat", "--columns", "a", "--where", "zz is not missing"]]
+    {
+        good(&[command, &[&dir]].concat());
+    }
+    let compared = run(&["cat", "--columns", "a", "--where", "c is not missing", &dir]);
+    assert_eq!(compared.status.code(), Some(1), "{compared:?}");
     for command in [&["dump"][..], &["verify"], &["info", "-v"], &["info"], &["cat"]] {
         let output = run(&[command, &["--tolerant", &dir]].concat());
         let line = String::from_utf8_lossy(&output.stderr);
