@@ -57,7 +57,7 @@ pub fn run(data: &[u8]) {
             (b.ty(), b.rows(), has_stats(&b, &options))
         );
         if !reading.tolerant {
-            (0..a.rows().min(ROWS)).for_each(|row| same(&a, &b, row, row, 0));
+            (0..a.rows().min(ROWS)).for_each(|row| same(&a, &b, (row, row), sound, 0));
         }
     }
 }
@@ -67,15 +67,19 @@ fn has_stats(column: &Column<'_>, options: &WriteOptions) -> bool {
 }
 
 /// Row `i` of one column is row `j` of the other.
-fn same(a: &Column<'_>, b: &Column<'_>, i: u64, j: u64, depth: usize) {
+fn same(a: &Column<'_>, b: &Column<'_>, (i, j): (u64, u64), sound: bool, depth: usize) {
+    // NaN is written as a missing value. In a column that claims that none is missing, it was read as a value.
+    let missing = |is_nan: bool| assert!(is_nan && !sound, "row {i}");
     match (a.get(i).expect("it was read"), b.get(j).expect("it was written")) {
         (Value::F32(a), Value::F32(b)) => assert_eq!(a.to_bits(), b.to_bits()),
         (Value::F64(a), Value::F64(b)) => assert_eq!(a.to_bits(), b.to_bits()),
+        (Value::F32(a), Value::Null) => missing(a.is_nan()),
+        (Value::F64(a), Value::Null) => missing(a.is_nan()),
         (Value::Nested(a_rows), Value::Nested(b_rows)) => {
             assert_eq!(a_rows.end - a_rows.start, b_rows.end - b_rows.start);
             if depth < 3 {
                 let (a, b) = (a.child(0).expect("a child"), b.child(0).expect("a child"));
-                a_rows.zip(b_rows).take(20).for_each(|(i, j)| same(&a, &b, i, j, depth + 1));
+                a_rows.zip(b_rows).take(20).for_each(|rows| same(&a, &b, rows, sound, depth + 1));
             }
         }
         (a, b) => assert_eq!(a, b, "row {i}"),

@@ -87,6 +87,23 @@ fn bodies_take_the_goldens() {
     }
 }
 
+/// The seed corpus belongs to the targets, is small, and is taken by every body.
+#[test]
+fn bodies_take_their_seeds() {
+    let mut size = 0;
+    for entry in fs::read_dir(root().join("fuzz/corpus-seed")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name();
+        let found = TARGETS.iter().find(|(target, _)| name == *target);
+        let (_, body) = found.unwrap_or_else(|| panic!("{name:?} is no target"));
+        for input in fs::read_dir(entry.path()).unwrap().map(Result::unwrap) {
+            let bytes = fs::read(input.path()).unwrap();
+            size += bytes.len();
+            body(&bytes);
+        }
+    }
+    assert!((1 << 19..=4 << 20).contains(&size), "{size} bytes");
+}
+
 /// Bodies that put their input into a file of their own take the part that it has.
 #[test]
 fn parts_of_files_are_sound() {
