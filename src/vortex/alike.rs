@@ -9,7 +9,7 @@ use super::rows::Rows;
 use super::scheme::{Holds, Validity};
 use super::tree::Ask;
 use crate::bytes::Scratch;
-use crate::column::Column as _;
+use crate::column::{Column as _, Type};
 use crate::error::{Kind, Result};
 
 impl Column<'_> {
@@ -27,6 +27,10 @@ impl Column<'_> {
     pub(super) fn validity_run(&self, row: u64) -> Result<Option<(bool, u64)>> {
         if row >= self.rows() {
             return Ok(None);
+        }
+        // Whatever the encoding is.
+        if self.ty() == Type::Null {
+            return Ok(Some((false, self.rows().saturating_sub(row))));
         }
         let mut call = Call::new(self.node().file, 1);
         let mut aside = [0; ASIDE];

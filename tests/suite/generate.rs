@@ -71,3 +71,10 @@ fn datasets_are_read_though_they_are_bent() {
 fn arrays_are_decoded_though_they_are_bent() {
     reaches(vortex_made::made, 8, 60, 40);
 }
+
+/// Found by fuzzing: rows of the type null were said to have values, as the encoding of their array allows.
+#[test]
+fn rows_of_the_type_null_are_known_to_be_missing() {
+    let reach = vortex_made::made(&[0x54, 0xac, 0xa7, 0x72]);
+    assert_eq!(reach, Some(Reach { bent: true, deep: true }));
+}
