@@ -1,7 +1,7 @@
 //! The options for how much a file may cost.
 
 use clap::Args;
-use pilaster::error::{Error, Kind, What};
+use pilaster::error::{Error, What};
 use pilaster::limits::Limits;
 
 use crate::failure::Failure;
@@ -11,14 +11,15 @@ const HEADING: &str = "How much a file may cost";
 /// Upper bounds for a whole file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Budget {
-    /// DataSeries, recover from Vortex: the maximum number of rows of FILE [default: 2^40]
+    /// The maximum number of rows of FILE, in all its tables [default: 2^40]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     max_rows: Option<u64>,
-    /// DataSeries, recover from Vortex: the maximum number of bytes that FILE may unpack to [default: 256 times its
-    /// size, at least 2^31]
+    /// The maximum number of bytes that FILE may unpack to. Of DataSeries, for every command that reads the whole file;
+    /// of Vortex and bcolz, for verify, dump and recover; Jay unpacks nothing [default: 2^40; DataSeries, recover from
+    /// Vortex: 256 times its size, at least 2^31]
     #[arg(long, value_name = "BYTES", help_heading = HEADING)]
     max_decoded: Option<u64>,
-    /// Recover from DataSeries and Vortex: the maximum number of lost ranges [default: 1000000]
+    /// Recover, bcolz: the maximum number of lost ranges [default: 1000000]
     #[arg(long, value_name = "N", help_heading = HEADING)]
     max_problems: Option<u32>,
 }
@@ -26,7 +27,11 @@ pub struct Budget {
 impl Budget {
     /// Returns the limits for a file of `len` bytes.
     pub fn limits(&self, len: u64) -> Limits {
-        let limits = Limits::DEFAULT.of_file(len);
+        self.of(Limits::DEFAULT.of_file(len))
+    }
+
+    /// Returns `limits` with those that are given.
+    pub fn of(&self, limits: Limits) -> Limits {
         Limits {
             max_file_rows: self.max_rows.unwrap_or(limits.max_file_rows),
             max_file_decoded: self.max_decoded.unwrap_or(limits.max_file_decoded),
@@ -41,14 +46,20 @@ impl Budget {
     }
 }
 
+/// Returns the option that raises the limit of `e`, if one was reached.
+pub fn option(e: Error) -> Option<&'static str> {
+    match e.what() {
+        What::MAX_FILE_ROWS => Some("--max-rows"),
+        What::MAX_FILE_DECODED => Some("--max-decoded"),
+        What::MAX_PROBLEMS => Some("--max-problems"),
+        _ => None,
+    }
+}
+
 /// Returns the failure of `e`. If a limit was reached, it names the option that raises it.
 pub fn explain(e: Error) -> Failure {
-    let option = match e.what() {
-        What::MAX_FILE_ROWS => "--max-rows",
-        What::MAX_FILE_DECODED => "--max-decoded",
-        What::MAX_PROBLEMS => "--max-problems",
-        _ => return Failure::Format(e),
-    };
-    debug_assert_eq!(e.kind(), Kind::Limit);
-    Failure::Input(format!("{e} ({option} raises it)"))
+    match option(e) {
+        Some(option) => Failure::Input(format!("{e} ({option} raises it)")),
+        None => Failure::Format(e),
+    }
 }

@@ -10,14 +10,13 @@ use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
 use serde_json::Value;
 
-use crate::budget;
 use crate::dataseries_facts::{each_extent, each_index_row, facts, few_facts, modes};
 use crate::dataseries_tables::{OneTable, Tables};
 use crate::digits;
 use crate::dump::{Head, columns};
 use crate::failure::Failure;
 use crate::info;
-use crate::open::{self, Input, part_room};
+use crate::open::{Input, part_room};
 use crate::parts::{self, Parts as _};
 use crate::special::Special;
 use crate::tables::{self, Table};
@@ -73,14 +72,6 @@ impl Special for AnyFile<'_> {
 
     fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
         Ok(facts(self, input.len())?)
-    }
-
-    fn verify(&self, input: &Input, _: &File<'_>) -> Result<(), Failure> {
-        open::verify(&File::DataSeries(self.with_limits(input.limits())))
-    }
-
-    fn explain(&self, e: pilaster::Error) -> Failure {
-        budget::explain(e)
     }
 
     fn before_convert(&self, input: &Input) -> Result<(), Failure> {

@@ -9,11 +9,12 @@ use pilaster::any::{self, File, FileError, Format, Hints, Table};
 use pilaster::bcolz::{Dataset, Dtype};
 use pilaster::bytes::{self, FileRange, Ranges};
 use pilaster::column::Memory;
-use pilaster::error::{Kind, What};
+use pilaster::error::{Cause, Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
 use crate::args::Recover;
+use crate::budget;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 use crate::foreign;
@@ -208,6 +209,10 @@ impl<'s> Input<'s> {
             sequential: source.sequential,
             dtype: self.source.dtype.as_deref(),
             tolerant: self.tolerant,
+            limits: match self.format {
+                Format::DataSeries => self.limits(),
+                _ => source.budget.of(Limits::DEFAULT),
+            },
         };
         while let Err(e) = File::open_input(self.input(), self.format, &hints, &mut memory.scratch())
             && e.kind() == Kind::NoRoom
@@ -231,7 +236,7 @@ impl<'s> Input<'s> {
             What::DATASERIES_TRAILER | What::DATASERIES_INDEX => {
                 Failure::Input(format!("{e} (--no-index reads the file from the start; recover saves what is intact)"))
             }
-            _ => e.into(),
+            _ => budget::explain(e),
         })
     }
 
@@ -262,12 +267,12 @@ impl<'s> Input<'s> {
     }
 }
 
-const LIMITED: &str =
-    "--max-rows, --max-decoded and --max-problems are for DataSeries files, and for recover from Vortex files";
+const LIMITED: &str = "--max-rows, --max-decoded and --max-problems are not for Filo vectors and single chunks";
 
 /// Returns whether limits are given that nothing would look at.
 fn limited(source: &Source, format: Format, recover: bool) -> bool {
-    source.budget.is_given() && !(format == Format::DataSeries || recover && format == Format::Vortex)
+    let never = matches!(format, Format::Filo | Format::Bcolz);
+    source.budget.is_given() && (never || recover && format == Format::Jay)
 }
 
 /// Opens a dataset. If `tolerant`, prints problems on standard error.
@@ -275,17 +280,19 @@ fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failu
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
     }
-    if source.budget.is_given() {
-        return Err(Failure::Usage(format!("{LIMITED}; {} is bcolz", source.path)));
-    }
     if source.dtype.is_some() {
         return Err(Failure::Usage(format!("--dtype is for single chunks; {} stores its types", source.path)));
     }
+    let limits = source.budget.of(Limits::DEFAULT);
+    let within = |dataset: Dataset| match dataset.rows() > limits.max_file_rows {
+        true => Err(budget::explain(Error::needing(Kind::Limit, What::MAX_FILE_ROWS, 0, limits.max_file_rows))),
+        false => Ok(dataset.with_limits(limits)),
+    };
     if !tolerant {
-        return Dataset::open(dir).map_err(hinted);
+        return within(Dataset::open(dir).map_err(hinted)?);
     }
     let warn = |what: String| warn(&format!("{}: {what}", source.path));
-    let dataset = Dataset::open_tolerant(dir, |failure| warn(failure.to_string()))?;
+    let dataset = within(Dataset::open_tolerant(dir, |failure| warn(failure.to_string()))?)?;
     dataset.problems(|array, rows, failure| {
         let column = if array.name().is_empty() { String::new() } else { format!("column {}, ", array.name()) };
         warn(format!("{column}rows {}..{}: {failure}", rows.start, rows.end));
@@ -295,7 +302,12 @@ fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failu
 
 /// Returns the failure of a dataset with a note about `--tolerant`.
 pub fn hinted(failure: pilaster::bcolz::Failure) -> Failure {
-    Failure::Input(format!("{failure} (--tolerant reads the readable part)"))
+    let limit = match failure.cause {
+        Cause::Format(e) => budget::option(e),
+        _ => None,
+    };
+    let help = limit.map_or("--tolerant reads the readable part".to_owned(), |option| format!("{option} raises it"));
+    Failure::Input(format!("{failure} ({help})"))
 }
 
 /// Returns the table to read: the one called `wanted`, or the only one.

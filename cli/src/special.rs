@@ -7,6 +7,7 @@ use pilaster::any::File;
 use pilaster::column::Memory;
 use serde_json::Value;
 
+use crate::budget;
 use crate::failure::Failure;
 use crate::open::{self, Input};
 use crate::sources::Source;
@@ -40,7 +41,7 @@ pub trait Special: Sync {
 
     /// Converts an error of the library; adds details that only the file has.
     fn explain(&self, e: Error) -> Failure {
-        Failure::Format(e)
+        budget::explain(e)
     }
 
     /// Performs checks that `convert` itself does not make.

@@ -42,17 +42,12 @@ const FEW: u64 = 8;
 /// Checks the shares of a file at the same time. Returns whether all are valid; if one is not, the whole file must be
 /// checked to find its first error. Returns false for a file that is better checked by one thread.
 fn by_shares(input: &Input<'_>, file: &File<'_>, threads: Threads) -> Result<bool, Failure> {
-    let limited;
-    let (file, len) = match file {
-        File::DataSeries(series) => {
-            limited = File::DataSeries(series.with_limits(input.limits()));
-            (&limited, input.len())
-        }
+    let len = match file {
         File::Dataset(dataset) => {
             let chunks = dataset.arrays().iter().fold(0, |sum: u64, array| sum.saturating_add(array.chunks()));
-            (file, if chunks < FEW { 0 } else { u64::MAX })
+            if chunks < FEW { 0 } else { u64::MAX }
         }
-        File::Jay(_) | File::Vortex(_) => (file, input.len()),
+        File::DataSeries(_) | File::Jay(_) | File::Vortex(_) => input.len(),
         File::Filo(_) | File::Bcolz(..) => return Ok(false),
     };
     // Two parts are checked interleaved.

@@ -8,6 +8,7 @@ use pilaster::error::{Error, Result, What};
 use pilaster::vortex::{File, Role, Visit};
 use serde_json::{Map, Value, json};
 
+use crate::budget;
 use crate::columns::Columns;
 use crate::digits;
 use crate::dump;
@@ -52,7 +53,7 @@ impl Special for File<'_> {
     fn explain(&self, e: Error) -> Failure {
         match self.unknown_id(&e) {
             Some(id) => Failure::Input(format!("{e}: {id}")),
-            None => Failure::Format(e),
+            None => budget::explain(e),
         }
     }
 }

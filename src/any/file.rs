@@ -17,7 +17,6 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo;
 #[cfg(feature = "jay")]
 use crate::jay;
-#[cfg(feature = "vortex")]
 use crate::limits::Limits;
 #[cfg(feature = "unstable")]
 use crate::limits::Share;
@@ -46,6 +45,8 @@ pub struct Hints<'h> {
     pub dtype: Option<&'h str>,
     /// Whether the readable part of a damaged Jay file or bcolz dataset is read.
     pub tolerant: bool,
+    /// Upper limits of what the file may cost. A Filo vector and a Blosc chunk need none: their own size bounds the work.
+    pub limits: Limits,
 }
 
 /// The error of a file. For a dataset, it also has the path of the file in which it occurred.
@@ -196,8 +197,8 @@ impl<'a> File<'a> {
             }
             #[cfg(feature = "dataseries")]
             Format::DataSeries => {
-                let options = &dataseries::ReadOptions::DEFAULT;
-                dataseries::AnyFile::open_input(input, hints.sequential, options, scratch).map(File::DataSeries)
+                let options = dataseries::ReadOptions { limits: hints.limits, ..dataseries::ReadOptions::DEFAULT };
+                dataseries::AnyFile::open_input(input, hints.sequential, &options, scratch).map(File::DataSeries)
             }
             #[cfg(feature = "bcolz")]
             Format::Bcolz => {
@@ -212,11 +213,11 @@ impl<'a> File<'a> {
             Format::Jay => {
                 // A caller that does not know the format has no reason to trust its null counts.
                 let options =
-                    jay::ReadOptions { tolerant: hints.tolerant, check_null_counts: true, ..jay::ReadOptions::DEFAULT };
+                    jay::ReadOptions { tolerant: hints.tolerant, check_null_counts: true, limits: hints.limits };
                 jay::File::open_input(input, &options, scratch).map(File::Jay)
             }
             #[cfg(feature = "vortex")]
-            Format::Vortex => vortex::File::open_input(input, None, &Limits::DEFAULT).map(File::Vortex),
+            Format::Vortex => vortex::File::open_input(input, None, &hints.limits).map(File::Vortex),
             #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
             other => Err(other.unreadable()),
         }

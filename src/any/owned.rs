@@ -71,6 +71,7 @@ impl<'h> Owned<'h> {
                 true => bcolz::Dataset::open_tolerant(path, |_| {})?,
                 false => bcolz::Dataset::open(path)?,
             };
+            let dataset = dataset.with_limits(hints.limits);
             return Ok(Owned { content: Content::Dataset(dataset), hints: *hints, memory: Memory::default() });
         }
         let bytes = std::fs::read(path).map_err(|e| Failure::io(path, e))?;

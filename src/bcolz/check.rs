@@ -10,7 +10,7 @@ use super::part::Slot;
 use crate::bytes::Scratch;
 use crate::column::Span;
 use crate::error::{Error, Failure, Kind, What};
-use crate::limits::Share;
+use crate::limits::{Share, Spent};
 
 /// Maximum size in bytes of a part, unless a single row is larger.
 const PART: u64 = 32 << 20;
@@ -102,12 +102,15 @@ impl Dataset {
     /// each run of consecutive chunks that are missing, and for rows that a column lacks. The work is bounded by the
     /// files of the dataset, not by the rows that it states.
     ///
-    /// After 10,000 calls, a last one has the rows of the column that were not checked, and [`Kind::Limit`].
+    /// If [`max_problems`](crate::limits::Limits::max_problems), [`max_file_rows`](crate::limits::Limits::max_file_rows)
+    /// or [`max_file_decoded`](crate::limits::Limits::max_file_decoded) is reached, a last call has the rows of the column
+    /// that were not checked, and [`Kind::Limit`].
     pub fn problems(&self, mut each: impl FnMut(&Array, Range<u64>, Failure)) {
-        let mut left = MAX_PROBLEMS;
+        let most = self.limits().max_problems;
+        let mut left = most;
         self.walk(Share::ALL, &mut |array, rows, failure| {
             if left == 0 {
-                let e = Error::needing(Kind::Limit, What::BCOLZ_FILE, 0, MAX_PROBLEMS);
+                let e = Error::needing(Kind::Limit, What::MAX_PROBLEMS, 0, most.into());
                 each(array, rows.start..self.rows(), Failure::format(&array.dir, e));
                 return false;
             }
@@ -121,9 +124,13 @@ impl Dataset {
     fn walk(&self, share: Share, each: &mut dyn FnMut(&Array, Range<u64>, Failure) -> bool) {
         let mut files = Files::default();
         let mut memory = Vec::new();
+        let (mut spent, mut limits) = (Spent::NOTHING, *self.limits());
+        limits.max_file_decoded = limits.max_file_decoded.checked_div(share.of).unwrap_or(limits.max_file_decoded);
         for array in self.arrays() {
             let rows = array.own.min(self.rows());
             let chunks = rows.div_ceil(array.chunklen.max(1));
+            // Rows are counted for each column, bytes for all.
+            let mut read = Spent::NOTHING;
             let (mut next, mut sums) = (0u64, Sums::new(self.part_rows()));
             for number in array.present(0..chunks).chain([chunks]) {
                 let first = number.saturating_mul(array.chunklen).min(rows);
@@ -140,16 +147,23 @@ impl Dataset {
                     continue;
                 }
                 let rows = first..first.saturating_add(array.chunk_rows(number));
-                let done = files.verify(array, number, &mut memory).and_then(|nbytes| {
+                let (count, mut within) = (array.chunk_rows(number), true);
+                let spend = |nbytes| {
+                    let done = read.part(count, 0, 0, &limits).and_then(|()| spent.part(0, nbytes, 0, &limits));
+                    within = done.is_ok();
+                    done
+                };
+                let done = files.verify(array, number, &mut memory, spend).and_then(|nbytes| {
                     // The objects of a part are read together.
                     let fits = array.row > 0 || sums.add(number, nbytes);
                     let e = || Failure::format(&array.chunk_path(number), too_large(nbytes));
                     if fits { Ok(()) } else { Err(e()) }
                 });
-                if let Err(failure) = done
-                    && !each(array, rows, failure)
-                {
-                    return;
+                if let Err(failure) = done {
+                    let rows = if within { rows } else { rows.start..self.rows() };
+                    if !each(array, rows, failure) || !within {
+                        return;
+                    }
                 }
             }
             if rows < self.rows() {
@@ -161,9 +175,6 @@ impl Dataset {
         }
     }
 }
-
-/// Maximum number of problems that are reported. To become a field of [`Limits`](crate::limits::Limits).
-const MAX_PROBLEMS: u64 = 10_000;
 
 /// The sum of the sizes in bytes of the objects of a part.
 #[derive(Debug)]

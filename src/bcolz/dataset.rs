@@ -13,6 +13,7 @@ use super::part::Table;
 use super::store::{Local, Store, place, read};
 use crate::bytes::Scratch;
 use crate::error::{Error, Failure, Kind, Result, What};
+use crate::limits::Limits;
 
 /// A dataset: one array, or a table of several.
 ///
@@ -77,6 +78,7 @@ pub struct Dataset {
     attrs: Vec<u8>,
     rows: u64,
     tolerant: bool,
+    limits: Limits,
 }
 
 impl Dataset {
@@ -161,7 +163,15 @@ impl Dataset {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Failure::io(&path, e)),
             _ => {}
         }
-        Ok(Dataset { dir: dir.to_owned(), arrays, table, attrs, rows, tolerant: tolerate.is_some() })
+        Ok(Dataset {
+            dir: dir.to_owned(),
+            arrays,
+            table,
+            attrs,
+            rows,
+            tolerant: tolerate.is_some(),
+            limits: Limits::DEFAULT,
+        })
     }
 
     /// Returns the directory.
@@ -198,6 +208,26 @@ impl Dataset {
     #[must_use]
     pub const fn is_tolerant(&self) -> bool {
         self.tolerant
+    }
+
+    /// Returns the dataset with other limits for [`verify`](Self::verify) and [`problems`](Self::problems).
+    ///
+    /// ```no_run
+    /// use pilaster::bcolz::Dataset;
+    /// use pilaster::limits::Limits;
+    ///
+    /// // At most a gigabyte is unpacked.
+    /// let limits = Limits { max_file_decoded: 1 << 30, ..Limits::DEFAULT };
+    /// Dataset::open("prices.bcolz")?.with_limits(limits).verify()?;
+    /// # Ok::<(), pilaster::error::Failure>(())
+    /// ```
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Dataset { limits, ..self }
+    }
+
+    pub(super) const fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Returns the rows as a table.

@@ -66,10 +66,17 @@ impl Files {
     }
 
     /// Decodes the rows of chunk `number` that count, and checks them. Returns their size in bytes.
-    pub(super) fn verify(&mut self, array: &Array, number: u64, memory: &mut Vec<u8>) -> Result<u64, Failure> {
+    pub(super) fn verify(
+        &mut self,
+        array: &Array,
+        number: u64,
+        memory: &mut Vec<u8>,
+        spend: impl FnOnce(u64) -> Result<(), Error>,
+    ) -> Result<u64, Failure> {
         let (rows, held) = (array.chunk_rows(number), self.open(array, number)?.nbytes());
         // A chunk has at least the rows that count: opening it checked that.
         let nbytes = if array.row > 0 { saturated(rows.saturating_mul(array.row)).min(held) } else { held };
+        spend(nbytes as u64).map_err(|e| Failure::format(&array.chunk_path(number), e))?;
         memory.resize(memory.len().max(nbytes), 0);
         self.decode(array, number, 0, memory.get_mut(..nbytes).unwrap_or_default())?;
         if array.row > 0 {

@@ -94,7 +94,6 @@ impl Fuel {
 }
 
 /// Rows and unpacked bytes of a whole file that one call has taken so far.
-#[cfg(feature = "dataseries")]
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Spent {
@@ -102,7 +101,6 @@ pub struct Spent {
     decoded: u64,
 }
 
-#[cfg(feature = "dataseries")]
 impl Spent {
     /// Nothing.
     pub const NOTHING: Spent = Spent { rows: 0, decoded: 0 };

@@ -25,10 +25,8 @@ pub(crate) mod budget;
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "some formats use it"))]
 pub(crate) mod share;
 
-#[cfg(feature = "dataseries")]
-pub(crate) use budget::Spent;
 #[allow(unused_imports, reason = "some formats use it")]
-pub(crate) use budget::{Depth, Fuel};
+pub(crate) use budget::{Depth, Fuel, Spent};
 #[allow(unused_imports, reason = "some formats use it")]
 pub(crate) use share::Share;
 

@@ -14,6 +14,7 @@ use super::statistics::Checker;
 use crate::bytes::{Scratch, Window, saturated};
 use crate::column::{Batch, Column as _, Type, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
+use crate::limits::{Limits, Spent};
 
 /// Maximum number of rows per batch.
 pub(super) const BATCH: u64 = 1 << 16;
@@ -34,6 +35,9 @@ enum Task<'c, 'm> {
         scratch: &'c mut Scratch<'m>,
         /// Rows that may be read.
         budget: u64,
+        /// The limits of the file, and what was taken of them.
+        limits: Limits,
+        spent: Spent,
     },
     Measure {
         /// Scratch bytes of the batch that takes most.
@@ -44,9 +48,9 @@ enum Task<'c, 'm> {
 }
 
 impl<'c, 'm> Checks<'c, 'm> {
-    /// Reads, at most `budget` rows.
-    pub(super) const fn reading(scratch: &'c mut Scratch<'m>, budget: u64) -> Self {
-        Checks { task: Task::Read { scratch, budget } }
+    /// Reads, at most `budget` rows, and what `limits` allow of a whole file.
+    pub(super) const fn reading(scratch: &'c mut Scratch<'m>, budget: u64, limits: Limits) -> Self {
+        Checks { task: Task::Read { scratch, budget, limits, spent: Spent::NOTHING } }
     }
 
     /// Measures the first `left` nodes and batches; `most` bytes are known to be taken.
@@ -96,7 +100,7 @@ impl<'c, 'm> Checks<'c, 'm> {
     ) -> Result<u64> {
         let (first, end) = (row, column.rows());
         match &mut self.task {
-            Task::Read { scratch, budget } => {
+            Task::Read { scratch, budget, limits, spent } => {
                 while row < end && (row == first || !window.is_some_and(Window::is_full)) {
                     let mut inner = scratch.scope();
                     let (alike, sequence) = column.alike(row, &mut inner);
@@ -104,10 +108,13 @@ impl<'c, 'm> Checks<'c, 'm> {
                     let wanted = row..end.min(row.saturating_add(if one { 1 } else { BATCH }));
                     let left = budget.checked_sub(wanted.end.saturating_sub(row));
                     *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, row, *budget))?;
-                    let batch = column.read(fit(column, wanted, inner.room())?, &mut inner)?;
+                    let room = inner.room();
+                    let batch = column.read(fit(column, wanted, room)?, &mut inner)?;
                     if batch.len == 0 {
                         return Err(Error::new(Kind::Truncated, What::ROW, row));
                     }
+                    let decoded = room.saturating_sub(inner.room()) as u64;
+                    spent.part(0, decoded, column.node().at(), limits)?;
                     let (times, step) = match (one, sequence) {
                         (false, _) => (1, batch.len as u64),
                         (true, false) => (alike, alike),
@@ -146,7 +153,7 @@ impl<'c, 'm> Checks<'c, 'm> {
         node: &Node<'_>,
         compare: &mut dyn FnMut(u64, usize, &mut Context<'_, '_>) -> Result<()>,
     ) -> Result<()> {
-        let Task::Read { scratch, budget } = &mut self.task else { return Ok(()) };
+        let Task::Read { scratch, budget, .. } = &mut self.task else { return Ok(()) };
         let (mut at, mut most) = (0u64, PIECE);
         while at < node.rows {
             let (alike, _) = Column::new(node).alike(at, scratch);

@@ -158,6 +158,10 @@ impl<'a> File<'a> {
         if layout.row_count()? > limits.max_rows {
             return Err(Error::needing(Kind::Limit, What::MAX_ROWS, layout.at(), limits.max_rows));
         }
+        // A file has one table.
+        if layout.row_count()? > limits.max_file_rows {
+            return Err(Error::needing(Kind::Limit, What::MAX_FILE_ROWS, layout.at(), limits.max_file_rows));
+        }
         if dtype.children() as u64 > limits.max_columns.into() {
             return Err(Error::needing(Kind::Limit, What::MAX_COLUMNS, 0, limits.max_columns.into()));
         }

@@ -6,7 +6,7 @@ use super::node::Node;
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Part as _};
 use crate::error::{Kind, Result};
-use crate::limits::Share;
+use crate::limits::{Limits, Share};
 
 /// Maximum number of rows that are read of a small file: an array of a few bytes may claim any number.
 const ROWS: u64 = 1 << 32;
@@ -73,7 +73,8 @@ impl<'a> File<'a> {
     /// # Errors
     /// The first error that is found: [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
     /// statistics, [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows
-    /// than it has bytes, [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
+    /// than it has bytes or unpacks to more than
+    /// [`max_file_decoded`](Limits::max_file_decoded), [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
         self.verify_share(Share::ALL, scratch)
     }
@@ -85,9 +86,10 @@ impl<'a> File<'a> {
             self.visit_all()?;
         }
         let budget = ROWS.max(self.input().len().saturating_mul(ROWS_PER_BYTE));
-        let budget = budget.checked_div(share.of).unwrap_or(budget);
+        let each = |budget: u64| budget.checked_div(share.of).unwrap_or(budget);
+        let limits = Limits { max_file_decoded: each(self.limits().max_file_decoded), ..*self.limits() };
         let part = self.part()?;
-        let mut checks = Checks::reading(scratch, budget);
+        let mut checks = Checks::reading(scratch, each(budget), limits);
         for k in (0..part.width()).filter(|k| share.has((*k as u64).saturating_add(1))) {
             let rows = part.column(k)?.rows();
             // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.

@@ -10,6 +10,7 @@ use pilaster::bcolz::{Cause, Dataset};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
 use pilaster::error::{Kind, What};
+use pilaster::limits::Limits;
 
 const FAST: FileSystem = FileSystem { durable: false };
 
@@ -276,4 +277,45 @@ fn skipping_parts() {
         assert_eq!(part, if skipped == 10 { None } else { Some(4.min(10 - skipped)) });
         assert_eq!(table.skip(100).unwrap(), 10u64.saturating_sub(skipped + part.unwrap_or(0)));
     }
+}
+
+#[test]
+fn the_limits_of_a_dataset_bound_what_is_checked() {
+    let dir = place("limits");
+    let mut writer = Writer::create_table(FAST, &dir, b"{}").unwrap();
+    for name in ["a", "b"] {
+        writer.add(name, &Spec { chunklen: Some(4), ..Spec::new("int16") }).unwrap();
+    }
+    for column in [0, 1] {
+        writer.put(column, &[1; 2 * 10]).unwrap();
+    }
+    writer.finish().unwrap();
+    let limited = |limits| Dataset::open(&dir).unwrap().with_limits(limits);
+    // Three chunks of 8 bytes in each of two columns; the last chunks are incomplete.
+    let sound = limited(Limits { max_file_rows: 10, max_file_decoded: 2 * 20, ..Limits::DEFAULT });
+    sound.verify().unwrap();
+    sound.problems(|_, rows, failure| panic!("{rows:?}: {failure}"));
+    let cases = [
+        (Limits { max_file_rows: 9, ..Limits::DEFAULT }, What::MAX_FILE_ROWS, "a", 8..10),
+        (Limits { max_file_decoded: 2 * 20 - 1, ..Limits::DEFAULT }, What::MAX_FILE_DECODED, "b", 8..10),
+        (Limits { max_file_decoded: 8, ..Limits::DEFAULT }, What::MAX_FILE_DECODED, "a", 4..10),
+    ];
+    for (limits, what, column, lost) in cases {
+        let dataset = limited(limits);
+        let Cause::Format(e) = dataset.verify().unwrap_err().cause else { panic!("of the format") };
+        assert_eq!((e.kind(), e.what()), (Kind::Limit, what));
+        let mut said = Vec::new();
+        dataset.problems(|array, rows, _| said.push((array.name().to_owned(), rows)));
+        assert_eq!(said, [(column.to_owned(), lost)], "the rest is not looked at");
+    }
+    // One problem is reported, then the rest of the column.
+    for number in [0, 2] {
+        fs::write(dir.join(format!("a/data/__{number}.blp")), b"junk").unwrap();
+    }
+    let mut said = Vec::new();
+    limited(Limits { max_problems: 1, ..Limits::DEFAULT }).problems(|_, rows, failure| said.push((rows, failure)));
+    assert_eq!(said.len(), 2);
+    assert_eq!((&said[0].0, &said[1].0), (&(0..4), &(8..10)));
+    let Cause::Format(e) = &said[1].1.cause else { panic!("of the format") };
+    assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MAX_PROBLEMS));
 }

@@ -153,7 +153,12 @@ fn verifying_is_bounded_by_the_limits_of_a_file() {
         // One extent at a time, and two.
         for room in [need, 2 * need] {
             let mut memory = vec![0; room];
-            let mut verify = |limits| file.with_limits(limits).verify(&mut Scratch::new(&mut memory)).map(|_| ());
+            let mut kept = vec![0; 1 << 20];
+            let mut verify = |limits| {
+                let options = ReadOptions { limits, ..OPTIONS };
+                let file = AnyFile::open(&bytes, &options, &mut Scratch::new(&mut kept)).unwrap();
+                file.verify(&mut Scratch::new(&mut memory)).map(|_| ())
+            };
             bounded(What::MAX_FILE_ROWS, rows, |n| verify(Limits { max_file_rows: n, ..Limits::DEFAULT }));
             bounded(What::MAX_FILE_DECODED, decoded, |n| verify(Limits { max_file_decoded: n, ..Limits::DEFAULT }));
         }

@@ -4,9 +4,10 @@
 use std::time::Instant;
 
 use pilaster::any::{self, Hints, detect};
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Input, Scratch};
 use pilaster::column::{Column as _, Part as _};
-use pilaster::error::Kind;
+use pilaster::error::{Kind, What};
+use pilaster::limits::Limits;
 use pilaster::vortex::File;
 
 use crate::common;
@@ -91,4 +92,39 @@ fn statistics_of_no_rows_are_no_contradiction() {
     let bytes = regression("no_rows_old_statistics");
     assert_eq!(File::open(&bytes).unwrap().rows(), Ok(0));
     assert_eq!(verify(&bytes), Ok(()));
+}
+
+#[test]
+fn the_limits_of_a_file_bound_what_is_read() {
+    let golden = std::fs::read("tests/golden/vortex/enc_alp_a.vortex").unwrap();
+    let verify = |limits: Limits| {
+        let file = File::open_input(Input::whole(&golden), None, &limits)?;
+        file.verify(&mut Scratch::new(&mut vec![0; file.need()? as usize]))
+    };
+    let rows = File::open(&golden).unwrap().rows().unwrap();
+    assert_eq!(verify(Limits { max_file_rows: rows, ..Limits::DEFAULT }), Ok(()));
+    let e = verify(Limits { max_file_rows: rows - 1, ..Limits::DEFAULT }).unwrap_err();
+    assert_eq!((e.kind(), e.what(), u64::from(e.need())), (Kind::Limit, What::MAX_FILE_ROWS, rows - 1));
+    let decoded = |n| verify(Limits { max_file_decoded: n, ..Limits::DEFAULT });
+    // The least limit that suffices.
+    let (mut low, mut high) = (0, 1 << 30);
+    assert_eq!(decoded(high), Ok(()));
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        match decoded(middle) {
+            Ok(()) => high = middle,
+            Err(e) => {
+                assert_eq!((e.kind(), e.what(), u64::from(e.need())), (Kind::Limit, What::MAX_FILE_DECODED, middle));
+                low = middle;
+            }
+        }
+    }
+    // Each row is a number of 4 or 8 bytes.
+    assert!(high >= 4 * rows && high < 100 * rows, "{high} bytes for {rows} rows");
+    // Equal rows are read once, however many they are.
+    let constants = regression("rows_claimed");
+    let limits = Limits { max_file_decoded: 1 << 20, ..Limits::DEFAULT };
+    let file = File::open_input(Input::whole(&constants), None, &limits).unwrap();
+    assert!(file.rows().unwrap() > 1 << 31);
+    file.verify(&mut Scratch::new(&mut vec![0; file.need().unwrap() as usize])).unwrap();
 }

@@ -157,6 +157,17 @@ fn the_cost_of_a_file_is_bounded() {
     assert!(!Path::new(target).exists(), "nothing is written");
     let filo = "../tests/golden/filo/bin_double.filo";
     assert!(bad(2, &["verify", "--max-rows", "1", "--type", "double", filo]).contains("--max-rows, --max-decoded"));
-    let dataset = "../tests/golden/bcolz/attrs";
-    assert!(bad(2, &["verify", "--max-decoded", "1", dataset]).contains("--max-rows, --max-decoded"));
+    // Of the other formats, too.
+    for (file, rows) in [("vortex/enc_alp_a.vortex", true), ("bcolz/attrs", true), ("jay/mixed_n5000.jay", false)] {
+        let path = format!("../tests/golden/{file}");
+        let line = bad(1, &["verify", "--max-rows", "1", &path]);
+        assert!(line.contains(": limit of 1 reached") && line.ends_with("(--max-rows raises it)"), "{line}");
+        good(&["verify", "--max-rows", "100000", &path]);
+        if rows {
+            let line = bad(1, &["verify", "--max-decoded", "9", &path]);
+            assert!(line.contains("max_file_decoded at offset"), "{line}");
+            assert!(line.ends_with(": limit of 9 reached (--max-decoded raises it)"), "{line}");
+            good(&["verify", "--max-decoded", "100000000", &path]);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::bytes::{BigEndian, Endian, FileRange, Input, LittleEndian, Scratch};
 use crate::column;
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Result, What};
-use crate::limits::{Limits, Share};
+use crate::limits::Share;
 
 /// A file of either byte order, which its header determines.
 ///
@@ -104,31 +104,6 @@ impl<'a> AnyFile<'a> {
     /// Errors of [`File::open_sequential`].
     pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         AnyFile::open_input(Input::whole(bytes), true, options, scratch)
-    }
-
-    /// Returns the file with other limits for what is read from now on.
-    ///
-    /// ```
-    /// use pilaster::bytes::Scratch;
-    /// use pilaster::dataseries::{AnyFile, ReadOptions};
-    /// use pilaster::error::{Kind, What};
-    /// use pilaster::limits::Limits;
-    ///
-    /// let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
-    /// let mut memory = [0; 4096];
-    /// let mut scratch = Scratch::new(&mut memory);
-    /// let file = AnyFile::open(bytes, &ReadOptions::DEFAULT, &mut scratch)?;
-    /// let strict = file.with_limits(Limits { max_file_rows: 0, ..Limits::DEFAULT });
-    /// let error = strict.verify(&mut scratch).unwrap_err();
-    /// assert_eq!((error.kind(), error.what()), (Kind::Limit, What::MAX_FILE_ROWS));
-    /// # Ok::<(), pilaster::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn with_limits(self, limits: Limits) -> Self {
-        match self {
-            AnyFile::Little(file) => AnyFile::Little(file.with_limits(limits)),
-            AnyFile::Big(file) => AnyFile::Big(file.with_limits(limits)),
-        }
     }
 
     /// Returns the byte order.

@@ -9,7 +9,7 @@ use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::{Descriptions, List};
 use crate::error::{Error, Kind, Result, What};
-use crate::limits::{Limits, Share, Spent};
+use crate::limits::{Share, Spent};
 
 /// A file of one byte order. A handle on the bytes of the file and on caller-provided memory, cheap to copy.
 ///
@@ -172,13 +172,6 @@ impl<'a, E: Endian> File<'a, E> {
         &self.input
     }
 
-    /// Returns the file with other limits for what is read from now on.
-    #[must_use]
-    pub(crate) const fn with_limits(mut self, limits: Limits) -> Self {
-        self.options.limits = limits;
-        self
-    }
-
     /// Returns the types of the file.
     #[must_use]
     pub const fn types(&self) -> &Types<'a> {
@@ -220,7 +213,8 @@ impl<'a, E: Endian> File<'a, E> {
     ///
     /// # Errors
     /// The first error of the file; [`Kind::Limit`] if the whole file exceeds
-    /// [`max_file_rows`](Limits::max_file_rows) or [`max_file_decoded`](Limits::max_file_decoded); [`Kind::NoRoom`] if
+    /// [`max_file_rows`](crate::limits::Limits::max_file_rows) or
+    /// [`max_file_decoded`](crate::limits::Limits::max_file_decoded); [`Kind::NoRoom`] if
     /// `scratch` is too small.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         self.verify_share(Share::ALL, scratch)

@@ -43,6 +43,10 @@ impl<'a> Meta<'a> {
         if rows > limits.max_rows {
             return Err(limit(What::MAX_ROWS, limits.max_rows));
         }
+        // A file has one table.
+        if rows > limits.max_file_rows {
+            return Err(limit(What::MAX_FILE_ROWS, limits.max_file_rows));
+        }
         if count > limits.max_columns.into() {
             return Err(limit(What::MAX_COLUMNS, limits.max_columns.into()));
         }
