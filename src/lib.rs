@@ -80,7 +80,7 @@
 //! | `embedded-storage-03` | | NOR flash as a sink, and a log in it that survives power cuts |
 //! | `defmt` | | `defmt::Format` on errors, options and plain values; use `defmt::Debug2Format` for readers and writers |
 //! | `arbitrary` | | `arbitrary::Arbitrary` on options and choices of the formats, for fuzzing; implies `std` |
-//! | `unstable` | | internals as module `unstable`, for benches and fuzz targets; exempt from semantic versioning |
+//! | `unstable` | | internals as module `unstable`, for the tool, benches and fuzz targets; exempt from semantic versioning |
 //!
 //! Features are additive.
 //!

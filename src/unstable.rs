@@ -1,4 +1,4 @@
-//! Internals of the crate, for its own benches, fuzz targets, tests and the images whose size is measured.
+//! Internals of the crate, for its own tool, benches, fuzz targets, tests and the images whose size is measured.
 //!
 //! Exempt from semantic versioning: anything here may change in any release.
 

@@ -11,7 +11,8 @@
 //! | `escape` | control characters in names and texts |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
 //! | `feed`, `slice`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory; some rows of a batch |
-//! | `cat`, `convert`, `dump`, `info`, `verify` | the commands, over the traits of `pilaster::column` alone |
+//! | `cat`, `dump`, `info` | the commands that print rows and columns, over the traits of `pilaster::column` alone |
+//! | `convert`, `verify` | the commands that choose by the format: a writer, shares of the work |
 //! | `extents`, `noting` | DataSeries files by several threads; the column of an error |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |

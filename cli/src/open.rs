@@ -267,7 +267,8 @@ impl<'s> Input<'s> {
     }
 }
 
-const LIMITED: &str = "--max-rows, --max-decoded and --max-problems are not for Filo vectors and single chunks";
+const LIMITED: &str =
+    "--max-rows, --max-decoded and --max-problems are not for Filo vectors, single chunks, and recover from Jay files";
 
 /// Returns whether limits are given that nothing would look at.
 fn limited(source: &Source, format: Format, recover: bool) -> bool {

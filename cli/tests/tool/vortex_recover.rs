@@ -158,7 +158,7 @@ fn limits_are_kept_or_refused() {
     let jay = format!("{}/../tests/golden/jay/keyed_1.jay", env!("CARGO_MANIFEST_DIR"));
     for option in ["--max-rows", "--max-decoded", "--max-problems"] {
         let said = bad(2, &["recover", option, "1", &jay, &target("limits.jay")]);
-        assert!(said.contains("and for recover from Vortex files; ") && said.ends_with(" is jay"), "{said}");
+        assert!(said.contains("and recover from Jay files; ") && said.ends_with(" is jay"), "{said}");
     }
 }
 
