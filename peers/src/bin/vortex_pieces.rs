@@ -1,10 +1,10 @@
-//! vortex_pieces FILE COLUMN ROW: reads four rows of a column by range requests only (`File::open_pieces`), and prints them
+//! vortex_pieces FILE COLUMN ROW: reads four rows of a column by range requests only (`File::open_input`), and prints them
 //! with the number of requests and of bytes.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
-use pilaster::bytes::{Piece, Scratch};
+use pilaster::bytes::{Input, Piece, Scratch};
 use pilaster::column::{Column as _, Part as _, Values};
 use pilaster::error::Kind;
 use pilaster::limits::Limits;
@@ -15,7 +15,7 @@ type Owned = Vec<(u64, Vec<u8>)>;
 
 fn rows(owned: &Owned, len: u64, column: usize, row: u64) -> pilaster::Result<String> {
     let pieces: Vec<Piece<'_>> = owned.iter().map(|(at, bytes)| Piece { at: *at, bytes }).collect();
-    let file = vortex::File::open_pieces(&pieces, len, &Limits::DEFAULT)?;
+    let file = vortex::File::open_input(Input::pieces(&pieces, len), None, &Limits::DEFAULT)?;
     let part = file.part()?;
     let c = part.column(column)?;
     let mut memory = vec![0; 1 << 20];

@@ -398,28 +398,28 @@ impl<'a> Stored<'a> {
         part
     }
 
-    /// Passes the bytes of `span`, which are in the extent, to `each`: in pieces if that saves memory. The sizes in a
-    /// damaged header can be those of a gigabyte.
-    fn each(&self, span: FileRange, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    /// Adds the bytes that the check value covers to `sum`: all but the check value.
+    fn add_to(&self, sum: &mut Adler32) -> Result<()> {
+        let rest = ADLER_AT.saturating_add(4);
+        // The sizes in a damaged header can be those of a gigabyte.
         #[cfg(feature = "alloc")]
         if self.header.span().len > PIECES {
-            return self.input.each_piece(span, What::DATASERIES_EXTENT, each);
+            let FileRange { at, len } = self.header.span();
+            let (from, left) = (at.saturating_add(rest as u64), len.saturating_sub(rest as u64));
+            for span in [FileRange { at, len: ADLER_AT as u64 }, FileRange { at: from, len: left }] {
+                self.input.each_piece(span, What::DATASERIES_EXTENT, &mut |bytes| sum.update(bytes))?;
+            }
+            return Ok(());
         }
-        let whole = self.header.span();
-        let from = usize::try_from(span.at.saturating_sub(whole.at)).unwrap_or(usize::MAX);
-        let len = usize::try_from(span.len).unwrap_or(usize::MAX);
-        let bytes = self.bytes()?.get(from..).unwrap_or_default();
-        each(bytes.get(..len).unwrap_or_default());
+        let bytes = self.bytes()?;
+        sum.update(bytes.get(..ADLER_AT).unwrap_or_default());
+        sum.update(bytes.get(rest..).unwrap_or_default());
         Ok(())
     }
 
     pub fn check(&self) -> Result<()> {
         let mut sum = Adler32::new();
-        let rest = ADLER_AT.saturating_add(4);
-        self.each(FileRange { len: ADLER_AT as u64, ..self.header.span() }, &mut |bytes| sum.update(bytes))?;
-        let FileRange { at, len } = self.header.span();
-        let (at, len) = (at.saturating_add(rest as u64), len.saturating_sub(rest as u64));
-        self.each(FileRange { at, len }, &mut |bytes| sum.update(bytes))?;
+        self.add_to(&mut sum)?;
         if sum.value() != self.header.adler && !cfg!(fuzzing) {
             return Err(self.header.wrong(Kind::Checksum, What::DATASERIES_ADLER, ADLER_AT, self.header.adler));
         }
