@@ -78,7 +78,7 @@ impl<'e> Extents<'e> {
         let (mut progress, mut rows) = (Progress::counted(total, true), 0u64);
         let mut stopped = None;
         let mut pieces = first.into_iter().chain(pieces);
-        let work = |memory: &mut pilaster::Result<Memory>, piece: Piece<'_>, out: &mut Outlet| {
+        let work = |memory: &mut pilaster::Result<Memory>, piece: Piece<'_>, out: &mut Outlet<'_>| {
             let memory = memory.as_mut().map_err(|e| Failure::Format(*e))?;
             let sink = Whole { out, front, bytes: Vec::new(), order: std::marker::PhantomData::<E> };
             let writer = Writer::<E, _, _>::with(sink, Descriptions::new(types)?, &mut [], compress.clone());
@@ -120,15 +120,15 @@ pub enum Stop<E> {
 }
 
 /// Passes on complete extents, without the header and types before the first one.
-struct Whole<'o, E> {
-    out: &'o mut Outlet,
+struct Whole<'o, 't, E> {
+    out: &'o mut Outlet<'t>,
     /// Remaining size in bytes of header and types.
     front: u64,
     bytes: Vec<u8>,
     order: std::marker::PhantomData<E>,
 }
 
-impl<E: Endian> Sink for Whole<'_, E> {
+impl<E: Endian> Sink for Whole<'_, '_, E> {
     type Error = io::Error;
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {

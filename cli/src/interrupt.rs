@@ -41,7 +41,7 @@ fn watch() {
     ONCE.call_once(|| {
         // Without the thread, a signal ends the process at once, and the file stays.
         let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
-        std::thread::spawn(move || {
+        let _ = std::thread::Builder::new().spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 // It stays locked: the main thread neither creates nor renames anything any more.
                 let pending = pending();

@@ -53,7 +53,7 @@ impl Progress {
             return work();
         }
         thread::scope(|scope| {
-            let worker = scope.spawn(work);
+            let Ok(worker) = thread::Builder::new().spawn_scoped(scope, work) else { return work() };
             while !worker.is_finished() {
                 thread::sleep(MOMENT);
                 self.at(done());

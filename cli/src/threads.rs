@@ -48,16 +48,17 @@ const PIECE: usize = 1 << 17;
 /// Maximum number of pieces of a result that wait for the results before it.
 const WAITING: usize = 24;
 
-/// The result of a piece of work: bytes. They are passed on in order.
-pub struct Outlet {
+/// The result of a piece of work: bytes. They are passed on in order. What is written goes in pieces of bounded size, as
+/// several of them wait.
+pub struct Outlet<'o> {
     bytes: Vec<u8>,
-    to: SyncSender<Result<Vec<u8>, Failure>>,
+    to: &'o mut dyn FnMut(Vec<u8>) -> io::Result<()>,
 }
 
-impl Outlet {
+impl Outlet<'_> {
     /// Passes bytes on as they are. After an error of an earlier piece of work, no thread receives them.
-    pub fn send(&self, bytes: Vec<u8>) -> io::Result<()> {
-        self.to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    pub fn send(&mut self, bytes: Vec<u8>) -> io::Result<()> {
+        (self.to)(bytes)
     }
 
     fn pass(&mut self) -> io::Result<()> {
@@ -66,16 +67,17 @@ impl Outlet {
     }
 }
 
-impl Write for Outlet {
+impl Write for Outlet<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.bytes.capacity() == 0 {
-            self.bytes.reserve(PIECE.saturating_add(PIECE >> 3));
+            self.bytes.reserve_exact(PIECE);
         }
-        self.bytes.extend_from_slice(bytes);
+        let fitting = bytes.get(..PIECE.saturating_sub(self.bytes.len())).unwrap_or(bytes);
+        self.bytes.extend_from_slice(fitting);
         if self.bytes.len() >= PIECE {
             self.pass()?;
         }
-        Ok(bytes.len())
+        Ok(fitting.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -85,12 +87,13 @@ impl Write for Outlet {
 
 /// Does pieces of work on `threads` threads. The calling thread makes the pieces by `next`, and passes the bytes that
 /// `work` writes to `take`, in the order of the pieces. So it does the first error of `work`; what was written before it is
-/// passed, what follows is not. `start` makes the memory of a thread.
+/// passed, what follows is not. `start` makes the memory of a thread. If the system refuses threads, those that it gives
+/// do the work, at last the calling one.
 pub fn in_order<P: Send, S>(
     threads: usize,
     mut next: impl FnMut() -> Option<P>,
     start: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, P, &mut Outlet) -> Result<(), Failure> + Sync,
+    work: impl Fn(&mut S, P, &mut Outlet<'_>) -> Result<(), Failure> + Sync,
     mut take: impl FnMut(Vec<u8>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     type Job<P> = (P, SyncSender<Result<Vec<u8>, Failure>>);
@@ -105,19 +108,23 @@ pub fn in_order<P: Send, S>(
             if stopped.load(Ordering::Relaxed) {
                 return;
             }
-            let mut outlet = Outlet { bytes: Vec::new(), to };
+            let mut pass = |bytes| to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into());
+            let mut outlet = Outlet { bytes: Vec::new(), to: &mut pass };
             let done = work(&mut memory, piece, &mut outlet);
             let passed = outlet.flush();
             if let (Err(failure), Ok(())) = (done, passed) {
                 // After an error of an earlier piece of work, no thread receives it.
-                let _ = outlet.to.send(Err(failure));
+                let _ = to.send(Err(failure));
             }
         }
     };
     thread::scope(|scope| {
-        for _ in 0..threads {
+        let started = (0..threads).filter(|_| {
             let (queue, worker) = (queue.clone(), &worker);
-            scope.spawn(move || worker(queue));
+            thread::Builder::new().spawn_scoped(scope, move || worker(queue)).is_ok()
+        });
+        if started.count() == 0 {
+            return here(&mut next, &start, &work, &mut take);
         }
         drop(queue);
         let mut under_way: VecDeque<Receiver<_>> = VecDeque::new();
@@ -144,6 +151,34 @@ pub fn in_order<P: Send, S>(
     })
 }
 
+/// Does pieces of work on the calling thread, like [`in_order`].
+fn here<P, S>(
+    next: &mut dyn FnMut() -> Option<P>,
+    start: &dyn Fn() -> S,
+    work: &dyn Fn(&mut S, P, &mut Outlet<'_>) -> Result<(), Failure>,
+    take: &mut dyn FnMut(Vec<u8>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut memory = start();
+    while let Some(piece) = next() {
+        let mut failed = None;
+        let mut pass = |bytes| {
+            take(bytes).map_err(|failure| {
+                failed = Some(failure);
+                io::ErrorKind::BrokenPipe.into()
+            })
+        };
+        let mut outlet = Outlet { bytes: Vec::new(), to: &mut pass };
+        let done = work(&mut memory, piece, &mut outlet);
+        let passed = outlet.flush();
+        if let Some(failure) = failed {
+            return Err(failure);
+        }
+        done?;
+        passed?;
+    }
+    Ok(())
+}
+
 /// Does the same work on `threads` threads, which write results in turns: the first result of the first thread comes
 /// first, then the first one of the second thread. `work` is called with the number of its thread, and a function that
 /// passes on a result. `take` is called with a function that returns the next result.
@@ -158,14 +193,19 @@ pub fn in_turns<R>(
         let mut turns = VecDeque::new();
         for number in 0..threads {
             let (to, from) = sync_channel(RESULTS);
-            let work = &work;
-            scope.spawn(move || {
+            let (work, failed) = (&work, to.clone());
+            let started = thread::Builder::new().spawn_scoped(scope, move || {
                 let pass = |bytes| to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into());
                 if let Err(failure) = work(number, &pass) {
                     // After an error of another thread, no thread receives it.
                     let _ = to.send(Err(failure));
                 }
             });
+            if let Err(e) = started {
+                let why = format!("no thread can be started: {e} (--threads 1 needs none)");
+                // It is the first result, for which there is room.
+                let _ = failed.send(Err(Failure::Input(why)));
+            }
             turns.push_back(from);
         }
         take(&mut || {
@@ -186,7 +226,7 @@ mod tests {
             k += 1;
             (k <= 40).then_some(k)
         };
-        let work = |_: &mut (), k: u32, out: &mut Outlet| {
+        let work = |_: &mut (), k: u32, out: &mut Outlet<'_>| {
             // Long results wait, short ones overtake them.
             let times = if k.is_multiple_of(7) { 700_000 } else { k };
             (0..times).try_for_each(|_| out.write_all(&k.to_le_bytes()))?;
@@ -219,6 +259,45 @@ mod tests {
     }
 
     #[test]
+    fn one_long_text_comes_in_pieces() {
+        let (long, mut all, mut done) = (vec![7; 5 * PIECE + 9], Vec::new(), false);
+        let next = || (!std::mem::replace(&mut done, true)).then_some(());
+        let take = |bytes: Vec<u8>| {
+            assert!(bytes.len() <= PIECE && bytes.capacity() <= PIECE, "{}", bytes.capacity());
+            all.extend(bytes);
+            Ok(())
+        };
+        in_order(2, next, || (), |(), (), out| Ok(out.write_all(&long)?), take).unwrap();
+        assert_eq!(all, long);
+    }
+
+    #[test]
+    fn without_threads_the_work_is_done_here() {
+        let run = |bad: u8| {
+            let (mut k, mut all) = (0, Vec::new());
+            let mut next = || {
+                k += 1;
+                (k <= 5).then_some(k)
+            };
+            let work = |_: &mut (), k: u8, out: &mut Outlet<'_>| {
+                out.write_all(&[k])?;
+                if k == bad { Err(Failure::Input("bad".to_owned())) } else { Ok(()) }
+            };
+            let done = here(&mut next, &|| (), &work, &mut |bytes| {
+                all.extend(bytes);
+                if all.len() == 4 { Err(Failure::Printed) } else { Ok(()) }
+            });
+            (all, done)
+        };
+        let (all, done) = run(3);
+        assert_eq!(all, [1, 2, 3]);
+        assert!(matches!(done, Err(Failure::Input(_))));
+        let (all, done) = run(9);
+        assert_eq!(all, [1, 2, 3, 4]);
+        assert!(matches!(done, Err(Failure::Printed)));
+    }
+
+    #[test]
     fn an_error_of_the_receiver_ends_the_work() {
         let done = in_order(2, || Some(0), || (), |(), _, out| Ok(out.write_all(b"x")?), |_| Err(Failure::Printed));
         assert!(matches!(done, Err(Failure::Printed)));
@@ -226,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_not_lost() {
-        let work = |_: &mut (), (), _: &mut Outlet| panic!("on purpose");
+        let work = |_: &mut (), (), _: &mut Outlet<'_>| panic!("on purpose");
         let (mut pieces, start) = (vec![(); 9], || ());
         let all = std::panic::catch_unwind(move || in_order(2, || pieces.pop(), start, work, |_| Ok(())));
         assert!(all.is_err());

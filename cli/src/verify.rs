@@ -78,6 +78,10 @@ fn by_shares(input: &Input<'_>, file: &File<'_>, threads: Threads) -> Result<boo
             failed.store(true, Ordering::Relaxed);
         }
     };
-    thread::scope(|scope| (0..count).for_each(|_| drop(scope.spawn(work))));
-    Ok(!failed.into_inner())
+    // The threads that the system gives check all shares.
+    let started = thread::scope(|scope| {
+        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, work).is_ok();
+        (0..count).filter(start).count()
+    });
+    Ok(started > 0 && !failed.into_inner())
 }

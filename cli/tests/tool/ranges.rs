@@ -130,11 +130,11 @@ fn all_rows_in_windows() {
     let jay = large_jay("all_rows", 6 << 20);
     let ds = large_dataseries("all_rows_of_extents", 48);
     for path in [jay, ds] {
-        let (text, bytes, memory) = measured(&["cat", &path, "--from", "1"]);
+        let (text, bytes, memory) = measured(&["cat", &path, "--from", "1", "--threads", "2"]);
         assert_eq!(text, "time\n");
         assert!((48 << 20..50 << 20).contains(&bytes), "{bytes}");
         assert!(memory < 40, "cat: {memory} MiB");
-        let (_, bytes, memory) = measured(&["verify", &path]);
+        let (_, bytes, memory) = measured(&["verify", "--threads", "2", &path]);
         assert!(bytes >= 48 << 20, "{bytes}");
         assert!(memory < 40, "verify: {memory} MiB");
         let (text, bytes, memory) = measured(&["info", "-v", &path]);
@@ -192,7 +192,7 @@ fn conversions_in_windows() {
     for path in [&jay, &ds] {
         for extension in ["jay", "ds", "bcolz"] {
             let to = target(&format!("converted_{}.{extension}", path.ends_with(".ds")));
-            let (_, _, memory) = measured(&["convert", path, &to]);
+            let (_, _, memory) = measured(&["convert", "--threads", "2", path, &to]);
             assert!(memory < 36, "{path} to {extension}: {memory} MiB");
             let some = |path: &str| good(&["cat", path, "--rows", "1048570..1048580"]);
             assert_eq!(some(&to), some(path));
