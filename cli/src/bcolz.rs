@@ -151,10 +151,14 @@ fn arrays(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
 /// Returns the kind of the dataset and its attributes.
 fn known(dataset: &Dataset) -> Vec<(&'static str, Value)> {
     let mut known = vec![("kind", Value::from(kind(dataset)))];
-    if let Ok(Value::Object(attrs)) = serde_json::from_slice(dataset.attrs())
-        && !attrs.is_empty()
-    {
-        known.push(("attrs", attrs.into()));
+    match serde_json::from_slice(dataset.attrs()) {
+        Ok(Value::Object(attrs)) if attrs.is_empty() => {}
+        Ok(attrs) => known.push(("attrs", attrs)),
+        // Python writes NaN and infinity, which are not JSON, so the text itself is printed.
+        Err(_) if !dataset.attrs().trim_ascii().is_empty() => {
+            known.push(("attrs", String::from_utf8_lossy(dataset.attrs()).trim().into()));
+        }
+        Err(_) => {}
     }
     known
 }

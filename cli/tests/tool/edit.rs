@@ -135,3 +135,18 @@ fn edits_that_are_refused() {
     good(&["edit", "--trim", "0", array]);
     assert!(fs::exists(array).unwrap() && !fs::exists(old).unwrap());
 }
+
+/// Attributes are printed as they are: numbers of any size, and what Python writes although it is not JSON.
+#[test]
+fn attributes_are_printed_as_they_are() {
+    let dir = &copied("dtype_i4", "edit_attrs");
+    let json = "{\"big\":[-1046719543.7080929,366364097715197476190,1e+400]}";
+    good(&["edit", "--set-attr", &format!("a={json}"), dir]);
+    let text = good(&["dump", "--json", dir]);
+    assert!(text.contains(&format!("\"attrs\": {{\"a\":{json}}}")), "{text}");
+    assert!(good(&["info", "--json", "-v", dir]).contains(json));
+    good(&["edit", "--set-attr", "a=[NaN, -Infinity]", dir]);
+    assert_eq!(dump(&[dir])["facts"]["attrs"], json!("{\"a\": [NaN, -Infinity]}"));
+    good(&["edit", "--remove-attr", "a", dir]);
+    assert_eq!(dump(&[dir])["facts"].get("attrs"), None);
+}
