@@ -13,7 +13,7 @@ use pilaster::bcolz::write::{Builder, Disk, FileSystem, Missing};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
 use pilaster::column::{Column, Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
-use pilaster::dataseries::{self, ExtentType, FieldType, Order};
+use pilaster::dataseries::{self, AnyFile, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
 use pilaster::jay::Layout;
 use pilaster::jay::write::{Sentinels, WriteOptions, storage};
@@ -261,10 +261,23 @@ fn to_dataseries<T: Table>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     check(table, Format::DataSeries, |ty| FieldType::of_column(ty).is_some(), time_hint, true, scratch)?;
-    match how.dataseries.order.unwrap_or(Order::Little) {
+    match order(table, how) {
         Order::Little => to_dataseries_of::<T, LittleEndian>(table, (how, target), scratch),
         Order::Big => to_dataseries_of::<T, BigEndian>(table, (how, target), scratch),
     }
+}
+
+/// Returns the DataSeries file of a table.
+fn series<'c, T>(table: &View<'c, T>) -> Option<&'c AnyFile<'c>> {
+    match table.windows?.file {
+        File::DataSeries(file) => Some(file),
+        _ => None,
+    }
+}
+
+/// Returns the byte order to write: that of a DataSeries file if the caller names none.
+fn order<T>(table: &View<'_, T>, how: &Convert) -> Order {
+    how.dataseries.order.or_else(|| series(table).map(AnyFile::order)).unwrap_or(Order::Little)
 }
 
 fn to_dataseries_of<T: Table, E: Endian>(
@@ -276,8 +289,9 @@ fn to_dataseries_of<T: Table, E: Endian>(
     if table.columns.numbers.is_empty() {
         return Err(no_columns(table, Format::DataSeries, scratch)?);
     }
-    let order = how.dataseries.order.unwrap_or(Order::Little);
-    let name = how.table.as_deref().filter(|name| !name.is_empty()).unwrap_or("Table");
+    let order = order(table, how);
+    let own = series(table).and_then(|file| file.types().get(0)).map(|ty| ty.name().to_owned());
+    let name = how.table.as_deref().filter(|name| !name.is_empty()).or(own.as_deref()).unwrap_or("Table");
     let (mut xml, mut extents) = (None, 2u64);
     table.restart()?;
     while let Some(part) = table.next_part(&mut scratch.scope())? {

@@ -1,6 +1,7 @@
 //! A Vortex file whose end marker is lost: the last eight bytes, which only say how long the postscript before them is.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::{FileRange, Ranges, Scratch};
@@ -16,6 +17,13 @@ const POSTSCRIPT: u64 = 1 << 16;
 
 /// Number of bytes of the end marker.
 const MARKER: u64 = 8;
+
+/// Maximum size in bytes of a part of the metadata before the postscript.
+const PART: u64 = 32 << 20;
+
+/// Maximum number of bytes that are read in search of the postscript, besides the length of the file. In a hostile file,
+/// any number of positions lead to long metadata.
+const SEARCHED: u64 = 256 << 20;
 
 /// Opens a Vortex file.
 pub fn opened<'i>(input: &'i Input<'_>) -> pilaster::Result<vortex::File<'i>> {
@@ -37,14 +45,25 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
     let tail: Arc<[u8]> = bytes.get(FileRange { at, len: len.saturating_sub(at) }, What::VORTEX_END)?.into();
     let reader: Arc<ReadAt> = input.reader().into();
     let most = u16::try_from(len.min(u16::MAX.into())).unwrap_or(u16::MAX);
+    let (read, left) = (Arc::new(AtomicU64::new(0)), len.saturating_add(SEARCHED));
     for postscript in 1..=most {
         let [low, high] = postscript.to_le_bytes();
         let marker = [1, 0, low, high, b'V', b'T', b'X', b'F'];
-        let (tail, reader) = (tail.clone(), reader.clone());
+        if read.load(Ordering::Relaxed) > left {
+            let why =
+                format!("{}: the postscript is not found in the first {left} bytes that were read for it", input.path);
+            return Err(Failure::Input(why));
+        }
+        let (tail, reader, read) = (tail.clone(), reader.clone(), read.clone());
         let read = move |from: u64, to: &mut [u8]| {
             let end = from.saturating_add(to.len() as u64);
             if from < at {
-                let before = usize::try_from(at.min(end).saturating_sub(from)).unwrap_or(usize::MAX);
+                let before = at.min(end).saturating_sub(from);
+                if before > PART {
+                    return Err(std::io::ErrorKind::InvalidInput.into());
+                }
+                read.fetch_add(before, Ordering::Relaxed);
+                let before = usize::try_from(before).unwrap_or(usize::MAX);
                 let rest = to.split_at_mut_checked(before).ok_or(std::io::ErrorKind::InvalidInput)?;
                 reader(from, rest.0)?;
                 copy(&tail, at, at.max(from), rest.1);

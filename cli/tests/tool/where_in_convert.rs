@@ -97,6 +97,23 @@ fn small_groups_are_one_extent() {
     assert!(extents.contains(" rows in 1 extents") || extents.contains(" rows in 2 extents"), "{extents}");
 }
 
+/// The rows of a DataSeries file keep the name of their type and their byte order.
+#[test]
+fn the_order_and_the_name_are_kept() {
+    let source = "../tests/golden/dataseries/layout_eight_s2b_max_be.ds";
+    let facts = |path: &str| {
+        let info = good(&["info", "--json", "-v", path]);
+        (info.contains("\"byte_order\":\"big\""), good(&["cat", "--table", "L", path]).lines().count())
+    };
+    let to = target("where_order.ds");
+    let column = good(&["cat", "--rows", "0..1", source]).split(',').next().unwrap().to_owned();
+    good(&["convert", "--where", &format!("{column} is not missing"), source, &to]);
+    assert_eq!(facts(&to), facts(source));
+    assert!(facts(source).0);
+    good(&["convert", "--force", "--order", "little", "--where", &format!("{column} is not missing"), source, &to]);
+    assert!(!facts(&to).0);
+}
+
 #[test]
 fn what_is_not_possible_is_told() {
     let to = target("where_refused.jay");
