@@ -275,7 +275,7 @@ fn series<'c, T>(table: &View<'c, T>) -> Option<&'c AnyFile<'c>> {
     }
 }
 
-/// Returns the byte order to write: that of a DataSeries file if the caller names none.
+/// Returns the byte order to write. If the caller names none, it is the order of the DataSeries source.
 fn order<T>(table: &View<'_, T>, how: &Convert) -> Order {
     how.dataseries.order.or_else(|| series(table).map(AnyFile::order)).unwrap_or(Order::Little)
 }
