@@ -159,7 +159,8 @@ fn reported_problems_are_limited() {
     for number in 0..10_002 {
         fs::write(dir.join(format!("data/__{number}.blp")), b"").unwrap();
     }
-    let dataset = Dataset::open_tolerant(&dir, |_| {}).unwrap();
+    let limits = Limits { max_problems: 10_000, ..Limits::DEFAULT };
+    let dataset = Dataset::open_tolerant(&dir, |_| {}).unwrap().with_limits(limits);
     let mut said = Vec::new();
     dataset.problems(|_, rows, failure| said.push((rows, failure)));
     assert_eq!(said.len(), 10_001);
