@@ -96,11 +96,13 @@ impl Fuel {
 /// Rows and unpacked bytes of a whole file that one call has taken so far.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[allow(dead_code, reason = "some formats use it")]
 pub struct Spent {
     rows: u64,
     decoded: u64,
 }
 
+#[allow(dead_code, reason = "some formats use it")]
 impl Spent {
     /// Nothing.
     pub const NOTHING: Spent = Spent { rows: 0, decoded: 0 };
