@@ -1,19 +1,22 @@
 //! Commands on a bcolz dataset, which is a directory, and on a chunk, where they differ from other files.
 
+use std::cell::RefCell;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 use pilaster::any::File;
-use pilaster::bcolz::chunk::Chunk;
-use pilaster::bcolz::{Array, Dataset, Dtype, Shuffle, write};
-use pilaster::bytes::Scratch;
+use pilaster::bcolz::chunk::{Chunk, Params, encode, encode_scratch_len, max_len};
+use pilaster::bcolz::write::Disk;
+use pilaster::bcolz::{Array, Dataset, Dtype, Shuffle, open_file, write};
+use pilaster::bytes::{Scratch, Sink as _, WriteError};
 use pilaster::column::{Memory, Table as _, Type};
 use pilaster::error::Kind;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::args::Recover;
+use crate::args::{Convert, Recover};
 use crate::columns::Columns;
 use crate::digits;
 use crate::dump::{self, Head, facts};
@@ -324,4 +327,66 @@ fn decoded(chunk: &Chunk<'_>) -> Result<Vec<u8>, Failure> {
     let (mut all, mut memory) = (vec![0; chunk.nbytes()], vec![0; chunk.scratch_len()]);
     chunk.decode(&mut all, &mut Scratch::new(&mut memory))?;
     Ok(all)
+}
+
+/// Returns the parameters of the chunks; options that are absent have their defaults.
+pub fn params(how: &Convert) -> Params {
+    let default = write::WriteOptions::DEFAULT.params;
+    let level = how.bcolz.clevel.unwrap_or(default.level);
+    Params {
+        compressor: how.bcolz.codec.unwrap_or(default.compressor),
+        level,
+        shuffle: how.bcolz.shuffle.unwrap_or(default.shuffle),
+        ..default
+    }
+}
+
+/// A disk in memory that keeps the file with the rows of a dataset and discards the other files.
+#[derive(Clone, Default)]
+pub struct Kept(Rc<RefCell<Vec<u8>>>);
+
+impl Kept {
+    /// Writes the chunk of that file to the target. Without rows there is no such file.
+    pub fn put(&self, how: &Convert, target: &Target<'_>) -> Result<u64, Failure> {
+        let kept = self.0.borrow();
+        let chunk = open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());
+        target.fill(|mut sink| {
+            match chunk {
+                Ok(chunk) => sink.put(chunk),
+                Err(_) if kept.is_empty() => {
+                    let (mut empty, mut memory) = (vec![0; max_len(0)], vec![0; encode_scratch_len(&params(how), 0)]);
+                    encode(&[], &params(how), &mut empty, &mut Scratch::new(&mut memory))?;
+                    sink.put(&empty)
+                }
+                Err(e) => return Err(e.into()),
+            }
+            .map_err(WriteError::Sink)?;
+            Ok(sink)
+        })
+    }
+}
+
+impl Disk for Kept {
+    fn create_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if path.extension().is_some_and(|extension| extension == "blp") {
+            *self.0.borrow_mut() = bytes.to_vec();
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, _: &Path, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove_dir_all(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -20,7 +20,7 @@ use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
 use crate::sources::Source;
 use crate::special::with_file;
-use crate::threads::in_order;
+use crate::threads::{RESULT, in_order};
 use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
 
 /// Prints the rows of the tables of all files, one after the other, as one table: at most `most` unless the caller says
@@ -74,8 +74,8 @@ struct Reading<'r> {
     file: &'r File<'r>,
 }
 
-/// Size in bytes of the memory of a thread for a window, batches and text. The memory of a part is added to it.
-const MEMORY: u64 = 12 << 20;
+/// Size in bytes of the memory of a thread for a window, batches, and text that waits. The memory of a part is added to it.
+const MEMORY: u64 = (12 << 20) + RESULT;
 
 impl Reading<'_> {
     /// Passes the chosen rows to `to`. Returns the number of rows up to the last part that was needed.

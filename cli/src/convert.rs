@@ -1,15 +1,12 @@
 //! `convert` between formats: passes the rows of one table to `convert` of the library.
 
-use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io::Write;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::rc::Rc;
 
 use pilaster::any::{self, File, Format};
 use pilaster::bcolz;
-use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
-use pilaster::bcolz::write::{Builder, Disk, FileSystem, Missing};
+use pilaster::bcolz::write::{Builder, FileSystem, Missing};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
 use pilaster::column::{Column, Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
@@ -21,6 +18,7 @@ use pilaster::limits::Limits;
 use pilaster::{filo, jay};
 
 use crate::args::Convert;
+use crate::bcolz::{Kept, params};
 use crate::columns::Columns;
 use crate::extents::{EXTENT_ROWS, Extents, LEAVE_OUT, Stop};
 use crate::failure::Failure;
@@ -28,10 +26,8 @@ use crate::feed::{View, Windows, convert};
 use crate::filter::Filter;
 use crate::noting::{Noting, Refused, located};
 use crate::open::{self, Input, part_room};
+use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
-
-/// Bytes of memory for the batches of all columns, unless one row takes more.
-const BATCH_ROOM: u64 = 1 << 22;
 
 /// The extension of a target that is one Blosc chunk.
 const CHUNK: &str = "blosc";
@@ -99,7 +95,7 @@ pub fn run(
     let wanted = how.table.as_deref().filter(|_| open::has_names(file));
     let (mut table, room) = (open::table(file, wanted)?, part_room(file)?);
     // An estimate: one row may take more. The loop below then grows the memory.
-    let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM))?;
+    let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM as u64))?;
     let (mut columns, filter) = choose(&mut table, input, how, to, &mut memory)?;
     columns.stored_times = how.stored_times;
     let condition = filter.as_ref().map(|filter| (filter, how.conditions.trust_statistics));
@@ -309,7 +305,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
     }
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
     crate::rewrite::warn_of_order(how, order, [ty]);
-    // Of two consecutive extents of joined groups, only one may have less than half the rows.
+    // When groups are joined, at least every second extent has half the rows or more.
     let slots = usize::try_from(extents.saturating_mul(2))
         .map_err(|_| Failure::Input(format!("{extents} extents are more than this machine can address")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
@@ -368,18 +364,6 @@ fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut
             None => Ok(sink),
         }
     })
-}
-
-/// Returns the parameters of the chunks; options that are absent have their defaults.
-pub fn params(how: &Convert) -> Params {
-    let default = bcolz::write::WriteOptions::DEFAULT.params;
-    let level = how.bcolz.clevel.unwrap_or(default.level);
-    Params {
-        compressor: how.bcolz.codec.unwrap_or(default.compressor),
-        level,
-        shuffle: how.bcolz.shuffle.unwrap_or(default.shuffle),
-        ..default
-    }
 }
 
 fn to_bcolz<T: Table>(
@@ -452,54 +436,4 @@ fn to_bcolz<T: Table>(
     }
     let dataset = bcolz::Dataset::open(&how.target).map_err(Failure::from)?;
     crate::bcolz::stored(&dataset)
-}
-
-/// A disk in memory that keeps the file with the rows of a dataset and discards the other files.
-#[derive(Clone, Default)]
-struct Kept(Rc<RefCell<Vec<u8>>>);
-
-impl Kept {
-    /// Writes the chunk of that file to the target. Without rows there is no such file.
-    fn put(&self, how: &Convert, target: &Target<'_>) -> Result<u64, Failure> {
-        let kept = self.0.borrow();
-        let chunk = bcolz::open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());
-        target.fill(|mut sink| {
-            match chunk {
-                Ok(chunk) => sink.put(chunk),
-                Err(_) if kept.is_empty() => {
-                    let (mut empty, mut memory) = (vec![0; max_len(0)], vec![0; encode_scratch_len(&params(how), 0)]);
-                    encode(&[], &params(how), &mut empty, &mut Scratch::new(&mut memory))?;
-                    sink.put(&empty)
-                }
-                Err(e) => return Err(e.into()),
-            }
-            .map_err(WriteError::Sink)?;
-            Ok(sink)
-        })
-    }
-}
-
-impl Disk for Kept {
-    fn create_dir(&mut self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        if path.extension().is_some_and(|extension| extension == "blp") {
-            *self.0.borrow_mut() = bytes.to_vec();
-        }
-        Ok(())
-    }
-
-    fn rename(&mut self, _: &Path, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn remove_dir_all(&mut self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
 }

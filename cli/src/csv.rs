@@ -127,8 +127,8 @@ fn quote(out: &mut String, field: &str, missing: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Conditions;
     use crate::sample;
+    use crate::sieve::Conditions;
     use crate::walk::{Choice, rows};
 
     fn text(names: &[&str], header: bool, missing: &str) -> String {

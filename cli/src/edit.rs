@@ -14,10 +14,8 @@ use crate::columns::Columns;
 use crate::failure::Failure;
 use crate::feed::View;
 use crate::open::{self, Input, part_room};
+use crate::sieve::BATCH_ROOM;
 use crate::sources::{Location, Source};
-
-/// Memory for the batches of all columns, unless one row takes more.
-const BATCH_ROOM: u64 = 1 << 22;
 
 /// A directory in the table, for a column that is not complete. What a crash leaves of it, the next edit removes.
 const COLUMN: &str = "column.pilaster-new";
@@ -121,7 +119,7 @@ fn feed(
     let file = input.open(&mut memory).map_err(named)?;
     open::verify(&file).map_err(named)?;
     let mut table = open::table(&file, None).map_err(named)?;
-    let mut memory = Memory::with_len(part_room(&file)?.saturating_add(BATCH_ROOM))?;
+    let mut memory = Memory::with_len(part_room(&file)?.saturating_add(BATCH_ROOM as u64))?;
     let (mut rows, mut all) = (0u64, None);
     while let Some(part) = table.next_part(&mut memory.scratch()).map_err(|e| Failure::of_file(path, e))? {
         use pilaster::column::Part as _;

@@ -176,8 +176,8 @@ impl<W: Write> Rows for Grid<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Conditions;
     use crate::sample;
+    use crate::sieve::Conditions;
     use crate::walk::{Choice, rows};
 
     fn table(names: &[&str], terminal: Option<usize>) -> String {

@@ -6,7 +6,7 @@
 //! | `budget`, `failure` | how much a file may cost; errors and exit status |
 //! | `open`, `foreign` | the file: its bytes, its format, its element type, its tables; names of other formats |
 //! | `columns` | a choice of columns, with their names |
-//! | `walk`, `filter`, `sieve` | row by row over all columns; conditions on rows; the rows that meet them |
+//! | `walk`, `filter`, `sieve` | row by row over all columns; the language of conditions; conditions, and the rows that meet them |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
@@ -17,7 +17,7 @@
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
-//! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
+//! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify`; a bcolz chunk as a target |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `vortex_recover`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |

@@ -174,6 +174,11 @@ impl<'s> Input<'s> {
         }
     }
 
+    /// Returns whether options limit how much the file may cost.
+    pub fn is_limited(&self) -> bool {
+        self.source.budget.is_given()
+    }
+
     /// How much the file may cost.
     pub fn limits(&self) -> Limits {
         self.source.budget.limits(self.len())

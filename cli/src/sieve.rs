@@ -1,22 +1,61 @@
-//! Rows of a part that meet a condition, and batches of several columns.
+//! Conditions on rows: their options, the rows of a part that meet them, and batches of several columns.
 
 use std::ops::Range;
 
+use clap::Args;
 use pilaster::Result;
 use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Column, Part, Prim, Type, Value, fit};
 use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
 
-use crate::args::Conditions;
 use crate::columns::Columns;
 use crate::failure::Failure;
-use crate::filter::{Expression, Filter, Literal, Operator, Test};
+use crate::filter::{self, Expression, Filter, Literal, Operator, Test};
 
 /// Bytes of memory for the batches of all columns together, unless one row takes more.
 pub const BATCH_ROOM: usize = 1 << 22;
 
+/// Conditions on rows.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Conditions {
+    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'
+    #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
+    pub condition: Option<Expression<Test>>,
+    /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost
+    #[arg(long)]
+    pub trust_statistics: bool,
+    #[command(flatten)]
+    pub time: Time,
+}
+
+/// A range of times.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Time {
+    /// The column of the times [default: the first with timestamps, else the first with numbers of 64 bits]
+    #[arg(long = "time", value_name = "COLUMN", allow_hyphen_values = true)]
+    pub column: Option<String>,
+    /// Only rows whose time is T or later: a date, a date and time, or a stored integer
+    #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
+    pub from: Option<String>,
+    /// Only rows whose time is before T
+    #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
+    pub until: Option<String>,
+}
+
+impl Time {
+    /// Returns whether a bound is given.
+    pub fn is_given(&self) -> bool {
+        self.from.is_some() || self.until.is_some()
+    }
+}
+
 impl Conditions {
+    /// Returns whether a condition is given.
+    pub fn are_given(&self) -> bool {
+        self.condition.is_some() || self.time.is_given()
+    }
+
     /// Binds the conditions of both kinds, joined, to the columns of `part`, whose names are in `all`. `None` if there is no
     /// condition.
     pub fn bind<P: Part>(&self, part: &P, all: &Columns) -> std::result::Result<Option<Filter>, Failure> {
@@ -36,6 +75,14 @@ impl Conditions {
             return Ok(None);
         }
         Filter::bind(&Expression::And(joined), &|name| all.find(name), &|k| part.column(k)).map(Some)
+    }
+}
+
+fn time(text: &str) -> std::result::Result<String, &'static str> {
+    if filter::is_time(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a time is a date, a date and time, or a stored integer")
     }
 }
 

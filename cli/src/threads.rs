@@ -48,6 +48,9 @@ const PIECE: usize = 1 << 17;
 /// Maximum number of pieces of a result that wait for the results before it.
 const WAITING: usize = 24;
 
+/// Maximum size in bytes of what waits of a result that is written.
+pub const RESULT: u64 = (WAITING * PIECE) as u64;
+
 /// The result of a piece of work: bytes. They are passed on in order. What is written goes in pieces of bounded size, as
 /// several of them wait.
 pub struct Outlet<'o> {

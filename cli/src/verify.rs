@@ -53,7 +53,8 @@ fn by_shares(input: &Input<'_>, file: &File<'_>, threads: Threads) -> Result<boo
     // Two parts are checked interleaved.
     let room = part_room(file)?.saturating_mul(2);
     let count = threads.count(len, WINDOW.saturating_add(room));
-    if count < 2 || input.tolerant {
+    // Shares of a limit are not exact, and the verdict does not depend on the number of threads.
+    if count < 2 || input.tolerant || input.is_limited() {
         return Ok(false);
     }
     let of = if matches!(file, File::Jay(_) | File::Vortex(_)) { COLUMNS } else { count as u64 };

@@ -19,15 +19,13 @@ use crate::convert;
 use crate::failure::Failure;
 use crate::feed::{View, Windows};
 use crate::open::Input;
+use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
 use crate::vortex_end::{completed, opened};
 use crate::walk::batches;
 
 /// Maximum number of rows that are tried at once.
 const TRIED: u64 = 1 << 16;
-
-/// Bytes of memory for the batches of all columns, unless one row takes more.
-const BATCH_ROOM: u64 = 1 << 22;
 
 /// Maximum depth of lists in lists.
 const DEPTH: u32 = 64;
@@ -261,7 +259,7 @@ impl<'i> Saving<'i> {
     fn write(&self, columns: &Columns, target: &Target<'_>) -> Result<u64, Failure> {
         let windows = Some(Windows::new(self.input, &self.any, None));
         let mut view = View { table: self.any.table(None)?, columns, windows };
-        convert::write(&mut view, (self.how, target), 0, self.to, &mut Memory::with_len(BATCH_ROOM)?)
+        convert::write(&mut view, (self.how, target), 0, self.to, &mut Memory::with_len(BATCH_ROOM as u64)?)
     }
 
     /// Reads rows of a column and everything in them, through a window.

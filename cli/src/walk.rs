@@ -7,10 +7,10 @@ use pilaster::Result;
 use pilaster::column::{Batch, Column, Memory, Part, Table};
 use pilaster::error::{Error, Kind};
 
-use crate::args::Conditions;
 use crate::columns::{Columns, Rules, Stored};
 use crate::failure::Failure;
 use crate::filter::Filter;
+use crate::sieve::Conditions;
 use crate::sieve::{BATCH_ROOM, Side, Sieve, count, read};
 use crate::type_name::type_name;
 
@@ -167,7 +167,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Lets a table that can leave out columns read only the chosen ones and those of the conditions.
+    /// Announces the chosen columns and the columns of the conditions to a table that can leave out the others.
     fn choose<T: Table, R: Rows>(&mut self, table: &mut T, to: &mut R) -> Result<(), Failure> {
         if self.walked.known.is_none() && table.choose(Some(&[])) {
             self.heads(table, to)?;

@@ -55,8 +55,8 @@ pub fn read(bytes: &[u8]) -> usize {
 fn open(bytes: &[u8], format: Format, hints: &Hints<'_>, kept: &mut [u8], part: &mut [u8]) -> bool {
     let Ok(file) = File::open(bytes, format, hints, &mut Scratch::new(kept)) else { return false };
     assert_eq!(file.format(), format);
-    // A Blosc chunk may be too unusual to be recognised, and the first bytes of a Vortex file may be those of another
-    // format: its end decides.
+    // An unusual Blosc chunk is not recognised. A Vortex file is recognised by its end, and may start like a file of
+    // another format.
     let marked = match format {
         Format::DataSeries | Format::Jay => true,
         Format::Vortex => bytes.starts_with(b"VTXF"),

@@ -157,7 +157,7 @@ fn the_cost_of_a_file_is_bounded() {
     assert!(!Path::new(target).exists(), "nothing is written");
     let filo = "../tests/golden/filo/bin_double.filo";
     assert!(bad(2, &["verify", "--max-rows", "1", "--type", "double", filo]).contains("--max-rows, --max-decoded"));
-    // Of the other formats, too.
+    // The options hold for other formats, too.
     for (file, rows) in [("vortex/enc_alp_a.vortex", true), ("bcolz/attrs", true), ("jay/mixed_n5000.jay", false)] {
         let path = format!("../tests/golden/{file}");
         let line = bad(1, &["verify", "--max-rows", "1", &path]);

@@ -30,7 +30,7 @@ use crate::session::Source;
 #[cfg(feature = "rows")]
 use crate::tape::Tape;
 
-/// Maximum number of bytes of a Jay column that is fetched completely, so that rows around those of a call are present.
+/// Maximum size in bytes of a Jay column that is fetched completely. The next call then needs no request.
 const COMPLETE: u64 = 8 << 20;
 
 /// An open file: its metadata. The bytes of rows are read through the pieces of each call.

@@ -401,7 +401,7 @@ impl<'a> Stored<'a> {
     /// Adds the bytes that the check value covers to `sum`: all but the check value.
     fn add_to(&self, sum: &mut Adler32) -> Result<()> {
         let rest = ADLER_AT.saturating_add(4);
-        // The sizes in a damaged header can be those of a gigabyte.
+        // A damaged header can state sizes of a gigabyte.
         #[cfg(feature = "alloc")]
         if self.header.span().len > PIECES {
             let FileRange { at, len } = self.header.span();

@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_BOOL, SType};
 
 impl<'a> Column<'a> {
-    /// Returns the value of row `row`, which is that of a batch. Checks also that a string is valid UTF-8.
+    /// Returns the value of row `row`, as a batch does. Also checks that a string is valid UTF-8.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `row` is not below the number of rows; [`Kind::Utf8`] for an invalid string;

@@ -25,8 +25,13 @@ impl File<'_> {
     /// # Errors
     /// The first problem found; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
+        self.verify_share(Share::ALL, scratch)
+    }
+
+    /// Checks a share of the columns. What concerns no single column is in share 0.
+    pub(crate) fn verify_share(&self, share: Share, scratch: &mut Scratch<'_>) -> Result<()> {
         let mut first = None;
-        self.problems(scratch, &mut |_, error| {
+        self.problems_of(share, scratch, &mut |_, error| {
             first.get_or_insert(error);
         });
         first.map_or(Ok(()), Err)
@@ -39,12 +44,7 @@ impl File<'_> {
     }
 
     /// Passes the problems of a share of the columns to `each`. What concerns no single column is in share 0.
-    pub(crate) fn problems_of(
-        &self,
-        share: Share,
-        scratch: &mut Scratch<'_>,
-        each: &mut dyn FnMut(Option<usize>, Error),
-    ) {
+    fn problems_of(&self, share: Share, scratch: &mut Scratch<'_>, each: &mut dyn FnMut(Option<usize>, Error)) {
         let options = ReadOptions { tolerant: false, ..ReadOptions::DEFAULT };
         let (tail, meta) = (self.tail(), self.meta());
         let end = Tail::span(tail.file).and_then(|span| self.input().get(span, What::JAY_TAIL));

@@ -179,7 +179,7 @@ pub fn check(made: &Made) -> Reach {
         if let Ok(file) = &opened {
             rows += any_file::look(file, &mut memory);
         }
-        // What was bent before sums and hashes were computed is found by other checks than those of sums and hashes.
+        // Sums and hashes are computed after the early bends, so they cannot find them.
         let verified = opened.map_err(FileError::from).and_then(|file| file.verify(&mut Scratch::new(&mut memory)));
         let by_sum = matches!(verified, Err(FileError::Format(e)) if e.kind() == Kind::Checksum);
         assert!(!by_sum || !made.late.is_empty() || made.options.compact, "{verified:?}");

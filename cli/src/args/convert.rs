@@ -1,0 +1,161 @@
+//! The options of `convert`, which has some for each target format.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint, value_parser};
+use pilaster::any::Format;
+use pilaster::bcolz::{Compressor, Shuffle};
+use pilaster::dataseries::write::Repack;
+use pilaster::dataseries::{Mode, Order, Ordering, Pad};
+use pilaster::jay::Layout;
+use pilaster::jay::write::Sentinels;
+
+use crate::sieve::Conditions;
+use crate::sources::{Source, one_of};
+use crate::threads::Threads;
+
+/// Options of `convert`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  pilaster convert trades.ds trades.jay
+  pilaster convert --columns age --format-out filo people.jay ages.filo
+  pilaster convert --compress lz4 --order little old.ds new.ds")]
+pub struct Convert {
+    #[command(flatten)]
+    pub source: Source,
+    /// The file to write, the new directory of a bcolz dataset, or - for standard output; x.blosc is a single Blosc
+    /// chunk of one column
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub target: PathBuf,
+    /// Replace TARGET if it is a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc), or without one the
+    /// format of FILE]
+    #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
+    #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
+    pub format_out: Option<Format>,
+    /// The columns, in this order [default: all]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
+    pub columns: Option<Vec<String>>,
+    /// The table to read if FILE has several, else the name of the table to write
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub table: Option<String>,
+    #[command(flatten)]
+    pub conditions: Conditions,
+    /// Write dates and times as the stored integers
+    #[arg(long)]
+    pub stored_times: bool,
+    /// Jay: convert timestamps of any unit to nanoseconds. Jay and bcolz: drop the time zone
+    #[arg(long)]
+    pub any_time: bool,
+    #[command(flatten)]
+    pub threads: Threads,
+    #[command(flatten)]
+    pub jay: ToJay,
+    #[command(flatten)]
+    pub bcolz: ToBcolz,
+    #[command(flatten)]
+    pub dataseries: ToDataSeries,
+}
+
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "To Jay")]
+pub struct ToJay {
+    /// The layout of the column descriptions; early releases of datatable read only the old one [default: new]
+    #[arg(long, value_parser = one_of([("new", Layout::New), ("old", Layout::Old)]))]
+    pub layout: Option<Layout>,
+    /// The number of leading columns that are the key; rows must be in ascending order of the key
+    #[arg(long, value_name = "N")]
+    pub keys: Option<usize>,
+    /// Omit the minimum and maximum of each column
+    #[arg(long)]
+    pub no_stats: bool,
+    /// Write bytes as strings; bytes that are not UTF-8 are an error
+    #[arg(long)]
+    pub bytes_as_text: bool,
+    /// Treatment of the minimum of an integer type, which means missing in Jay: an error, a missing value, or for int8,
+    /// int16 and int32 a column of the next wider type [default: error]
+    #[arg(long, value_parser = one_of(SENTINELS))]
+    pub sentinels: Option<Sentinels>,
+}
+
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "To bcolz")]
+pub struct ToBcolz {
+    /// The compressor [default: lz4]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Compressor::ALL.map(|c| (c.name(), c))))]
+    pub codec: Option<Compressor>,
+    /// The compression level, 0 to 9 [default: 5]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(0..=9))]
+    pub clevel: Option<u8>,
+    /// The shuffle filter before compression [default: bytes]
+    #[arg(long, value_parser = one_of([("none", Shuffle::None), ("bytes", Shuffle::Byte), ("bits", Shuffle::Bit)]))]
+    pub shuffle: Option<Shuffle>,
+    /// Rows per chunk [default: the choice of the original program]
+    #[arg(long, value_name = "N")]
+    pub chunklen: Option<NonZeroU64>,
+    /// Write missing values as NaN, 0, false or an empty text
+    #[arg(long)]
+    pub fill_missing: bool,
+    /// Write structs as records, which the original program itself cannot open again
+    #[arg(long)]
+    pub records: bool,
+    /// Append the rows to an existing TARGET
+    #[arg(long)]
+    pub append: bool,
+}
+
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "To DataSeries")]
+pub struct ToDataSeries {
+    /// The modes to try; the smallest result is kept for each extent: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc, or
+    /// smallest for all of them, which is slow [default: lz4]
+    #[arg(long, value_name = "MODE,MODE", value_delimiter = ',', value_parser = attempt)]
+    pub compress: Option<Vec<Try>>,
+    /// The level of zlib, bz2 and lz4hc, 1 to 9
+    #[arg(long, value_name = "N", default_value = "9", value_parser = value_parser!(u8).range(1..=9))]
+    pub level: u8,
+    /// The byte order to write [default: the byte order of FILE if FILE is DataSeries, else little]
+    #[arg(long, value_parser = one_of(ORDERS))]
+    pub order: Option<Order>,
+    /// From DataSeries: store plain values, without the options relative, scale and unique
+    #[arg(long)]
+    plain: bool,
+    /// From DataSeries: omit null cells [default: as in FILE]
+    #[arg(long, value_parser = one_of([("yes", true), ("no", false)]))]
+    compact: Option<bool>,
+    /// From DataSeries: the rule of padding [default: as in FILE]
+    #[arg(long, value_parser = one_of([("original", Pad::Original), ("max_column_size", Pad::MaxColumnSize)]))]
+    pad: Option<Pad>,
+    /// From DataSeries: the order of the fields in a record [default: as in FILE]
+    #[arg(long, value_parser = one_of([("small_to_big", Ordering::SmallToBig), ("big_to_small", Ordering::BigToSmall)]))]
+    ordering: Option<Ordering>,
+}
+
+/// A compression mode to try, or all modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Try {
+    Mode(Mode),
+    Smallest,
+}
+
+impl ToDataSeries {
+    pub fn repack(&self) -> Repack {
+        Repack { plain: self.plain, compact: self.compact, pad: self.pad, ordering: self.ordering }
+    }
+}
+
+const SENTINELS: [(&str, Sentinels); 3] =
+    [("widen", Sentinels::Widen), ("missing", Sentinels::Missing), ("error", Sentinels::Error)];
+
+pub const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
+
+fn attempt(name: &str) -> Result<Try, &'static str> {
+    match name {
+        "smallest" => Ok(Try::Smallest),
+        name => Mode::of_name(name).map(Try::Mode).ok_or("not a compression mode"),
+    }
+}
