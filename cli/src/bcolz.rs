@@ -17,13 +17,13 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::args::{Convert, Recover};
+use crate::budget;
 use crate::columns::Columns;
 use crate::digits;
 use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
-use crate::feed::Windows;
+use crate::feed::{Chosen, Windows};
 use crate::open::{Input, hinted, part_room};
-use crate::parts::Chosen;
 use crate::special::Special;
 use crate::tables::{self, Table};
 use crate::target::Target;
@@ -65,9 +65,11 @@ impl Special for Dataset {
         Ok(format!("{rows} rows, {columns} columns, {chunks} chunks, bcolz {kind}"))
     }
 
-    /// Checks first, so that an error names the file that is wrong.
-    fn before_convert(&self, input: &Input) -> Result<(), Failure> {
-        Special::verify(self, input, &File::from(self))
+    /// Names the file that is wrong. An error of a batch names none.
+    fn explain(&self, e: pilaster::Error) -> Failure {
+        let is_limit = e.kind() == Kind::Limit;
+        let named = if is_limit || self.is_tolerant() { None } else { Dataset::verify(self).err() };
+        named.map_or_else(|| budget::explain(e), hinted)
     }
 }
 

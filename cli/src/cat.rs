@@ -20,7 +20,7 @@ use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
 use crate::sources::Source;
 use crate::special::with_file;
-use crate::threads::{RESULT, in_order};
+use crate::threads::{Outlet, RESULT, in_order};
 use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
 
 /// Prints the rows of the tables of all files, one after the other, as one table: at most `most` unless the caller says
@@ -121,13 +121,13 @@ impl Reading<'_> {
             threads,
             || pieces.next(),
             || Walked { known: walk.known.clone(), ..Walked::default() },
-            |walk, piece, out| {
-                match style {
+            |walk, piece, pass| {
+                Outlet::over(pass, |out| match style {
                     Style::Csv { missing, texts } => {
                         self.piece(&piece, walk, &mut |_| {}, &mut Csv::rows(out, missing, *texts))
                     }
                     Style::Lines { texts } => self.piece(&piece, walk, &mut |_| {}, &mut Lines::rows(out, *texts)),
-                }?;
+                })?;
                 passed.fetch_max(walk.passed, Ordering::Relaxed);
                 done.fetch_add(piece.rows.end.saturating_sub(piece.rows.start), Ordering::Relaxed);
                 Ok(())

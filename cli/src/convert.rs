@@ -22,7 +22,7 @@ use crate::bcolz::{Kept, params};
 use crate::columns::Columns;
 use crate::extents::{EXTENT_ROWS, Extents, LEAVE_OUT, Stop};
 use crate::failure::Failure;
-use crate::feed::{View, Windows, convert};
+use crate::feed::{Chosen, View, Windows, convert};
 use crate::filter::Filter;
 use crate::noting::{Noting, Refused, located};
 use crate::open::{self, Input, part_room};
@@ -31,6 +31,9 @@ use crate::target::Target;
 
 /// The extension of a target that is one Blosc chunk.
 const CHUNK: &str = "blosc";
+
+/// Size in bytes of the chunks that a thread encodes and that wait, at most.
+const CHUNKS: u64 = 16 << 20;
 
 /// The extensions of targets.
 const EXTENSIONS: [(&str, Format); 6] = [
@@ -124,7 +127,7 @@ pub fn write<T: Table>(
         let done = match to {
             Format::Jay => to_jay(view, (how, target), keys, scratch),
             Format::DataSeries => to_dataseries(view, (how, target), scratch),
-            Format::Filo => to_filo(view, target, scratch),
+            Format::Filo => to_filo(view, (how, target), scratch),
             Format::Bcolz => to_bcolz(view, (how, target), scratch),
             other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written yet"))),
         };
@@ -236,7 +239,7 @@ fn to_jay<T: Table>(
     let done = target.fill(|sink| {
         let mut builder = Noting::new(jay::write::Builder::new(sink, &options)?);
         table.restart()?;
-        builder.convert(table, scratch, &mut refused)?;
+        builder.convert(table, how.threads, scratch, &mut refused)?;
         builder.build.finish()
     });
     let hint = |e: &pilaster::Error, ty| match (e.what(), ty) {
@@ -310,9 +313,8 @@ fn to_dataseries_of<T: Table, E: Endian>(
         .map_err(|_| Failure::Input(format!("{extents} extents are more than this machine can address")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
     let (mut refused, mut failed) = (None, None);
-    let windows = table.windows;
-    let shared = match &windows {
-        Some(windows) => Extents::new(windows, table.columns, how.threads, scratch.room())?,
+    let shared = match table.windows {
+        Some(windows) => Extents::new(Chosen { windows, columns: table.columns }, how.threads, scratch.room())?,
         None => None,
     };
     let done = target.fill(|sink| {
@@ -333,7 +335,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
         let joined = table.windows.is_some_and(|windows| windows.condition.is_some());
         let mut builder = Noting::new(if joined { builder.join() } else { builder });
         table.restart()?;
-        builder.convert(table, scratch, &mut refused)?;
+        builder.convert(table, how.threads, scratch, &mut refused)?;
         builder.build.finish()
     });
     match failed {
@@ -342,7 +344,11 @@ fn to_dataseries_of<T: Table, E: Endian>(
     }
 }
 
-fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+fn to_filo<T: Table>(
+    table: &mut View<'_, T>,
+    (how, target): (&Convert, &Target<'_>),
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
     if table.columns.numbers.len() != 1 {
         let why = format!(
             "a Filo vector is one column, and there are {}: choose it with --columns",
@@ -358,7 +364,7 @@ fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut
             Ok(())
         });
         table.restart()?;
-        convert(table, &mut builder, scratch)?;
+        convert(table, how.threads, &mut builder, scratch)?;
         match failed {
             Some(e) => Err(WriteError::Sink(e)),
             None => Ok(sink),
@@ -389,13 +395,15 @@ fn to_bcolz<T: Table>(
         rows = rows.saturating_add(part.rows()).saturating_add(table.skip(u64::MAX)?);
     }
     if let Some(windows) = table.windows.filter(|windows| windows.condition.is_some()) {
-        rows = windows.rows(table.columns, scratch)?;
+        rows = Chosen { windows, columns: table.columns }.rows(scratch)?;
     }
     let options = bcolz::write::WriteOptions {
         params: params(how),
         chunklen: how.bcolz.chunklen.map(NonZeroU64::get),
         expectedlen: Some(rows),
         missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
+        // Each holds a chunk and its file.
+        threads: how.threads.count(u64::MAX, CHUNKS),
     };
     let failed = |e: WriteError<bcolz::Failure>, refused: Option<Refused>| match e {
         WriteError::Format(e) => located(e.into(), refused, |e, _| match e.what() {
@@ -420,13 +428,13 @@ fn to_bcolz<T: Table>(
         let disk = Kept::default();
         // A path below the target, which is a file: no dataset can exist there.
         let mut builder = Noting::new(Builder::create(disk.clone(), how.target.join("chunk"), &options));
-        builder.convert(table, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
+        builder.convert(table, how.threads, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
         builder.build.finish().map_err(Failure::from)?;
         return disk.put(how, target);
     }
     let mut fill = |builder: Builder<FileSystem>| {
         let mut builder = Noting::new(builder);
-        builder.convert(table, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
+        builder.convert(table, how.threads, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
         builder.build.finish().map_err(Failure::from)
     };
     if how.bcolz.append {

@@ -7,13 +7,12 @@ use pilaster::column::Memory;
 use pilaster::dataseries::write::{Builder, Compress, Description, Descriptions, ExtentBuffer, Writer};
 use pilaster::dataseries::{Extent, ExtentType};
 
-use crate::columns::Columns;
 use crate::failure::Failure;
-use crate::feed::{self, WINDOW, Windows};
+use crate::feed::{self, Chosen, WINDOW};
 use crate::noting::{Noting, located};
 use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
-use crate::threads::{Outlet, Threads, in_order};
+use crate::threads::{Pass, Threads, in_order};
 
 /// Number of rows of an extent.
 pub const EXTENT_ROWS: u64 = 1 << 14;
@@ -29,8 +28,7 @@ const VALUES: u64 = 1 << 19;
 
 /// A table whose rows several threads read and compress.
 pub struct Extents<'e> {
-    windows: &'e Windows<'e>,
-    columns: &'e Columns,
+    chosen: Chosen<'e>,
     pieces: Pieces<'e>,
     /// Pieces that were made to see whether there are several.
     first: Vec<Piece<'e>>,
@@ -41,13 +39,9 @@ pub struct Extents<'e> {
 
 impl<'e> Extents<'e> {
     /// Prepares threads for a table, each with `memory` bytes for a part and its batches. `None` if one thread is better.
-    pub fn new(
-        windows: &'e Windows<'e>,
-        columns: &'e Columns,
-        threads: Threads,
-        memory: usize,
-    ) -> Result<Option<Self>, Failure> {
+    pub fn new(chosen: Chosen<'e>, threads: Threads, memory: usize) -> Result<Option<Self>, Failure> {
         // Few rows may meet a condition. An extent then has rows of several parts, which one thread joins.
+        let Chosen { windows, columns } = chosen;
         if windows.condition.is_some() {
             return Ok(None);
         }
@@ -60,7 +54,7 @@ impl<'e> Extents<'e> {
         if threads < 2 || first.len() < 3 {
             return Ok(None);
         }
-        Ok(Some(Extents { windows, columns, pieces, first, threads, memory }))
+        Ok(Some(Extents { chosen, pieces, first, threads, memory }))
     }
 
     /// Writes the extents to `writer`. The bytes do not depend on the number of threads.
@@ -71,19 +65,19 @@ impl<'e> Extents<'e> {
         ty: ExtentType<'_>,
         compress: &C,
     ) -> Result<(), Stop<S::Error>> {
-        let Extents { windows, columns, pieces, first, threads, memory } = self;
+        let Extents { chosen, pieces, first, threads, memory } = self;
         writer.begin().map_err(Stop::Write)?;
         let front = writer.at();
-        let total = || pieces::count(windows.file, windows.table).unwrap_or(0);
+        let total = || pieces::count(chosen.windows.file, chosen.windows.table).unwrap_or(0);
         let (mut progress, mut rows) = (Progress::counted(total, true), 0u64);
         let mut stopped = None;
         let mut pieces = first.into_iter().chain(pieces);
-        let work = |memory: &mut pilaster::Result<Memory>, piece: Piece<'_>, out: &mut Outlet<'_>| {
+        let work = |memory: &mut pilaster::Result<Memory>, piece: Piece<'_>, pass: &mut Pass<'_, Vec<u8>>| {
             let memory = memory.as_mut().map_err(|e| Failure::Format(*e))?;
-            let sink = Whole { out, front, bytes: Vec::new(), order: std::marker::PhantomData::<E> };
+            let sink = Whole { pass, front, bytes: Vec::new(), order: std::marker::PhantomData::<E> };
             let writer = Writer::<E, _, _>::with(sink, Descriptions::new(types)?, &mut [], compress.clone());
             let mut builder = Noting::new(Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS));
-            let done = feed::piece(windows, &piece, columns, &mut builder, &mut memory.scratch());
+            let done = feed::piece(&chosen, &piece, &mut builder, &mut memory.scratch());
             done.map_err(|e| match e {
                 WriteError::Format(e) => located(e.into(), builder.refused.take(), |_, _| LEAVE_OUT),
                 WriteError::Sink(e) => e.into(),
@@ -120,8 +114,8 @@ pub enum Stop<E> {
 }
 
 /// Passes on complete extents, without the header and types before the first one.
-struct Whole<'o, 't, E> {
-    out: &'o mut Outlet<'t>,
+struct Whole<'o, 'p, E> {
+    pass: &'o mut Pass<'p, Vec<u8>>,
     /// Remaining size in bytes of header and types.
     front: u64,
     bytes: Vec<u8>,
@@ -139,7 +133,7 @@ impl<E: Endian> Sink for Whole<'_, '_, E> {
         self.bytes.extend_from_slice(bytes);
         let extent = Extent::<E>::of(&self.bytes, 0);
         if extent.is_ok_and(|extent| extent.header().span().end() == Some(self.bytes.len() as u64)) {
-            self.out.send(std::mem::take(&mut self.bytes))?;
+            (self.pass)(std::mem::take(&mut self.bytes))?;
         }
         Ok(())
     }

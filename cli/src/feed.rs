@@ -8,6 +8,7 @@ use pilaster::column::{self, Build, Column, Feed, Part as _, Table, fit};
 use pilaster::error::{Kind, What};
 use pilaster::{Error, Result};
 
+use crate::ahead::Ahead;
 use crate::columns::{Columns, Seen};
 use crate::filter::Filter;
 use crate::open::Input;
@@ -15,6 +16,7 @@ use crate::pieces::{self, Piece};
 use crate::progress::Progress;
 use crate::sieve::Sieve;
 use crate::slice::slice;
+use crate::threads::Threads;
 
 /// Number of fetched bytes after which the next window is opened.
 pub const WINDOW: u64 = 8 << 20;
@@ -75,30 +77,50 @@ impl<T: Table> Table for View<'_, T> {
 }
 
 /// Feeds all rows of `table` to `build`, in the same way as the function of the library, but through windows if the table
-/// has them.
+/// has them, and with `threads` if that is faster. The calls of `build` that have rows do not depend on the number of
+/// threads, apart from the number of rows of each.
 pub fn convert<T: Table, B: Build>(
+    table: &mut View<'_, T>,
+    threads: Threads,
+    build: &mut B,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
+    let chosen = table.windows.map(|windows| Chosen { windows, columns: table.columns });
+    let is_windowed =
+        |chosen: &Chosen<'_>| chosen.windows.condition.is_some() || chosen.windows.input.window().is_some();
+    let rows = |chosen: &Chosen<'_>| pieces::count(chosen.windows.file, chosen.windows.table).unwrap_or(0);
+    match (build.feed(), &chosen) {
+        (Feed::Groups { rows: most }, Some(chosen)) if is_windowed(chosen) => {
+            let mut progress = Progress::counted(|| rows(chosen), true);
+            by_groups(chosen, None, build, most.max(1), &mut |rows| progress.at(rows), scratch)
+        }
+        (Feed::Columns, Some(chosen)) => {
+            let ahead = Ahead::new(*chosen, threads, scratch.room());
+            if ahead.is_none() && !is_windowed(chosen) {
+                return whole(table, build, scratch);
+            }
+            // Every column counts its rows, in every pass.
+            let all = || rows(chosen).saturating_mul(chosen.columns.numbers.len() as u64);
+            by_columns(chosen, ahead.as_ref(), build, &mut Progress::counted(all, true), scratch)
+        }
+        _ => whole(table, build, scratch),
+    }
+}
+
+fn whole<T: Table, B: Build>(
     table: &mut View<'_, T>,
     build: &mut B,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
-    let wanted = |windows: &Windows<'_>| windows.condition.is_some() || windows.input.window().is_some();
-    let Some(windows) = table.windows.filter(wanted) else {
-        table.choose(None);
-        return column::convert(table, build, scratch);
-    };
-    let rows = || pieces::count(windows.file, windows.table).unwrap_or(0);
-    let columns = table.columns;
-    match build.feed() {
-        Feed::Groups { rows: most } => {
-            let mut progress = Progress::counted(rows, true);
-            by_groups(&windows, None, columns, build, most.max(1), &mut |rows| progress.at(rows), scratch)
-        }
-        Feed::Columns => {
-            // Every column counts its rows, in every pass.
-            let mut progress = Progress::counted(|| rows().saturating_mul(columns.numbers.len() as u64), true);
-            by_columns(&windows, columns, build, &mut progress, scratch)
-        }
-    }
+    table.choose(None);
+    column::convert(table, build, scratch)
+}
+
+/// The chosen columns of a table.
+#[derive(Clone, Copy)]
+pub struct Chosen<'c> {
+    pub windows: Windows<'c>,
+    pub columns: &'c Columns,
 }
 
 /// The chosen columns of a part.
@@ -110,11 +132,11 @@ pub type Each<'e, E> = dyn FnMut(&Part<'_>, Run, &dyn Fn() -> bool, &mut Scratch
 /// Consecutive rows of a part.
 pub type Run = Range<u64>;
 
-impl Windows<'_> {
+impl<'c> Chosen<'c> {
     /// Returns the number of rows that meet the condition.
-    pub fn rows(&self, columns: &Columns, scratch: &mut Scratch<'_>) -> Result<u64> {
+    pub fn rows(&self, scratch: &mut Scratch<'_>) -> Result<u64> {
         let mut rows = 0u64;
-        self.each(None, columns, scratch, &mut |part, all, full, _| {
+        self.walk(None, &self.with_tested(&[]), scratch, &mut |part, all, full, _| {
             let (mut sieve, mut row) = (self.sieve(part, all.start)?, all.start);
             while row < all.end && (row == all.start || !full()) {
                 let end = all.end.min(row.saturating_add(SPAN));
@@ -127,25 +149,39 @@ impl Windows<'_> {
     }
 
     fn sieve<'p>(&'p self, part: &Part<'p>, row: u64) -> Result<Option<Sieve<'p, any::Column<'p>>>> {
-        self.condition.map(|(filter, trust)| Sieve::new(part.all(), filter, trust, row)).transpose()
+        self.windows.condition.map(|(filter, trust)| Sieve::new(part.all(), filter, trust, row)).transpose()
+    }
+
+    /// Returns `columns` and the columns of the condition.
+    fn with_tested(&self, columns: &[usize]) -> Vec<usize> {
+        let tested = self.windows.condition.map_or(&[][..], |(filter, _)| &filter.columns);
+        columns.iter().chain(tested).copied().collect()
+    }
+
+    /// Returns the number of column `k` in the table, and the columns of the condition.
+    pub fn only(&self, k: usize) -> Vec<usize> {
+        self.with_tested(self.columns.numbers.get(k..).and_then(|from| from.get(..1)).unwrap_or_default())
     }
 
     /// Passes each part, or the parts of a piece, to `each`, with the rows to read, and a function that returns whether the
-    /// window is full: then `each` may stop, and returns the row to continue with, in another window.
-    pub fn each<E: From<Error>>(
+    /// window is full: then `each` may stop, and returns the row to continue with, in another window. A table that can
+    /// leave out columns has only those of the numbers `wanted`.
+    pub fn walk<E: From<Error>>(
         &self,
         piece: Option<&Piece<'_>>,
-        columns: &Columns,
+        wanted: &[usize],
         scratch: &mut Scratch<'_>,
         each: &mut Each<'_, E>,
     ) -> Result<(), E> {
+        let Chosen { windows: Windows { input, file, table: name, .. }, columns } = *self;
         let (mut table, mut first) = match piece {
-            Some(piece) => piece.table(self.file, self.table)?,
-            None => (self.file.table(self.table)?, 0),
+            Some(piece) => piece.table(file, name)?,
+            None => (file.table(name)?, 0),
         };
+        table.choose(Some(wanted));
         let Range { start: mut row, end } = piece.map_or(0..u64::MAX, |piece| piece.rows.clone());
         while first < end {
-            let window = self.input.window();
+            let window = input.window();
             let full = || window.as_ref().is_some_and(|window| window.held() >= WINDOW);
             let mut scope = scratch.scope();
             match (&mut table, &window) {
@@ -158,7 +194,7 @@ impl Windows<'_> {
                     first = first.saturating_add(rows);
                 }
                 (any::Table::Jay(_) | any::Table::Vortex(_), Some(window)) => {
-                    let file = self.file.with_input(window.input());
+                    let file = file.with_input(window.input());
                     let Some(part) = file.table(None)?.next_part(&mut scope)? else { return Ok(()) };
                     let end = column::Part::rows(&part).min(end);
                     row = each(&columns.of(part), row..end, &full, &mut scope)?;
@@ -182,9 +218,8 @@ impl Windows<'_> {
 
 /// Feeds the rows of a piece to `build`, which is fed by groups.
 pub fn piece<B: Build>(
-    windows: &Windows<'_>,
+    chosen: &Chosen<'_>,
     piece: &Piece<'_>,
-    columns: &Columns,
     build: &mut B,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
@@ -192,7 +227,7 @@ pub fn piece<B: Build>(
         Feed::Groups { rows } => rows.max(1),
         Feed::Columns => u64::MAX,
     };
-    by_groups(windows, Some(piece), columns, build, most, &mut |_| {}, scratch)
+    by_groups(chosen, Some(piece), build, most, &mut |_| {}, scratch)
 }
 
 /// Number of rows that are tested before those that are kept are fed.
@@ -221,24 +256,23 @@ fn sum(runs: &[Run]) -> u64 {
 }
 
 fn by_groups<B: Build>(
-    windows: &Windows<'_>,
+    chosen: &Chosen<'_>,
     piece: Option<&Piece<'_>>,
-    columns: &Columns,
     build: &mut B,
     most: u64,
     progress: &mut dyn FnMut(u64),
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
     let mut done = 0u64;
-    windows.each(piece, columns, scratch, &mut |part, rows, full, scratch| {
-        let (mut sieve, mut first) = (windows.sieve(part, rows.start)?, rows.start);
+    chosen.walk(piece, &chosen.with_tested(&chosen.columns.numbers), scratch, &mut |part, rows, full, scratch| {
+        let (mut sieve, mut first) = (chosen.sieve(part, rows.start)?, rows.start);
         while first < rows.end && (first == rows.start || !full()) {
             let end = rows.end.min(first.saturating_add(most));
             let runs = runs(&mut sieve, first..end)?;
             if !runs.is_empty() {
                 build.open(sum(&runs))?;
                 for k in 0..part.width() {
-                    feed(part, k, &runs, &mut 0, build, &|| false, scratch)?;
+                    OneColumn::new(k, build).runs(part, &runs, &|| false, scratch)?;
                 }
                 build.close()?;
             }
@@ -251,40 +285,34 @@ fn by_groups<B: Build>(
 }
 
 fn by_columns<B: Build>(
-    windows: &Windows<'_>,
-    columns: &Columns,
+    chosen: &Chosen<'_>,
+    ahead: Option<&Ahead<'_>>,
     build: &mut B,
     progress: &mut Progress,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
     let mut done = 0u64;
-    for k in 0..columns.numbers.len() {
+    let mut more = |rows: u64| {
+        done = done.saturating_add(rows);
+        progress.at(done);
+    };
+    for k in 0..chosen.columns.numbers.len() {
         let (mut pass, mut passes) = (0, 1);
         while pass < passes {
-            let (mut at, mut opened) = (0u64, false);
-            windows.each(None, columns, scratch, &mut |part, rows, full, scratch| {
-                if !opened {
-                    passes = build.passes(&part.column(k)?);
-                    build.open(part.rows())?;
-                    opened = true;
-                }
-                let (mut sieve, mut first) = (windows.sieve(part, rows.start)?, rows.start);
-                while first < rows.end && (first == rows.start || !full()) {
-                    let span = if sieve.is_some() { SPAN } else { u64::MAX };
-                    let end = rows.end.min(first.saturating_add(span));
-                    let runs = runs(&mut sieve, first..end)?;
-                    let next = feed(part, k, &runs, &mut at, build, full, scratch)?.unwrap_or(end);
-                    done = done.saturating_add(next.saturating_sub(first).checked_div(passes.into()).unwrap_or(0));
-                    progress.at(done);
-                    first = next;
-                }
-                Ok::<_, B::Error>(first)
-            })?;
-            if opened && at == 0 {
-                nothing(windows, columns, k, build, scratch)?;
+            let mut one = OneColumn::new(k, build);
+            let is_shared = match ahead {
+                Some(ahead) => ahead.feed(&mut one, &mut more, scratch)?,
+                None => false,
+            };
+            if !is_shared {
+                one.all(chosen, &mut more, scratch)?;
             }
-            if opened {
+            if let Some(stated) = one.passes {
+                if one.at == 0 {
+                    nothing(chosen, k, build, scratch)?;
+                }
                 build.close()?;
+                passes = stated;
             }
             pass = u32::saturating_add(pass, 1);
         }
@@ -293,15 +321,9 @@ fn by_columns<B: Build>(
 }
 
 /// Feeds one empty batch of a column without rows.
-fn nothing<B: Build>(
-    windows: &Windows<'_>,
-    columns: &Columns,
-    k: usize,
-    build: &mut B,
-    scratch: &mut Scratch<'_>,
-) -> Result<(), B::Error> {
+fn nothing<B: Build>(chosen: &Chosen<'_>, k: usize, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
     let mut fed = false;
-    windows.each(None, columns, scratch, &mut |part, _, _, scratch| {
+    chosen.walk(None, &chosen.only(k), scratch, &mut |part, _, _, scratch| {
         if !std::mem::replace(&mut fed, true) {
             let column = part.column(k)?;
             let batch = column.read(0..0, &mut scratch.scope())?;
@@ -311,50 +333,122 @@ fn nothing<B: Build>(
     })
 }
 
-/// Number of rows that are read and not fed, at most, between two that are.
-const GAP: u64 = 1 << 10;
+/// Feeds one column to a builder, in one pass.
+pub struct OneColumn<'b, B> {
+    pub k: usize,
+    /// Number of rows that were fed.
+    pub at: u64,
+    /// Number of passes over the column, known after its first part.
+    pub passes: Option<u32>,
+    pub build: &'b mut B,
+}
 
-/// Feeds rows of one column until `full` returns true: then returns the row after those that were read. The first row has
-/// the number `at`, which is increased.
-fn feed<B: Build>(
-    part: &Part<'_>,
-    k: usize,
-    runs: &[Run],
-    at: &mut u64,
-    build: &mut B,
-    full: &dyn Fn() -> bool,
-    scratch: &mut Scratch<'_>,
-) -> Result<Option<u64>, B::Error> {
-    let (column, name) = (part.column(k)?, part.name(k)?);
-    let mut left = runs.iter().cloned().peekable();
-    while let Some(run) = left.peek() {
-        // Runs that are close to each other are read together.
-        let start = run.start;
-        let near = |end: u64, run: &Run| (run.start.saturating_sub(end) <= GAP).then_some(run.end);
-        let end = left.clone().try_fold(start, |end, run| near(end, &run).ok_or(end)).unwrap_or_else(|end| end);
-        let mut inner = scratch.scope();
-        let fitting = fit(&column, start..end, inner.room())?;
-        let batch = column.read(fitting, &mut inner)?;
-        if batch.len == 0 {
-            // Violates the contract of `Column::read`. Without this check the loop would not end.
-            return Err(Error::new(Kind::Truncated, What::ROW, start).into());
+impl<'b, B: Build> OneColumn<'b, B> {
+    pub const fn new(k: usize, build: &'b mut B) -> Self {
+        OneColumn { k, at: 0, passes: None, build }
+    }
+
+    /// Announces the column. `part` is the first part of the table.
+    pub fn open(&mut self, part: &Part<'_>) -> Result<(), B::Error> {
+        if self.passes.is_none() {
+            self.passes = Some(self.build.passes(&part.column(self.k)?));
+            self.build.open(part.rows())?;
         }
-        let read = start.saturating_add(batch.len as u64);
-        while let Some(run) = left.peek_mut()
-            && run.start < read
-        {
-            let rows = run.start..run.end.min(read);
-            let place = |row: u64| usize::try_from(row.saturating_sub(start)).unwrap_or(usize::MAX);
-            build.batch(k, name, *at, &column, &slice(&batch, place(rows.start)..place(rows.end))?)?;
-            *at = at.saturating_add(rows.end.saturating_sub(rows.start));
-            run.start = rows.end;
-            if run.is_empty() {
-                left.next();
+        Ok(())
+    }
+
+    /// Returns how much `rows` read rows add to the progress over all passes.
+    pub fn share(&self, rows: u64) -> u64 {
+        rows.checked_div(self.passes.unwrap_or(1).into()).unwrap_or(0)
+    }
+
+    /// Announces the column and feeds all of its rows.
+    fn all(
+        &mut self,
+        chosen: &Chosen<'_>,
+        progress: &mut dyn FnMut(u64),
+        scratch: &mut Scratch<'_>,
+    ) -> Result<(), B::Error> {
+        chosen.walk(None, &chosen.only(self.k), scratch, &mut |part, rows, full, scratch| {
+            self.open(part)?;
+            self.rows(chosen, part, rows, full, progress, scratch)
+        })
+    }
+
+    /// Feeds the rows of a piece.
+    pub fn piece(&mut self, chosen: &Chosen<'_>, piece: &Piece<'_>, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
+        chosen.walk(Some(piece), &chosen.only(self.k), scratch, &mut |part, rows, full, scratch| {
+            self.rows(chosen, part, rows, full, &mut |_| {}, scratch)
+        })
+    }
+
+    /// Feeds those of `rows` that meet the condition, until `full` returns true. Returns the row after those that were read.
+    fn rows(
+        &mut self,
+        chosen: &Chosen<'_>,
+        part: &Part<'_>,
+        rows: Run,
+        full: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(u64),
+        scratch: &mut Scratch<'_>,
+    ) -> Result<u64, B::Error> {
+        let (mut sieve, mut first) = (chosen.sieve(part, rows.start)?, rows.start);
+        while first < rows.end && (first == rows.start || !full()) {
+            let span = if sieve.is_some() { SPAN } else { u64::MAX };
+            let end = rows.end.min(first.saturating_add(span));
+            let next = self.runs(part, &runs(&mut sieve, first..end)?, full, scratch)?.unwrap_or(end);
+            progress(self.share(next.saturating_sub(first)));
+            first = next;
+        }
+        Ok(first)
+    }
+
+    /// Feeds rows of a part until `full` returns true: then returns the row after those that were read.
+    fn runs(
+        &mut self,
+        part: &Part<'_>,
+        runs: &[Run],
+        full: &dyn Fn() -> bool,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<Option<u64>, B::Error> {
+        let (column, name) = (part.column(self.k)?, part.name(self.k)?);
+        let mut left = runs.iter().cloned().peekable();
+        // The end of the runs that are read together, because they are close to each other.
+        let mut end = 0;
+        while let Some(run) = left.peek() {
+            let start = run.start;
+            if end <= start {
+                let near = |end: u64, run: &Run| (run.start.saturating_sub(end) <= GAP).then_some(run.end);
+                end = left.clone().try_fold(start, |end, run| near(end, &run).ok_or(end)).unwrap_or_else(|end| end);
+            }
+            let mut inner = scratch.scope();
+            let fitting = fit(&column, start..end, inner.room())?;
+            let batch = column.read(fitting, &mut inner)?;
+            if batch.len == 0 {
+                // Violates the contract of `Column::read`. Without this check the loop would not end.
+                return Err(Error::new(Kind::Truncated, What::ROW, start).into());
+            }
+            let read = start.saturating_add(batch.len as u64);
+            while let Some(run) = left.peek_mut()
+                && run.start < read
+            {
+                let rows = run.start..run.end.min(read);
+                let place = |row: u64| usize::try_from(row.saturating_sub(start)).unwrap_or(usize::MAX);
+                let batch = slice(&batch, place(rows.start)..place(rows.end))?;
+                self.build.batch(self.k, name, self.at, &column, &batch)?;
+                self.at = self.at.saturating_add(rows.end.saturating_sub(rows.start));
+                run.start = rows.end;
+                if run.is_empty() {
+                    left.next();
+                }
+            }
+            if full() {
+                return Ok(Some(read));
             }
         }
-        if full() {
-            return Ok(Some(read));
-        }
+        Ok(None)
     }
-    Ok(None)
 }
+
+/// Number of rows that are read and not fed, at most, between two that are.
+const GAP: u64 = 1 << 10;

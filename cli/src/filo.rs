@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 use crate::columns::Columns;
 use crate::dump;
 use crate::failure::Failure;
-use crate::feed::Windows;
+use crate::feed::{Chosen, Windows};
 use crate::info;
 use crate::open::Input;
-use crate::parts::Chosen;
 use crate::special::Special;
 
 impl Special for Vector<'_> {

@@ -14,10 +14,9 @@ use crate::convert;
 use crate::digits;
 use crate::dump;
 use crate::failure::{Failure, warn};
-use crate::feed::Windows;
+use crate::feed::{Chosen, Windows};
 use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
-use crate::parts::Chosen;
 use crate::special::Special;
 use crate::target::Target;
 

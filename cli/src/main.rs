@@ -13,7 +13,8 @@
 //! | `feed`, `slice`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory; some rows of a batch |
 //! | `cat`, `dump`, `info` | the commands that print rows and columns, over the traits of `pilaster::column` alone |
 //! | `convert`, `verify` | the commands that choose by the format: a writer, shares of the work |
-//! | `extents`, `noting` | DataSeries files by several threads; the column of an error |
+//! | `extents`, `ahead`, `owned` | DataSeries files by several threads; columns that several threads read; a batch for another thread |
+//! | `noting` | the column of an error |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
@@ -45,6 +46,7 @@
     )
 )]
 
+mod ahead;
 mod args;
 mod bcolz;
 mod budget;
@@ -75,6 +77,7 @@ mod lost;
 mod manual;
 mod noting;
 mod open;
+mod owned;
 mod parts;
 mod pieces;
 mod progress;

@@ -6,6 +6,7 @@ use pilaster::error::Kind;
 
 use crate::failure::Failure;
 use crate::feed::{View, convert};
+use crate::threads::Threads;
 
 /// A builder that stores the column of its first error.
 pub struct Noting<B> {
@@ -29,10 +30,11 @@ impl<B: Build> Noting<B> {
     pub fn convert<T: Table>(
         &mut self,
         table: &mut View<'_, T>,
+        threads: Threads,
         scratch: &mut Scratch<'_>,
         refused: &mut Option<Refused>,
     ) -> Result<(), B::Error> {
-        let done = convert(table, self, scratch);
+        let done = convert(table, threads, self, scratch);
         *refused = self.refused.take();
         done
     }

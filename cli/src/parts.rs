@@ -3,9 +3,8 @@
 use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Column, Part as _, Table as _};
 
-use crate::columns::Columns;
 use crate::failure::Failure;
-use crate::feed::{Each, Windows};
+use crate::feed::{Chosen, Each, Windows};
 use crate::open;
 use crate::walk::batches;
 
@@ -19,20 +18,15 @@ pub trait Parts {
     fn each(&self, scratch: &mut Scratch<'_>, each: &mut Each<'_, Failure>) -> Result<(), Failure>;
 }
 
-/// The chosen columns of a table.
-pub struct Chosen<'c> {
-    pub windows: Windows<'c>,
-    pub columns: &'c Columns,
-}
-
 impl Parts for Chosen<'_> {
     fn each(&self, scratch: &mut Scratch<'_>, each: &mut Each<'_, Failure>) -> Result<(), Failure> {
         let Windows { input, file, table, .. } = self.windows;
         if input.dataset().is_none() {
-            return self.windows.each(None, self.columns, scratch, each);
+            return self.walk(None, &self.columns.numbers, scratch, each);
         }
         // The table of a dataset knows which of its files an error is about.
         let mut table = open::table(file, table)?;
+        table.choose(Some(&self.columns.numbers));
         loop {
             let mut scope = scratch.scope();
             let done = match table.next_part(&mut scope) {

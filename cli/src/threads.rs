@@ -43,7 +43,7 @@ impl Threads {
 }
 
 /// Size in bytes of the pieces of a result.
-const PIECE: usize = 1 << 17;
+pub const PIECE: usize = 1 << 17;
 
 /// Maximum number of pieces of a result that wait for the results before it.
 const WAITING: usize = 24;
@@ -51,15 +51,29 @@ const WAITING: usize = 24;
 /// Maximum size in bytes of what waits of a result that is written.
 pub const RESULT: u64 = (WAITING * PIECE) as u64;
 
+/// Passes a result on. After an error of an earlier piece of work, no thread receives it.
+pub type Pass<'p, R> = dyn FnMut(R) -> io::Result<()> + 'p;
+
 /// The result of a piece of work: bytes. They are passed on in order. What is written goes in pieces of bounded size, as
 /// several of them wait.
 pub struct Outlet<'o> {
     bytes: Vec<u8>,
-    to: &'o mut dyn FnMut(Vec<u8>) -> io::Result<()>,
+    to: &'o mut Pass<'o, Vec<u8>>,
 }
 
-impl Outlet<'_> {
-    /// Passes bytes on as they are. After an error of an earlier piece of work, no thread receives them.
+impl<'o> Outlet<'o> {
+    /// Passes on what `work` writes, also if it fails.
+    pub fn over(
+        to: &'o mut Pass<'o, Vec<u8>>,
+        work: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut outlet = Outlet { bytes: Vec::new(), to };
+        let done = work(&mut outlet);
+        outlet.flush()?;
+        done
+    }
+
+    /// Passes bytes on as they are.
     pub fn send(&mut self, bytes: Vec<u8>) -> io::Result<()> {
         (self.to)(bytes)
     }
@@ -88,22 +102,22 @@ impl Write for Outlet<'_> {
     }
 }
 
-/// Does pieces of work on `threads` threads. The calling thread makes the pieces by `next`, and passes the bytes that
-/// `work` writes to `take`, in the order of the pieces. So it does the first error of `work`; what was written before it is
-/// passed, what follows is not. `start` makes the memory of a thread. If the system refuses threads, those that it gives
+/// Does pieces of work on `threads` threads. The calling thread makes the pieces by `next`, and passes the results of
+/// `work` to `take`, in the order of the pieces. So it does the first error of `work`; what was passed on before it is
+/// taken, what follows is not. `start` makes the memory of a thread. If the system refuses threads, those that it gives
 /// do the work, at last the calling one.
-pub fn in_order<P: Send, S>(
+pub fn in_order<P: Send, S, R: Send>(
     threads: usize,
     mut next: impl FnMut() -> Option<P>,
     start: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, P, &mut Outlet<'_>) -> Result<(), Failure> + Sync,
-    mut take: impl FnMut(Vec<u8>) -> Result<(), Failure>,
+    work: impl Fn(&mut S, P, &mut Pass<'_, R>) -> Result<(), Failure> + Sync,
+    mut take: impl FnMut(R) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    type Job<P> = (P, SyncSender<Result<Vec<u8>, Failure>>);
-    let (jobs, queue) = channel::<Job<P>>();
+    type Job<P, R> = (P, SyncSender<Result<R, Failure>>);
+    let (jobs, queue) = channel::<Job<P, R>>();
     // Only the threads own the queue, so that what is in it is dropped if all of them panic.
     let (queue, stopped) = (Arc::new(Mutex::new(queue)), AtomicBool::new(false));
-    let worker = |queue: Arc<Mutex<Receiver<Job<P>>>>| {
+    let worker = |queue: Arc<Mutex<Receiver<Job<P, R>>>>| {
         let mut memory = start();
         loop {
             let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -111,11 +125,8 @@ pub fn in_order<P: Send, S>(
             if stopped.load(Ordering::Relaxed) {
                 return;
             }
-            let mut pass = |bytes| to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into());
-            let mut outlet = Outlet { bytes: Vec::new(), to: &mut pass };
-            let done = work(&mut memory, piece, &mut outlet);
-            let passed = outlet.flush();
-            if let (Err(failure), Ok(())) = (done, passed) {
+            let mut pass = |result| to.send(Ok(result)).map_err(|_| io::ErrorKind::BrokenPipe.into());
+            if let Err(failure) = work(&mut memory, piece, &mut pass) {
                 // After an error of an earlier piece of work, no thread receives it.
                 let _ = to.send(Err(failure));
             }
@@ -155,29 +166,26 @@ pub fn in_order<P: Send, S>(
 }
 
 /// Does pieces of work on the calling thread, like [`in_order`].
-fn here<P, S>(
+fn here<P, S, R>(
     next: &mut dyn FnMut() -> Option<P>,
     start: &dyn Fn() -> S,
-    work: &dyn Fn(&mut S, P, &mut Outlet<'_>) -> Result<(), Failure>,
-    take: &mut dyn FnMut(Vec<u8>) -> Result<(), Failure>,
+    work: &dyn Fn(&mut S, P, &mut Pass<'_, R>) -> Result<(), Failure>,
+    take: &mut dyn FnMut(R) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut memory = start();
     while let Some(piece) = next() {
         let mut failed = None;
-        let mut pass = |bytes| {
-            take(bytes).map_err(|failure| {
+        let mut pass = |result| {
+            take(result).map_err(|failure| {
                 failed = Some(failure);
                 io::ErrorKind::BrokenPipe.into()
             })
         };
-        let mut outlet = Outlet { bytes: Vec::new(), to: &mut pass };
-        let done = work(&mut memory, piece, &mut outlet);
-        let passed = outlet.flush();
-        if let Some(failure) = failed {
-            return Err(failure);
+        let done = work(&mut memory, piece, &mut pass);
+        match failed {
+            Some(failure) => return Err(failure),
+            None => done?,
         }
-        done?;
-        passed?;
     }
     Ok(())
 }
@@ -229,11 +237,13 @@ mod tests {
             k += 1;
             (k <= 40).then_some(k)
         };
-        let work = |_: &mut (), k: u32, out: &mut Outlet<'_>| {
-            // Long results wait, short ones overtake them.
-            let times = if k.is_multiple_of(7) { 700_000 } else { k };
-            (0..times).try_for_each(|_| out.write_all(&k.to_le_bytes()))?;
-            if k == bad { Err(Failure::Input(format!("piece {k}"))) } else { Ok(()) }
+        let work = |_: &mut (), k: u32, pass: &mut Pass<'_, Vec<u8>>| {
+            Outlet::over(pass, |out| {
+                // Long results wait, short ones overtake them.
+                let times = if k.is_multiple_of(7) { 700_000 } else { k };
+                (0..times).try_for_each(|_| out.write_all(&k.to_le_bytes()))?;
+                if k == bad { Err(Failure::Input(format!("piece {k}"))) } else { Ok(()) }
+            })
         };
         let done = in_order(
             threads,
@@ -270,7 +280,8 @@ mod tests {
             all.extend(bytes);
             Ok(())
         };
-        in_order(2, next, || (), |(), (), out| Ok(out.write_all(&long)?), take).unwrap();
+        let work = |_: &mut (), (), pass: &mut Pass<'_, Vec<u8>>| Outlet::over(pass, |out| Ok(out.write_all(&long)?));
+        in_order(2, next, || (), work, take).unwrap();
         assert_eq!(all, long);
     }
 
@@ -282,12 +293,12 @@ mod tests {
                 k += 1;
                 (k <= 5).then_some(k)
             };
-            let work = |_: &mut (), k: u8, out: &mut Outlet<'_>| {
-                out.write_all(&[k])?;
+            let work = |_: &mut (), k: u8, pass: &mut Pass<'_, u8>| {
+                pass(k)?;
                 if k == bad { Err(Failure::Input("bad".to_owned())) } else { Ok(()) }
             };
-            let done = here(&mut next, &|| (), &work, &mut |bytes| {
-                all.extend(bytes);
+            let done = here(&mut next, &|| (), &work, &mut |k| {
+                all.push(k);
                 if all.len() == 4 { Err(Failure::Printed) } else { Ok(()) }
             });
             (all, done)
@@ -302,13 +313,13 @@ mod tests {
 
     #[test]
     fn an_error_of_the_receiver_ends_the_work() {
-        let done = in_order(2, || Some(0), || (), |(), _, out| Ok(out.write_all(b"x")?), |_| Err(Failure::Printed));
+        let done = in_order(2, || Some(0), || (), |(), k, pass| Ok(pass(k)?), |_| Err(Failure::Printed));
         assert!(matches!(done, Err(Failure::Printed)));
     }
 
     #[test]
     fn a_panic_is_not_lost() {
-        let work = |_: &mut (), (), _: &mut Outlet<'_>| panic!("on purpose");
+        let work = |_: &mut (), (), _: &mut Pass<'_, ()>| panic!("on purpose");
         let (mut pieces, start) = (vec![(); 9], || ());
         let all = std::panic::catch_unwind(move || in_order(2, || pieces.pop(), start, work, |_| Ok(())));
         assert!(all.is_err());

@@ -13,10 +13,9 @@ use crate::columns::Columns;
 use crate::digits;
 use crate::dump;
 use crate::failure::Failure;
-use crate::feed::Windows;
+use crate::feed::{Chosen, Windows};
 use crate::info;
 use crate::open::Input;
-use crate::parts::Chosen;
 use crate::special::Special;
 
 impl Special for File<'_> {

@@ -18,39 +18,46 @@ record! {
     struct Trade<'a> = "Trade" { time: int64 relative, price: double, size: int32 nullable, venue: variable32 nullable, odd: bool }
 }
 
-const EXTENTS: i64 = 40;
 const ROWS: i64 = 1000;
 
 /// Returns a DataSeries file of many compressed extents.
 fn series() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let (mut slots, mut rows, mut pool) = (vec![IndexSlot::EMPTY; 50], vec![0; 1 << 20], vec![0; 1 << 20]);
-        let compress = Smallest::of(&[Mode::Lz4], 9).unwrap();
-        let mut writer =
-            Writer::<LittleEndian, _, _>::with(Vec::new(), Descriptions::of::<Trade<'_>>(), &mut slots, compress);
-        let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] };
-        let mut extent = ExtentBuffer::of::<Trade<'_>>(memory).unwrap();
-        let mut seed = 1u64;
-        for row in 0..EXTENTS * ROWS {
-            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            let venue = format!("venue, \"{}\" of {}", seed >> 60, seed >> 56);
-            let trade = Trade {
-                time: 1_700_000_000 + row,
-                price: (seed >> 40) as f64 / 100.0,
-                size: (seed >> 33 & 7 > 0).then_some((seed >> 50) as i32),
-                venue: (seed >> 36 & 7 > 0).then_some(venue.as_bytes()),
-                odd: seed >> 35 & 1 > 0,
-            };
-            extent.push(&trade).unwrap();
-            if row % ROWS == ROWS - 1 {
-                writer.flush(&mut extent).unwrap();
-            }
+    PATH.get_or_init(|| written("threads.ds", 40))
+}
+
+/// Returns the same file with more rows: several pieces of every column.
+fn long() -> &'static str {
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| written("threads_long.ds", 200))
+}
+
+fn written(name: &str, extents: i64) -> String {
+    let (mut slots, mut rows, mut pool) = (vec![IndexSlot::EMPTY; 300], vec![0; 1 << 20], vec![0; 1 << 20]);
+    let compress = Smallest::of(&[Mode::Lz4], 9).unwrap();
+    let mut writer =
+        Writer::<LittleEndian, _, _>::with(Vec::new(), Descriptions::of::<Trade<'_>>(), &mut slots, compress);
+    let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] };
+    let mut extent = ExtentBuffer::of::<Trade<'_>>(memory).unwrap();
+    let mut seed = 1u64;
+    for row in 0..extents * ROWS {
+        seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        let venue = format!("venue, \"{}\" of {}", seed >> 60, seed >> 56);
+        let trade = Trade {
+            time: 1_700_000_000 + row,
+            price: (seed >> 40) as f64 / 100.0,
+            size: (seed >> 33 & 7 > 0).then_some((seed >> 50) as i32),
+            venue: (seed >> 36 & 7 > 0).then_some(venue.as_bytes()),
+            odd: seed >> 35 & 1 > 0,
+        };
+        extent.push(&trade).unwrap();
+        if row % ROWS == ROWS - 1 {
+            writer.flush(&mut extent).unwrap();
         }
-        let path = target("threads.ds");
-        fs::write(&path, writer.finish().unwrap()).unwrap();
-        path
-    })
+    }
+    let path = target(name);
+    fs::write(&path, writer.finish().unwrap()).unwrap();
+    path
 }
 
 /// Returns files with the same rows in every format that can be written, and a Vortex file with others.
@@ -97,8 +104,9 @@ fn the_text_of_rows_is_the_same() {
     }
     // Rows are counted over all files.
     same(&["cat", "--rows", "30000..70000", series(), &files()[2]]);
-    for condition in ["size > 5000 and not odd", "price < 0", "venue is missing"] {
-        same(&["cat", "--columns", "time,venue,size", "--where", condition, series()]);
+    for condition in ["size > 5000 and not odd = true", "price < 0", "venue is missing"] {
+        let rows = same(&["cat", "--columns", "time,venue,size", "--where", condition, series()]);
+        assert!(rows.starts_with(b"time,venue,size\n"), "{condition}: {}", String::from_utf8_lossy(&rows));
     }
 }
 
@@ -132,10 +140,10 @@ fn converted(path: &str, to: &str, options: &[&str]) {
         let to = target(&format!("threads_{threads}_{to}"));
         let (status, line, error) = with(threads, &[&["convert", path, &to], options].concat());
         let line = String::from_utf8(line).unwrap().replace(&to, "");
-        (status, line, String::from_utf8(error).unwrap(), bytes(&to))
+        assert_eq!((status, String::from_utf8(error).unwrap()), (Some(0), String::new()), "{path} to {to} {options:?}");
+        (line, bytes(&to))
     });
-    assert_eq!((one.0, &one.2), (Some(0), &String::new()), "{path} to {to} {options:?}");
-    assert!(one.3.len() > 10_000 && one == more, "{path} to {to} {options:?}: {} {}", one.1, more.1);
+    assert!(one.1.len() > 10_000 && one == more, "{path} to {to} {options:?}: {} {}", one.0, more.0);
 }
 
 #[test]
@@ -151,6 +159,41 @@ fn converted_files_are_the_same() {
     {
         converted(series(), "b.ds", options);
     }
+}
+
+/// The columns of these files are read in pieces, ahead of the thread that writes them.
+#[test]
+fn columns_that_are_read_ahead_are_the_same() {
+    let dataset = target("threads_long.bcolz");
+    good(&["convert", "--fill-missing", "--chunklen", "9000", long(), &dataset]);
+    for path in [long(), &dataset] {
+        converted(path, "c.jay", &["--bytes-as-text"]);
+        converted(path, "c.bcolz", &["--fill-missing", "--codec", "zstd"]);
+        converted(path, "c.filo", &["--columns", "price"]);
+        // Conditions on columns that are not converted, too.
+        let condition = ["--where", "size > 5000 and not odd = true", "--columns", "venue,time"];
+        converted(path, "d.jay", &[&condition[..], &["--bytes-as-text"]].concat());
+        converted(path, "d.bcolz", &[&condition[..], &["--fill-missing"]].concat());
+    }
+    let vortex = "../tests/golden/vortex/def_big_small_a.vortex";
+    converted(vortex, "e.jay", &["--any-time"]);
+    converted(vortex, "e.bcolz", &["--fill-missing", "--any-time"]);
+
+    // Damage in a late piece: the same error as by one thread, which names the file.
+    let chunk = format!("{dataset}/price/data/__18.blp");
+    let bytes = fs::read(&chunk).unwrap();
+    fs::write(&chunk, &bytes[..bytes.len() - 9]).unwrap();
+    let to = target("threads_refused.jay");
+    let [one, more] = ["1", "3"].map(|threads| with(threads, &["convert", &dataset, &to, "--bytes-as-text"]));
+    assert!(one == more && one.0 == Some(1), "{one:?} {more:?}");
+    assert!(String::from_utf8_lossy(&one.2).contains("price/data/__18.blp"), "{}", String::from_utf8_lossy(&one.2));
+    assert!(!Path::new(&to).exists());
+    // The other columns need no chunk of it.
+    converted(&dataset, "f.jay", &["--columns", "time,size"]);
+    // A value that the target cannot store, in a late piece.
+    let bcolz = target("threads_refused.bcolz");
+    let [one, more] = ["1", "3"].map(|threads| with(threads, &["convert", long(), &bcolz]));
+    assert!(one == more && one.0 == Some(1), "{one:?} {more:?}");
 }
 
 /// Damage in the middle: the same error, and no file.

@@ -1,6 +1,7 @@
 //! Writes one array: chunks as rows are put, metadata at the end.
 
 use std::borrow::ToOwned;
+use std::collections::VecDeque;
 use std::format;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,11 +9,10 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::disk::Disk;
-use super::file::{encode_file, file_len};
-use crate::bcolz::chunk::{Params, encode_scratch_len};
+use super::encode::{Encoder, Encoders, Pending};
+use crate::bcolz::chunk::Params;
 use crate::bcolz::meta::{Shape, Sizes};
 use crate::bcolz::{Dtype, raw};
-use crate::bytes::Scratch;
 use crate::column::Prim;
 use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
@@ -23,13 +23,21 @@ pub(super) struct Files<D> {
     pub(super) disk: D,
     /// True if the dataset may have readers: a file is then written under a temporary name and renamed.
     pub(super) live: bool,
-    file: Vec<u8>,
-    scratch: Vec<u8>,
+    encoder: Encoder,
+    /// Number of threads that encode chunks; 0 if the calling one does.
+    threads: usize,
+    /// Those threads. They start with the first chunk.
+    encoders: Option<Encoders>,
 }
 
 impl<D: Disk> Files<D> {
     pub(super) const fn new(disk: D, live: bool) -> Self {
-        Files { disk, live, file: Vec::new(), scratch: Vec::new() }
+        Files { disk, live, encoder: Encoder::new(), threads: 0, encoders: None }
+    }
+
+    /// Lets several threads encode chunks.
+    pub(super) const fn set_threads(&mut self, threads: usize) {
+        self.threads = if threads < 2 { 0 } else { threads };
     }
 
     pub(super) fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
@@ -42,15 +50,36 @@ impl<D: Disk> Files<D> {
 
     /// Writes `rows` as the file of a chunk. Returns the size of the chunk in bytes, without the header of the file.
     pub(super) fn chunk(&mut self, path: &Path, rows: &[u8], params: &Params) -> Result<u64, Failure> {
-        let (room, memory) = (file_len(rows.len()), encode_scratch_len(params, rows.len()));
-        self.file.resize(self.file.len().max(room), 0);
-        self.scratch.resize(self.scratch.len().max(memory), 0);
-        let len = encode_file(rows, params, &mut self.file, &mut Scratch::new(&mut self.scratch));
-        let len = len.map_err(|e| Failure::format(path, e))?;
-        let bytes = self.file.get(..len).unwrap_or_default();
-        write(&mut self.disk, self.live, path, bytes).map_err(|e| Failure::io(path, e))?;
-        Ok(len.saturating_sub(crate::bcolz::file::HEADER.len()) as u64)
+        let file = self.encoder.encode(rows, params).map_err(|e| Failure::format(path, e))?;
+        write(&mut self.disk, self.live, path, file).map_err(|e| Failure::io(path, e))?;
+        Ok(chunk_len(file))
     }
+
+    /// Writes the file of a chunk that a thread encodes. Returns the size of the chunk in bytes, as [`chunk`](Self::chunk)
+    /// does.
+    fn pending(&mut self, path: &Path, file: Pending) -> Result<u64, Failure> {
+        let file = file.wait().map_err(|e| Failure::io(path, e))?.map_err(|e| Failure::format(path, e))?;
+        self.write(path, &file)?;
+        Ok(chunk_len(&file))
+    }
+
+    /// Returns the threads that encode chunks of `bytes` bytes, if there are any.
+    fn encoders(&mut self, bytes: usize) -> Option<&Encoders> {
+        /// Maximum size in bytes of a chunk that waits. Larger ones would take much memory.
+        const WAITING: usize = 1 << 22;
+        if self.threads == 0 || bytes > WAITING {
+            return None;
+        }
+        if self.encoders.is_none() {
+            self.encoders = Encoders::start(self.threads);
+            self.threads = self.encoders.as_ref().map_or(0, |_| self.threads);
+        }
+        self.encoders.as_ref()
+    }
+}
+
+fn chunk_len(file: &[u8]) -> u64 {
+    file.len().saturating_sub(crate::bcolz::file::HEADER.len()) as u64
 }
 
 fn write(disk: &mut impl Disk, live: bool, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -79,8 +108,10 @@ pub(super) struct Growing {
     pub(super) rows: u64,
     /// Decoded size in bytes of these rows.
     pub(super) nbytes: u64,
-    /// Total size in bytes of the full chunks.
+    /// Total size in bytes of the full chunks that are written.
     pub(super) cbytes: u64,
+    /// Full chunks that threads encode, in order.
+    pub(super) pending: VecDeque<(PathBuf, Pending)>,
     /// The rows after the last full chunk; all rows if they overwrite others.
     pub(super) buffer: Vec<u8>,
     /// True if the rows overwrite others.
@@ -168,6 +199,7 @@ impl Growing {
         if self.over {
             return Ok(());
         }
+        self.write_pending(0, files)?;
         let rest = core::mem::take(&mut self.buffer);
         if !rest.is_empty() {
             let number = self.rows.checked_div(self.chunklen()).unwrap_or(0);
@@ -202,8 +234,24 @@ impl Growing {
     /// Writes the last rows that were put, which are a full chunk.
     fn chunk<D: Disk>(&mut self, rows: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
         let number = self.rows.checked_div(self.chunklen()).unwrap_or(0).saturating_sub(1);
-        let len = files.chunk(&self.chunk_path(number), rows, &self.params)?;
+        let path = self.chunk_path(number);
+        if let Some(encoders) = files.encoders(rows.len()) {
+            let ahead = encoders.ahead();
+            self.pending.push_back((path, encoders.encode(rows.to_owned(), self.params)));
+            return self.write_pending(ahead, files);
+        }
+        let len = files.chunk(&path, rows, &self.params)?;
         self.cbytes = self.cbytes.saturating_add(len);
+        Ok(())
+    }
+
+    /// Writes chunks that threads encode, until `most` are left.
+    fn write_pending<D: Disk>(&mut self, most: usize, files: &mut Files<D>) -> Result<(), Failure> {
+        while self.pending.len() > most
+            && let Some((path, file)) = self.pending.pop_front()
+        {
+            self.cbytes = self.cbytes.saturating_add(files.pending(&path, file)?);
+        }
         Ok(())
     }
 

@@ -32,6 +32,9 @@ pub struct WriteOptions {
     pub expectedlen: Option<u64>,
     /// How rows without a value are written.
     pub missing: Missing,
+    /// Number of threads that encode chunks, besides the calling one. With less than two, the calling one does. The files
+    /// are the same.
+    pub threads: usize,
 }
 
 impl WriteOptions {
@@ -41,6 +44,7 @@ impl WriteOptions {
         chunklen: None,
         expectedlen: None,
         missing: Missing::Refuse,
+        threads: 1,
     };
 }
 
@@ -136,8 +140,11 @@ impl<D: Disk> Builder<D> {
         Ok(Builder::new(None, Some(Writer::overwrite(disk, dir, first)?), options))
     }
 
-    fn new(place: Option<(D, PathBuf)>, writer: Option<Writer<D>>, options: &WriteOptions) -> Self {
+    fn new(place: Option<(D, PathBuf)>, mut writer: Option<Writer<D>>, options: &WriteOptions) -> Self {
         let append = writer.is_some();
+        if let Some(writer) = &mut writer {
+            writer.set_threads(options.threads);
+        }
         let (longest, columns, bytes) = (Vec::new(), Vec::new(), Vec::new());
         Builder { place, writer, append, options: *options, rows: 0, left: 0, longest, column: 0, columns, bytes }
     }
@@ -171,11 +178,14 @@ impl<D: Disk> Builder<D> {
         let expectedlen = expectedlen.unwrap_or(self.rows);
         let spec = Spec { inner: &inner, params, chunklen, expectedlen, ..Spec::new(&dtype) };
         if let Some((disk, dir)) = self.place.take() {
+            let writer = match name {
+                "" => Writer::create_array(disk, dir, &spec),
+                _ => Writer::create_table(disk, dir, b""),
+            };
+            self.writer.insert(writer.map_err(WriteError::Sink)?).set_threads(self.options.threads);
             if name.is_empty() {
-                self.writer = Some(Writer::create_array(disk, dir, &spec).map_err(WriteError::Sink)?);
                 return Ok(());
             }
-            self.writer = Some(Writer::create_table(disk, dir, b"").map_err(WriteError::Sink)?);
         }
         let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
         writer.add(name, &spec).map_err(WriteError::Sink)?;

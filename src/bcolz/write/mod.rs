@@ -92,6 +92,8 @@ mod dflt;
 mod disk;
 #[cfg(feature = "std")]
 mod edit;
+#[cfg(feature = "std")]
+mod encode;
 mod file;
 mod meta;
 #[cfg(feature = "std")]

@@ -2,6 +2,7 @@
 
 use crate::bytes::saturated;
 use std::borrow::ToOwned;
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::vec;
@@ -275,6 +276,7 @@ impl<D: Disk> Writer<D> {
             buffer: Vec::new(),
             over: false,
             ends: Vec::new(),
+            pending: VecDeque::new(),
             sealed: false,
         });
         Ok(())
@@ -358,6 +360,11 @@ impl<D: Disk> Writer<D> {
     pub fn put_object(&mut self, k: usize, object: &[u8]) -> Result<(), Failure> {
         let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
         array.put_object(object, &mut self.files)
+    }
+
+    /// Lets several threads encode chunks.
+    pub(crate) const fn set_threads(&mut self, threads: usize) {
+        self.files.set_threads(threads);
     }
 
     /// Ends column `k` and releases its memory.
@@ -454,6 +461,7 @@ fn growing(array: &Array, rows: u64, buffer: Vec<u8>) -> Result<Growing, Failure
         buffer,
         over: false,
         ends: Vec::new(),
+        pending: VecDeque::new(),
         sealed: false,
     })
 }

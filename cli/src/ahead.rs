@@ -1,0 +1,167 @@
+//! Columns that several threads read ahead of the thread that writes them.
+
+use std::io;
+
+use pilaster::any::File;
+use pilaster::bytes::Scratch;
+use pilaster::column::{Batch, Build, Column, Feed, Memory, Part as _};
+use pilaster::error::{Kind, What};
+use pilaster::{Error, Result};
+
+use crate::failure::Failure;
+use crate::feed::{Chosen, OneColumn, Part, WINDOW};
+use crate::owned::Owned;
+use crate::pieces::{Piece, Pieces};
+use crate::slice::slice;
+use crate::threads::{PIECE, Pass, RESULT, Threads, in_order};
+
+/// Minimum number of rows in a piece.
+const ROWS: u64 = 1 << 16;
+
+/// A table whose columns several threads read.
+pub struct Ahead<'c> {
+    chosen: Chosen<'c>,
+    pieces: Vec<Piece<'c>>,
+    threads: usize,
+    /// Size in bytes of the memory of a thread.
+    memory: u64,
+}
+
+impl<'c> Ahead<'c> {
+    /// Prepares threads for a table, each with `memory` bytes for a part and its batches. `None` if one thread is better.
+    pub fn new(chosen: Chosen<'c>, threads: Threads, memory: usize) -> Option<Self> {
+        let windows = chosen.windows;
+        // The columns of the other formats are hardly more than read from the file. Chunks of datasets are decoded as fast as
+        // their rows are copied: with two threads, conversions took the same time and 1.5 times the work.
+        if !matches!(windows.file, File::DataSeries(_) | File::Vortex(_)) {
+            return None;
+        }
+        let memory = memory as u64;
+        let threads = threads.count(u64::MAX, memory.saturating_add(WINDOW).saturating_add(RESULT));
+        if threads < 2 {
+            return None;
+        }
+        // An error is met again where the rows are read.
+        let mut pieces = Pieces::new(windows.file, windows.table, 0..u64::MAX).ok()?;
+        pieces.set_step(ROWS);
+        let pieces: Vec<_> = pieces.collect();
+        (pieces.len() >= 3).then_some(Ahead { chosen, pieces, threads, memory })
+    }
+
+    /// Announces the column and feeds all of its rows. Returns false, and does nothing, for a column that one thread must
+    /// read.
+    pub fn feed<B: Build>(
+        &self,
+        one: &mut OneColumn<'_, B>,
+        progress: &mut dyn FnMut(u64),
+        scratch: &mut Scratch<'_>,
+    ) -> Result<bool, B::Error> {
+        let Some(mut first) = self.pieces.first().cloned() else { return Ok(false) };
+        first.rows.end = first.rows.start.saturating_add(1);
+        let mut is_shared = false;
+        self.chosen.walk(Some(&first), &self.chosen.only(one.k), scratch, &mut |part, rows, _, _| {
+            // Nested values are rows of other columns, of the same part.
+            is_shared = part.column(one.k)?.ty().children() == 0;
+            if is_shared {
+                one.open(part)?;
+                self.rows(part, one, progress)?;
+            }
+            Ok::<_, B::Error>(rows.end)
+        })?;
+        Ok(is_shared)
+    }
+
+    /// Feeds all rows of a column. `part` is the first part.
+    fn rows<B: Build>(
+        &self,
+        part: &Part<'_>,
+        one: &mut OneColumn<'_, B>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), B::Error> {
+        let (k, column, name) = (one.k, part.column(one.k)?, part.name(one.k)?);
+        let (mut pieces, mut stopped) = (self.pieces.iter(), None);
+        let done = in_order(
+            self.threads,
+            || pieces.next(),
+            || Memory::with_len(self.memory),
+            |memory: &mut Result<Memory>, piece, pass: &mut Pass<'_, Result<Owned>>| {
+                let mut copying = Copying { pass };
+                let read = match memory {
+                    Ok(memory) => OneColumn::new(k, &mut copying).piece(&self.chosen, piece, &mut memory.scratch()),
+                    Err(e) => Err(Stop::Read(*e)),
+                };
+                match read {
+                    Err(Stop::Read(e)) => Ok(pass(Err(e))?),
+                    Err(Stop::Closed(e)) => Err(e.into()),
+                    Ok(()) => Ok(()),
+                }
+            },
+            |batch| {
+                let put = || -> Result<(), B::Error> {
+                    let batch = batch?;
+                    one.build.batch(k, name, one.at, &column, &batch.batch(column)?)?;
+                    let rows = batch.len() as u64;
+                    one.at = one.at.saturating_add(rows);
+                    progress(one.share(rows));
+                    Ok(())
+                };
+                put().map_err(|e| {
+                    stopped = Some(e);
+                    Failure::Printed
+                })
+            },
+        );
+        debug_assert!(done.is_ok() || stopped.is_some());
+        stopped.map_or(Ok(()), Err)
+    }
+}
+
+/// Why a thread stops reading.
+enum Stop {
+    Read(Error),
+    /// The rows before were refused.
+    Closed(io::Error),
+}
+
+impl From<Error> for Stop {
+    fn from(e: Error) -> Self {
+        Stop::Read(e)
+    }
+}
+
+/// Passes copies of batches to the thread that writes them.
+struct Copying<'c, 'p> {
+    pass: &'c mut Pass<'p, Result<Owned>>,
+}
+
+impl Build for Copying<'_, '_> {
+    type Error = Stop;
+
+    fn feed(&self) -> Feed {
+        Feed::Columns
+    }
+
+    fn open(&mut self, _rows: u64) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn batch<C: Column>(&mut self, _: usize, _: &str, _: u64, _: &C, batch: &Batch<'_, C>) -> Result<(), Stop> {
+        let mut row = 0;
+        while row < batch.len {
+            let rest = slice(batch, row..batch.len)?;
+            // Nested columns are not shared.
+            let Some(owned) = Owned::of(&rest, PIECE)? else { return Err(wrong_type(batch.first).into()) };
+            row = row.saturating_add(owned.len());
+            (self.pass)(Ok(owned)).map_err(Stop::Closed)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+fn wrong_type(row: u64) -> Error {
+    Error::new(Kind::WrongType, What::COLUMN, row)
+}
