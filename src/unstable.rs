@@ -117,6 +117,9 @@ expose! {
     /// Numbers of the Vortex format.
     #[cfg(feature = "vortex")]
     vortex_raw: vortex::raw;
+    /// Statistics of Vortex columns, and their comparison with the values.
+    #[cfg(feature = "vortex")]
+    vortex_statistics: vortex::statistics;
 }
 
 /// The steps in which a Jay file is opened.

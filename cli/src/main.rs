@@ -21,7 +21,7 @@
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify`; a bcolz chunk as a target |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
-//! | `rewrite`, `vortex_recover`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
+//! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
@@ -95,6 +95,7 @@ mod time;
 mod type_name;
 mod verify;
 mod vortex;
+mod vortex_claims;
 mod vortex_end;
 mod vortex_recover;
 mod walk;

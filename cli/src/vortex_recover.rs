@@ -21,6 +21,7 @@ use crate::feed::{View, Windows};
 use crate::open::Input;
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
+use crate::vortex_claims::Claims;
 use crate::vortex_end::{completed, opened};
 use crate::walk::batches;
 
@@ -81,7 +82,16 @@ struct Outcome {
     lost: Vec<(Range<u64>, Error)>,
     /// The time zone, which no target stores.
     zone: Option<String>,
+    /// How the values and the statistics of the file contradict each other. The texts follow the name of the column.
+    contradicted: Vec<String>,
     fate: Result<(), Fate>,
+}
+
+impl Outcome {
+    /// Nothing is known to be lost.
+    const fn of(number: usize, name: String) -> Self {
+        Outcome { number, name, lost: Vec::new(), zone: None, contradicted: Vec::new(), fate: Ok(()) }
+    }
 }
 
 /// Why a column is not saved.
@@ -92,15 +102,18 @@ enum Fate {
     LeftOut(String),
 }
 
-/// Prints a line for everything that is not in the new file.
+/// Prints a line for everything that is not in the new file, and for values that may not be as they were written.
 fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), Failure> {
-    for Outcome { name, lost, zone, fate, .. } in outcomes {
+    for Outcome { name, lost, zone, contradicted, fate, .. } in outcomes {
         match fate {
             Err(Fate::Lost(why)) => writeln!(out, "lost: column {name}: {why}")?,
             Err(Fate::LeftOut(why)) => writeln!(out, "left out: column {name}{why}")?,
             Ok(()) => {
                 for (rows, why) in lost {
                     writeln!(out, "lost: rows {}..{} of {name}: {why}", rows.start, rows.end)?;
+                }
+                for why in contradicted {
+                    writeln!(out, "damaged: the statistics of {name}{why}")?;
                 }
                 if let Some(zone) = zone {
                     writeln!(out, "left out: the time zone {zone} of {name}: {to} cannot store it")?;
@@ -111,12 +124,14 @@ fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), F
     Ok(())
 }
 
-/// Returns the end of the last line: the number of everything that is not in the new file.
+/// Returns the end of the last line: the number of everything that is not in the new file, or may be damaged in it.
 fn summary(outcomes: &[Outcome], metadata: usize) -> String {
     let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add);
+    let contradicted = |outcome: &Outcome| usize::from(outcome.fate.is_ok() && !outcome.contradicted.is_empty());
     let counts = [
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", "columns"),
         (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
+        (count(contradicted), "damaged", "columns or their statistics"),
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))), "left out", "columns"),
         (count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some())), "left out", "time zones"),
         (metadata, "left out", "entries of user data"),
@@ -181,7 +196,7 @@ impl<'i> Saving<'i> {
         for number in 0..part.width() {
             let name = part.name(number).map_or_else(|_| format!("column {number}"), str::to_owned);
             outcomes.push(match part.column(number) {
-                Err(e) => Outcome { number, name, lost: Vec::new(), zone: None, fate: Err(Fate::Lost(e.to_string())) },
+                Err(e) => Outcome { fate: Err(Fate::Lost(e.to_string())), ..Outcome::of(number, name) },
                 Ok(column) => self.outcome(number, name, &column)?,
             });
         }
@@ -191,7 +206,7 @@ impl<'i> Saving<'i> {
     /// Reads a column, then writes it to nowhere, without the rows that cannot be read.
     fn outcome(&mut self, number: usize, name: String, column: &Column<'_>) -> Result<Outcome, Failure> {
         let zone = column.zone().ok().flatten().map(str::to_owned);
-        let mut outcome = Outcome { number, name, lost: Vec::new(), zone, fate: Ok(()) };
+        let mut outcome = Outcome { zone, ..Outcome::of(number, name) };
         match stores(self.to, column) {
             Ok(Ok(())) => {}
             Ok(Err(ty)) => {
@@ -205,13 +220,21 @@ impl<'i> Saving<'i> {
         }
         self.spend(column.rows().saturating_mul(cell_len(column.ty())))?;
         let mut is_read = false;
-        match self.look(number, column, &mut is_read) {
+        let (mut claims, unreadable) = match Claims::of(&self.file, number) {
+            Ok(claims) => (claims, None),
+            Err(e) => (None, Some(format!(": {e}"))),
+        };
+        match self.look(number, column, &mut claims, &mut is_read) {
             Err(Failure::Format(e)) if e.kind() == Kind::Unsupported => {
                 outcome.fate = Err(Fate::Lost(e.to_string()));
                 return Ok(outcome);
             }
             lost => outcome.lost = lost?,
         }
+        let all = outcome.lost.is_empty();
+        let contradicted = claims.map_or(Ok(Vec::new()), |claims| claims.contradicted(all));
+        outcome.contradicted = contradicted.unwrap_or_else(|e| vec![format!(": {e}")]);
+        outcome.contradicted.extend(unreadable);
         outcome.fate = match outcome.lost.first() {
             Some((_, why)) if !is_read => Err(Fate::Lost(why.to_string())),
             _ => self.attempt(&outcome)?.map_err(Fate::LeftOut),
@@ -262,31 +285,38 @@ impl<'i> Saving<'i> {
         convert::write(&mut view, (self.how, target), 0, self.to, &mut Memory::with_len(BATCH_ROOM as u64)?)
     }
 
-    /// Reads rows of a column and everything in them, through a window.
-    fn read(&self, number: usize, rows: Range<u64>) -> pilaster::Result<()> {
+    /// Reads rows of a column and everything in them, through a window. Compares them with `claims`.
+    fn read(&self, number: usize, rows: Range<u64>, mut claims: Option<&mut Claims<'_>>) -> pilaster::Result<()> {
         let window = self.input.window();
-        let Some(input) = window.as_ref().map(Ranges::input) else {
-            return read(&self.file.part()?.column(number)?, rows, DEPTH);
+        let file = match window.as_ref().map(Ranges::input).map(|input| self.any.with_input(input)) {
+            Some(AnyFile::Vortex(file)) => file,
+            _ => self.file,
         };
-        match self.any.with_input(input) {
-            AnyFile::Vortex(file) => read(&file.part()?.column(number)?, rows, DEPTH),
-            _ => Ok(()),
-        }
+        batches(&file.part()?.column(number)?, rows, |batch| {
+            if let Some(claims) = &mut claims {
+                claims.batch(batch)?;
+            }
+            elements(batch, DEPTH)
+        })
     }
 
-    /// Returns the rows of a column that cannot be read. Sets `is_read` if any other can.
+    /// Returns the rows of a column that cannot be read. Compares the others with `claims`; sets `is_read` if there are
+    /// any.
     fn look(
         &mut self,
         number: usize,
         column: &Column<'_>,
+        claims: &mut Option<Claims<'_>>,
         is_read: &mut bool,
     ) -> Result<Vec<(Range<u64>, Error)>, Failure> {
         let (mut row, mut lost, mut most) = (0u64, Vec::new(), TRIED);
         *is_read = column.rows() == 0;
         while row < column.rows() {
             let end = column.rows().min(row.saturating_add(most));
-            let Err(e) = self.read(number, row..end) else {
-                (row, *is_read) = (end, true);
+            // Rows that fail are read again, in part.
+            let mut after = claims.clone();
+            let Err(e) = self.read(number, row..end, after.as_mut()) else {
+                (row, *is_read, *claims) = (end, true, after);
                 most = most.saturating_mul(2).min(TRIED);
                 continue;
             };
@@ -309,7 +339,7 @@ impl<'i> Saving<'i> {
     /// Returns the next row after `bad` that can be read, or `rows`: steps that double, and a search between the last
     /// two.
     fn next_read(&self, number: usize, mut bad: u64, rows: u64) -> u64 {
-        let is_read = |row: u64| self.read(number, row..row.saturating_add(1)).is_ok();
+        let is_read = |row: u64| self.read(number, row..row.saturating_add(1), None).is_ok();
         let mut step = 1u64;
         let mut good = loop {
             let next = bad.saturating_add(step);

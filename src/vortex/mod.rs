@@ -100,7 +100,7 @@ pub(crate) mod raw;
 mod rows;
 mod scalar;
 mod scheme;
-mod statistics;
+pub(crate) mod statistics;
 mod table;
 mod text;
 mod tree;

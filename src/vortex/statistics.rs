@@ -151,15 +151,30 @@ impl<'f> Statistics<'f> {
         let (min, max) = (self.value(self.min()?)?.into(), self.value(self.max()?)?.into());
         Ok(Zone { rows, min, max, nulls: self.null_count()?.into() })
     }
-
-    pub(super) fn checker(&self) -> Result<Checker<'f>> {
-        Ok(Checker { stats: *self, min: self.value(self.min()?)?, max: self.value(self.max()?)?, nulls: 0, nans: 0 })
-    }
 }
 
 /// Compares the rows of a column with its statistics.
+///
+/// ```
+/// # #[cfg(feature = "unstable")] {
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column, Part};
+/// use pilaster::unstable::vortex_statistics::Checker;
+/// use pilaster::vortex::File;
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+/// let file = File::open(bytes)?;
+/// let (mut memory, column) = ([0; 64], file.part()?.column(0)?);
+/// let mut checker = Checker::of(file.column_statistics(0)?.expect("statistics"))?;
+/// let mut outside = Vec::new();
+/// checker.rows(&column.read(0..1, &mut Scratch::new(&mut memory))?, 1, |row| Ok(outside.push(row)))?;
+/// // No row is outside of the bounds; no missing row is claimed, and none was found.
+/// assert_eq!((outside, checker.counts()?[0]), (vec![], (Some(0), 0)));
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub(super) struct Checker<'f> {
+pub struct Checker<'f> {
     stats: Statistics<'f>,
     min: Value<'f>,
     max: Value<'f>,
@@ -167,14 +182,26 @@ pub(super) struct Checker<'f> {
     nans: u64,
 }
 
-impl Checker<'_> {
-    #[cold]
-    fn wrong(&self, need: u64) -> Error {
-        Error::needing(Kind::Invalid, What::VORTEX_STATISTICS, self.stats.stats.at(), need)
+impl<'f> Checker<'f> {
+    /// Starts before the first row of the column with these statistics.
+    ///
+    /// # Errors
+    /// Errors of an invalid table of statistics.
+    pub fn of(stats: Statistics<'f>) -> Result<Self> {
+        Ok(Checker { stats, min: stats.value(stats.min()?)?, max: stats.value(stats.max()?)?, nulls: 0, nans: 0 })
     }
 
-    /// Compares the next rows with the bounds, and counts nulls and NaN values: each row `times` times.
-    pub(super) fn batch<C>(&mut self, batch: &Batch<'_, C>, times: u64) -> Result<()> {
+    /// Compares the next rows with the bounds, and counts nulls and NaN values: each row `times` times. Calls `outside`
+    /// with each row whose value is below the minimum or above the maximum.
+    ///
+    /// # Errors
+    /// Errors of values, and those of `outside`.
+    pub fn rows<C>(
+        &mut self,
+        batch: &Batch<'_, C>,
+        times: u64,
+        mut outside: impl FnMut(u64) -> Result<()>,
+    ) -> Result<()> {
         self.nulls = self.nulls.saturating_add(times.saturating_mul(batch.validity.nulls(batch.len) as u64));
         for i in 0..batch.len {
             let value = batch.value(i)?;
@@ -187,19 +214,38 @@ impl Checker<'_> {
             self.nans = self.nans.saturating_add(if nan { times } else { 0 });
             let low = value.compare(&self.min).is_some_and(Ordering::is_lt);
             if low || value.compare(&self.max).is_some_and(Ordering::is_gt) {
-                return Err(self.wrong(batch.first.saturating_add(i as u64)));
+                outside(batch.first.saturating_add(i as u64))?;
             }
         }
         Ok(())
     }
 
+    /// Returns the claimed number of nulls and the number that was counted, then those of NaN values.
+    ///
+    /// # Errors
+    /// Errors of an invalid table of statistics.
+    pub fn counts(&self) -> Result<[(Option<u64>, u64); 2]> {
+        Ok([(self.stats.null_count()?, self.nulls), (self.stats.nan_count()?, self.nans)])
+    }
+
+    /// Compares the next rows with the bounds. The first row outside of them is an error.
+    pub(super) fn batch<C>(&mut self, batch: &Batch<'_, C>, times: u64) -> Result<()> {
+        let at = self.stats.stats.at();
+        self.rows(batch, times, |row| Err(wrong(at, row)))
+    }
+
     /// Compares the counts after the last row.
     pub(super) fn end(&self) -> Result<()> {
-        for (claim, count) in [(self.stats.null_count()?, self.nulls), (self.stats.nan_count()?, self.nans)] {
+        for (claim, count) in self.counts()? {
             if let Some(claim) = claim.filter(|claim| *claim != count) {
-                return Err(self.wrong(claim));
+                return Err(wrong(self.stats.stats.at(), claim));
             }
         }
         Ok(())
     }
+}
+
+#[cold]
+fn wrong(at: u64, need: u64) -> Error {
+    Error::needing(Kind::Invalid, What::VORTEX_STATISTICS, at, need)
 }

@@ -3,6 +3,7 @@
 use super::check::{BATCH, Checks};
 use super::file::File;
 use super::node::Node;
+use super::statistics::Checker;
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Part as _};
 use crate::error::{Kind, Result};
@@ -94,7 +95,7 @@ impl<'a> File<'a> {
             let rows = part.column(k)?.rows();
             // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.
             let statistics = if rows > 0 { self.column_statistics(k)? } else { None };
-            let mut checker = statistics.map(|stats| stats.checker()).transpose()?;
+            let mut checker = statistics.map(Checker::of).transpose()?;
             let mut row = 0;
             while row < rows {
                 let window = self.input().window();

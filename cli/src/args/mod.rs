@@ -71,9 +71,9 @@ pub enum Command {
     /// Prints what is lost. DataSeries: keeps every intact extent and writes a new index. Jay: keeps every readable
     /// column; strings that are not UTF-8 become missing. Vortex: keeps every column of which rows can be read, as a
     /// Jay or a DataSeries file (by the extension of TARGET); other rows of it become missing. The file may lack its end
-    /// marker; without its postscript nothing can be read. Changed numbers are not noticed: Vortex has no check values.
-    /// bcolz: keeps the rows that all columns with readable
-    /// metadata have.
+    /// marker; without its postscript nothing can be read. Changed numbers are noticed only if they contradict the
+    /// statistics of the file, as Vortex has no check values.
+    /// bcolz: keeps the rows that all columns with readable metadata have.
     Recover(Recover),
     /// Writes the rows of a table to another file, in any format that can be written
     ///
