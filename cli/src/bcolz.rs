@@ -23,7 +23,7 @@ use crate::digits;
 use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
 use crate::feed::{Chosen, Windows};
-use crate::open::{Input, hinted, part_room};
+use crate::open::{Input, Lacks, hinted, part_room};
 use crate::special::Special;
 use crate::tables::{self, Table};
 use crate::target::Target;
@@ -59,8 +59,14 @@ impl Special for Dataset {
         if self.is_tolerant() { Ok(()) } else { Dataset::verify(self).map_err(hinted) }
     }
 
-    fn verified(&self, _: &Input, _: &File<'_>) -> Result<String, Failure> {
+    /// A dataset that lacks rows or columns is not valid, although the rest can be read.
+    fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
         let (rows, columns, kind) = (self.rows(), self.arrays().len(), kind(self));
+        let Lacks { columns: left_out, ranges, rows: lost } = input.lacks;
+        if left_out > 0 || ranges > 0 {
+            let all = format!("of {rows} rows in {columns} columns, {lost} values in {ranges} ranges of rows");
+            return Err(Failure::Input(format!("{all} are missing or damaged, and {left_out} columns are left out")));
+        }
         let chunks = self.arrays().iter().map(Array::chunks).sum::<u64>();
         Ok(format!("{rows} rows, {columns} columns, {chunks} chunks, bcolz {kind}"))
     }

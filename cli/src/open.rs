@@ -31,9 +31,22 @@ pub struct Input<'s> {
     /// The last part of the path, or `-`.
     pub name: String,
     content: Content,
+    /// What a damaged dataset lacks.
+    pub lacks: Lacks,
     /// True if the readable part of a damaged file is to be read.
     pub tolerant: bool,
     pub format: Format,
+}
+
+/// The parts of a dataset that cannot be read.
+#[derive(Clone, Copy, Default)]
+pub struct Lacks {
+    /// Number of columns that cannot be opened.
+    pub columns: u64,
+    /// Number of missing or damaged ranges of rows, counted for each column.
+    pub ranges: u64,
+    /// Number of rows in them.
+    pub rows: u64,
 }
 
 enum Content {
@@ -51,12 +64,13 @@ impl<'s> Input<'s> {
     pub fn load(source: &'s Source, recover: Option<&Recover>) -> Result<Self, Failure> {
         let path = source.path.to_string();
         let tolerant = source.tolerant || recover.is_some();
+        let mut lacks = Lacks::default();
         let (name, content) = match &source.path {
             Location::Stdin => ("-".to_owned(), spooled(io::stdin().lock())?),
             Location::Path(at) => {
                 let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
                 let content = if is_dataset(at) {
-                    Content::Dataset(Box::new(dataset(source, at, tolerant)?))
+                    Content::Dataset(Box::new(dataset(source, at, tolerant, &mut lacks)?))
                 } else if at.is_dir() {
                     let [table, array] = any::BCOLZ_MARKERS;
                     let why = format!("a directory, but no bcolz dataset: it has neither {table} nor {array}");
@@ -65,17 +79,19 @@ impl<'s> Input<'s> {
                     match opened(at) {
                         Ok(content) => content,
                         // Between two names, see `pilaster::bcolz::write`.
-                        Err(e) if e.kind() == io::ErrorKind::NotFound => match dataset(source, at, tolerant) {
-                            Ok(dataset) => Content::Dataset(Box::new(dataset)),
-                            Err(_) => return Err(Failure::Input(e.to_string())),
-                        },
+                        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                            match dataset(source, at, tolerant, &mut lacks) {
+                                Ok(dataset) => Content::Dataset(Box::new(dataset)),
+                                Err(_) => return Err(Failure::Input(e.to_string())),
+                            }
+                        }
                         Err(e) => return Err(Failure::Input(e.to_string())),
                     }
                 };
                 (name, content)
             }
         };
-        let mut input = Input { source, path, name, content, tolerant, format: Format::Bcolz };
+        let mut input = Input { source, path, name, content, lacks, tolerant, format: Format::Bcolz };
         if input.dataset().is_none() {
             input.format =
                 format(source, recover, &input.input(), &input.name).map_err(|failure| input.failure(failure))?;
@@ -281,8 +297,8 @@ fn limited(source: &Source, format: Format, recover: bool) -> bool {
     source.budget.is_given() && (never || recover && format == Format::Jay)
 }
 
-/// Opens a dataset. If `tolerant`, prints problems on standard error.
-fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failure> {
+/// Opens a dataset. If `tolerant`, prints problems on standard error, and counts in `lacks` what cannot be read.
+fn dataset(source: &Source, dir: &Path, tolerant: bool, lacks: &mut Lacks) -> Result<Dataset, Failure> {
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
     }
@@ -298,8 +314,14 @@ fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failu
         return within(Dataset::open(dir).map_err(hinted)?);
     }
     let warn = |what: String| warn(&format!("{}: {what}", source.path));
-    let dataset = within(Dataset::open_tolerant(dir, |failure| warn(failure.to_string()))?)?;
+    let left_out = |failure: pilaster::bcolz::Failure| {
+        lacks.columns = lacks.columns.saturating_add(1);
+        warn(failure.to_string());
+    };
+    let dataset = within(Dataset::open_tolerant(dir, left_out)?)?;
     dataset.problems(|array, rows, failure| {
+        lacks.ranges = lacks.ranges.saturating_add(1);
+        lacks.rows = lacks.rows.saturating_add(rows.end.saturating_sub(rows.start));
         let column = if array.name().is_empty() { String::new() } else { format!("column {}, ", array.name()) };
         warn(format!("{column}rows {}..{}: {failure}", rows.start, rows.end));
     });

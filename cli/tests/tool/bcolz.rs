@@ -249,12 +249,21 @@ fn damage_is_said_and_read_around() {
     }
     let compared = run(&["cat", "--columns", "a", "--where", "c is not missing", &dir]);
     assert_eq!(compared.status.code(), Some(1), "{compared:?}");
-    for command in [&["dump"][..], &["verify"], &["info", "-v"], &["info"], &["cat"]] {
+    for command in [&["dump"][..], &["info", "-v"], &["info"], &["cat"]] {
         let output = run(&[command, &["--tolerant", &dir]].concat());
         let line = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && line.lines().count() == 1, "{command:?}: {line}");
         assert!(line.contains("column c, rows 20..40") && line.contains("c/data/__1.blp"), "{line}");
     }
+    // What can be read around is no valid dataset. The original reader fails, too, at the missing file.
+    let lacking = run(&["verify", "--tolerant", &dir]);
+    let said = str::from_utf8(&lacking.stderr).unwrap();
+    let (problem, verdict) = said.split_once('\n').unwrap();
+    assert!(problem.contains("column c, rows 20..40: ") && problem.contains("c/data/__1.blp"), "{said}");
+    let all =
+        "of 55 rows in 3 columns, 20 values in 1 ranges of rows are missing or damaged, and 0 columns are left out";
+    assert_eq!(verdict, format!("pilaster: {dir}: {all}\n"));
+    assert_eq!((lacking.status.code(), &*lacking.stdout), (Some(1), &b""[..]));
     let rows = String::from_utf8(run(&["cat", "--json-lines", "--tolerant", &dir]).stdout).unwrap();
     for (row, (read, sound)) in rows.lines().zip(sound.lines()).enumerate() {
         let lost = (20..40).contains(&row);
@@ -292,8 +301,7 @@ fn array(name: &str, dtype: &str, typesize: u8, rows: u64, items: &[u8]) -> Stri
 fn rows_without_chunks_cost_nothing() {
     let dir = array("endless", "int32", 4, 1_000_000_000_000, &[1, 0, 0, 0, 2, 0, 0, 0]);
     for (args, said) in [
-        (&["verify", "--tolerant", &dir][..], "ok, 1000000000000 rows"),
-        (&["info", "-v", "--tolerant", &dir], "            40  "),
+        (&["info", "-v", "--tolerant", &dir][..], "            40  "),
         (&["info", "--tolerant", &dir], "rows      1000000000000\n"),
         (&["head", "-n", "3", "--tolerant", &dir], "\"\"\n1\n2\n\n"),
         (&["head", "--rows", "900000000000..900000000002", "--tolerant", &dir], "\"\"\n\n\n"),
@@ -304,6 +312,27 @@ fn rows_without_chunks_cost_nothing() {
         assert!(output.status.success() && out.contains(said), "{args:?}: {out}{warned}");
         assert!(warned.contains("rows 2..1000000000000: ") && warned.lines().count() == 1, "{args:?}: {warned}");
     }
+    let output = run(&["verify", "--tolerant", &dir]);
+    let warned = str::from_utf8(&output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && warned.contains("rows 2..1000000000000: "), "{warned}");
+    let all = "of 1000000000000 rows in 1 columns, 999999999998 values in 1 ranges of rows are missing or damaged";
+    assert!(warned.contains(all) && warned.lines().count() == 2, "{warned}");
+}
+
+/// With `--tolerant`, a column that cannot be opened is left out, and said; the dataset is not valid.
+#[test]
+fn a_column_that_is_left_out_is_no_valid_dataset() {
+    let dir = target("bcolz_left_out.bcolz");
+    good(&["convert", "../tests/golden/bcolz/ctable_changed", &dir]);
+    assert!(good(&["verify", "--tolerant", &dir]).contains(": ok, 55 rows, 3 columns"));
+    fs::write(std::path::Path::new(&dir).join("c/meta/storage"), "{").unwrap();
+    assert!(run(&["cat", "--tolerant", &dir]).status.success());
+    let output = run(&["verify", "--tolerant", &dir]);
+    let said = str::from_utf8(&output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("c/meta/storage"), "{said}");
+    assert!(
+        said.ends_with("2 columns, 0 values in 0 ranges of rows are missing or damaged, and 1 columns are left out\n")
+    );
 }
 
 /// A number that is no character is refused by every command, and `dump` prints no half of a document.
