@@ -11,9 +11,10 @@ use pilaster::error::{Kind, What};
 
 use crate::args::Edit;
 use crate::columns::Columns;
+use crate::detect;
 use crate::failure::Failure;
 use crate::feed::View;
-use crate::open::{self, Input, part_room};
+use crate::open::{self, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::sources::{Location, Source};
 
@@ -114,7 +115,7 @@ fn feed(
         Failure::Input(why) => Failure::of_file(path, why),
         other => other,
     };
-    let input = Input::load(&source, None).map_err(named)?;
+    let input = detect::load(&source, None).map_err(named)?;
     let mut memory = Memory::default();
     let file = input.open(&mut memory).map_err(named)?;
     open::verify(&file).map_err(named)?;

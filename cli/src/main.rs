@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `sources`, `manual` | the command line: its grammar and help; completions and manual pages |
 //! | `budget`, `failure` | how much a file may cost; errors and exit status |
-//! | `open`, `foreign` | the file: its bytes, its format, its element type, its tables; names of other formats |
+//! | `open`, `detect`, `foreign` | the file: its bytes, its element type, its tables; its format; names of other formats |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk`, `filter`, `sieve` | row by row over all columns; the language of conditions; conditions, and the rows that meet them |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
@@ -57,6 +57,7 @@ mod csv;
 mod dataseries;
 mod dataseries_facts;
 mod dataseries_tables;
+mod detect;
 mod digits;
 mod dump;
 mod edit;
@@ -150,7 +151,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
         Command::Convert(how) => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
         Command::Recover(how) => {
-            let input = Input::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;
+            let input = detect::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;
             let done = recover(&input, how, out);
             input.report();
             done.map_err(|failure| input.failure(failure).of(&how.source.path))

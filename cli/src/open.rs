@@ -13,11 +13,9 @@ use pilaster::error::{Cause, Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
-use crate::args::Recover;
 use crate::budget;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
-use crate::foreign;
 use crate::sources::{Location, Source, is_dataset};
 
 /// Reads bytes at an offset of a file.
@@ -60,10 +58,10 @@ enum Content {
 const SPOOLED: u64 = 16 << 20;
 
 impl<'s> Input<'s> {
-    /// Opens the file and detects its format. `recover`: the input is damaged.
-    pub fn load(source: &'s Source, recover: Option<&Recover>) -> Result<Self, Failure> {
+    /// Opens the file. Its format is still to be detected, unless it is a dataset. `tolerant`: the readable part of a
+    /// damaged file is to be read.
+    pub fn load(source: &'s Source, tolerant: bool) -> Result<Self, Failure> {
         let path = source.path.to_string();
-        let tolerant = source.tolerant || recover.is_some();
         let mut lacks = Lacks::default();
         let (name, content) = match &source.path {
             Location::Stdin => ("-".to_owned(), spooled(io::stdin().lock())?),
@@ -91,12 +89,7 @@ impl<'s> Input<'s> {
                 (name, content)
             }
         };
-        let mut input = Input { source, path, name, content, lacks, tolerant, format: Format::Bcolz };
-        if input.dataset().is_none() {
-            input.format =
-                format(source, recover, &input.input(), &input.name).map_err(|failure| input.failure(failure))?;
-        }
-        Ok(input)
+        Ok(Input { source, path, name, content, lacks, tolerant, format: Format::Bcolz })
     }
 
     /// Returns the bytes of the file as the library reads them; none for a dataset.
@@ -224,41 +217,57 @@ impl<'s> Input<'s> {
         if let Some(dataset) = self.dataset() {
             return Ok(File::from(dataset));
         }
+        let hints = self.hints();
+        self.make_room(self.format, &hints, memory)?;
+        File::open_input(self.input(), self.format, &hints, &mut memory.scratch()).map_err(|e| self.helped(e))
+    }
+
+    /// Returns the hints of the command line.
+    fn hints(&self) -> Hints<'_> {
         let source = self.source;
-        let hints = Hints {
+        Hints {
             element: source.element,
             sequential: source.sequential,
-            dtype: self.source.dtype.as_deref(),
+            dtype: source.dtype.as_deref(),
             tolerant: self.tolerant,
             limits: match self.format {
                 Format::DataSeries => self.limits(),
                 _ => source.budget.of(Limits::DEFAULT),
             },
-        };
-        while let Err(e) = File::open_input(self.input(), self.format, &hints, &mut memory.scratch())
+        }
+    }
+
+    /// Lets `memory` grow until it is enough to open the file.
+    fn make_room(&self, format: Format, hints: &Hints<'_>, memory: &mut Memory) -> Result<(), Failure> {
+        while let Err(e) = File::open_input(self.input(), format, hints, &mut memory.scratch())
             && e.kind() == Kind::NoRoom
         {
             memory.grow(e)?;
         }
-        File::open_input(self.input(), self.format, &hints, &mut memory.scratch()).map_err(|e| match e.what() {
-            _ if e.kind() == Kind::WrongType => {
-                Failure::Input(format!("{e} ({})", fitting(self.bytes().unwrap_or_default())))
+        Ok(())
+    }
+
+    /// Returns whether the file can be opened as `format`, or its readable part if `tolerant`, or without its end if
+    /// `sequential`: an option is suggested only if it helps.
+    pub fn opens(&self, format: Format, tolerant: bool, sequential: bool) -> bool {
+        let (hints, mut memory) = (Hints { tolerant, sequential, ..self.hints() }, Memory::default());
+        self.make_room(format, &hints, &mut memory).is_ok()
+            && File::open_input(self.input(), format, &hints, &mut memory.scratch()).is_ok()
+    }
+
+    /// Returns the failure of an error when the file was opened, with the option that helps.
+    fn helped(&self, e: Error) -> Failure {
+        let help = match (self.format, e.what()) {
+            _ if e.kind() == Kind::WrongType => fitting(self.bytes().unwrap_or_default()),
+            (Format::Jay, _) if !self.tolerant && self.opens(Format::Jay, true, false) => {
+                "--tolerant reads the readable part".to_owned()
             }
-            What::JAY_TAIL
-            | What::JAY_META
-            | What::JAY_COLUMNS
-            | What::JAY_KEYS
-            | What::JAY_NAME
-            | What::JAY_BUFFER
-                if !self.tolerant =>
-            {
-                Failure::Input(format!("{e} (--tolerant reads the readable part)"))
+            (_, What::DATASERIES_TRAILER | What::DATASERIES_INDEX) if self.opens(Format::DataSeries, false, true) => {
+                "--no-index reads the file from the start; recover saves what is intact".to_owned()
             }
-            What::DATASERIES_TRAILER | What::DATASERIES_INDEX => {
-                Failure::Input(format!("{e} (--no-index reads the file from the start; recover saves what is intact)"))
-            }
-            _ => budget::explain(e),
-        })
+            _ => return budget::explain(e),
+        };
+        Failure::Input(format!("{e} ({help})"))
     }
 
     /// Returns a usage error for a hint that the format does not have, or for a missing hint that it requires. `recover`:
@@ -427,37 +436,6 @@ fn spool(mut from: impl Read) -> io::Result<Content> {
         file.read_exact(to)
     });
     Ok(Content::Ranges(Box::new(ranges)))
-}
-
-/// Returns the format: from the option, else from the content, else implied by the element type.
-fn format(source: &Source, recover: Option<&Recover>, input: &bytes::Input<'_>, name: &str) -> Result<Format, Failure> {
-    if let Some(format) = source.format {
-        return Ok(format);
-    }
-    let len = input.len();
-    let end = |n: u64, at: u64| input.get(FileRange { at, len: n.min(len) }, What::MAGIC);
-    let (first, last) = (end(16, 0)?, end(4, len.saturating_sub(4))?);
-    let found = || {
-        let head = end(4096, 0).unwrap_or_default();
-        foreign::name(head).map(|name| format!("the file is {name}; ")).unwrap_or_default()
-    };
-    match (any::detect_ends(first, last, len, Some(name)), source.element) {
-        // Only DataSeries has types and an order, and damage may have hit the magic number.
-        (Ok(Format::Filo) | Err(_), None) if recover.is_some_and(|how| how.types.is_some() || how.order.is_some()) => {
-            Ok(Format::DataSeries)
-        }
-        (Ok(format), _) => Ok(format),
-        (Err(e), None) if recover.is_some() => {
-            let why =
-                "--format says what it is, if the damage is there: --format dataseries, --format jay, --format vortex";
-            Err(Failure::Input(format!("{}{e}: unknown format ({why})", found())))
-        }
-        (Err(_), Some(_)) => Ok(Format::Filo),
-        (Err(e), None) => {
-            let why = "to read a Filo vector, which has no signature, pass --type ELEMENT";
-            Err(Failure::Input(format!("{}{e}; {why}", found())))
-        }
-    }
 }
 
 /// Returns the element types as which these bytes can be opened, for the error text.

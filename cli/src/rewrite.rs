@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use pilaster::any::Format;
-use pilaster::bytes::{self, BigEndian, Endian, Fetch as _, FileRange, IoSink, LittleEndian, Ranges, Scratch, Sink};
+use pilaster::bytes::{BigEndian, Endian, Fetch as _, FileRange, IoSink, LittleEndian, Ranges, Sink};
 use pilaster::column::Memory;
 use pilaster::dataseries::recover::{self, Recovered, Salvage};
 use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Repack, Smallest, WriteError, Writer};
-use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, Extent, ExtentType, FieldType, HEADER_LEN, INDEX_TYPE};
-use pilaster::dataseries::{Mode, Order, ReadOptions, Types};
+use pilaster::dataseries::{AnyFile, Extent, ExtentType, FieldType, INDEX_TYPE};
+use pilaster::dataseries::{Mode, Order, ReadOptions};
 use pilaster::error::{Kind, What};
 use pilaster::unstable::dataseries::{join, rewrite_share};
 use pilaster::unstable::limits::Share;
 
 use crate::args::{Convert, Recover, Try};
 use crate::budget;
+use crate::detect::{start, types};
 use crate::failure::{Failure, warn};
 use crate::feed::WINDOW;
 use crate::open::Input;
@@ -168,28 +169,6 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
         Order::Little => salvage::<LittleEndian>(input, &types, (how, target), out),
         Order::Big => salvage::<BigEndian>(input, &types, (how, target), out),
     }
-}
-
-/// The types of a file whose header may be damaged, without a look at the header if the order is known.
-fn types<'b>(
-    input: bytes::Input<'b>,
-    order: Option<Order>,
-    scratch: &mut Scratch<'b>,
-) -> pilaster::Result<(Order, Types<'b>)> {
-    let order = match order {
-        Some(order) => order,
-        None => Order::of(start(&input)?)?,
-    };
-    let at = HEADER_LEN as u64;
-    let head = FileRange { at, len: (EXTENT_HEADER_LEN as u64).min(input.len().saturating_sub(at)) };
-    let header = order.header(input.get(head, What::DATASERIES_EXTENT)?, at)?;
-    let first = order.extent(input.get(header.span(), What::DATASERIES_EXTENT)?, at)?;
-    Ok((order, first.types(&ReadOptions::DEFAULT, scratch)?))
-}
-
-/// Returns the header of a file, or all of a shorter file.
-fn start<'b>(input: &bytes::Input<'b>) -> pilaster::Result<&'b [u8]> {
-    input.get(FileRange { at: 0, len: (HEADER_LEN as u64).min(input.len()) }, What::DATASERIES_HEADER)
 }
 
 /// The intact extents of a file, and the others.

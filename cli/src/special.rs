@@ -8,6 +8,7 @@ use pilaster::column::Memory;
 use serde_json::Value;
 
 use crate::budget;
+use crate::detect;
 use crate::failure::Failure;
 use crate::open::{self, Input};
 use crate::sources::Source;
@@ -61,7 +62,7 @@ pub fn with_file(
     act: impl FnOnce(&Input<'_>, &File<'_>, &dyn Special) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let run = || {
-        let input = Input::load(source, None)?;
+        let input = detect::load(source, None)?;
         let mut memory = Memory::default();
         let file = input.open(&mut memory).map_err(|failure| input.failure(failure))?;
         let special = special(&file);

@@ -58,7 +58,9 @@ fn open(bytes: &[u8], format: Format, hints: &Hints<'_>, kept: &mut [u8], part: 
     // An unusual Blosc chunk is not recognised. A Vortex file is recognised by its end, and may start like a file of
     // another format.
     let marked = match format {
-        Format::DataSeries | Format::Jay => true,
+        Format::DataSeries => true,
+        // Tolerant reading accepts one damaged signature if the other one is exact.
+        Format::Jay => !(hints.tolerant && bytes.ends_with(b"\0\0\0\x001JAY")),
         Format::Vortex => bytes.starts_with(b"VTXF"),
         Format::Filo | Format::Bcolz => false,
     };

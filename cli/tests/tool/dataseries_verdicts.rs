@@ -32,6 +32,8 @@ fn every_byte_of_the_file_header_may_be_damaged() {
         if at < 4 {
             let line = bad(1, &first);
             assert!(line.contains("--format dataseries"), "byte {at}: {line}");
+            let line = bad(1, &["cat", &damaged]);
+            assert!(line.ends_with("recover --format dataseries saves the intact part)"), "byte {at}: {line}");
         } else {
             good(&first);
         }

@@ -185,3 +185,84 @@ fn recover_keeps_the_sound_columns() {
     assert_eq!(good(&["cat", target]).lines().count(), 4);
     assert!(bad(1, &["recover", "--force", &path("invalid/truncated"), target]).contains("jay end signature"));
 }
+
+/// Writes `bytes` to a file called `name`, and returns its path.
+fn file(name: &str, bytes: &[u8]) -> String {
+    let path = target(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// Follows the hints in the errors of `verify` and `recover` about a file. Returns how many there are.
+fn hints_help(bytes: &[u8], what: &str) -> usize {
+    let (path, to) = (file("jay_hints", bytes), target("jay_hints.jay"));
+    let mut hints = 0;
+    for call in [&["verify"][..], &["verify", "--format", "jay"]] {
+        let line = bad(1, &[call, &[&path]].concat());
+        let format: &[&str] = if line.contains("--format jay ") { &["--format", "jay"] } else { &call[1..] };
+        if line.contains("--tolerant") {
+            hints += 1;
+            let output = run(&[&["cat", "--tolerant", &path], format].concat());
+            assert!(output.status.success(), "{what}: {line}: {output:?}");
+        }
+        assert!(!line.contains("--format jay ") || line.contains("--tolerant"), "{what}: {line}");
+    }
+    let output = run(&["recover", &path, &to]);
+    let line = str::from_utf8(&output.stderr).unwrap();
+    if !output.status.success() && line.contains("--format jay ") {
+        hints += 1;
+        assert!(run(&["recover", "--format", "jay", &path, &to]).status.success(), "{what}: {line}");
+    }
+    for other in ["dataseries", "vortex"] {
+        assert!(!line.contains(&format!("--format {other}")), "{what}: {line}");
+    }
+    hints
+}
+
+/// An option is suggested only if it helps.
+#[test]
+fn hints_lead_somewhere() {
+    let whole = fs::read(path("keyed_1")).unwrap();
+    let cut: usize = (1..whole.len()).step_by(17).map(|len| hints_help(&whole[..len], &format!("cut at {len}"))).sum();
+    assert_eq!(cut, 0, "without its end, nothing can be read");
+    for at in (0..8).chain(whole.len() - 8..whole.len()) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        // With the first signature, the format is unknown.
+        assert_eq!(hints_help(&bytes, &format!("byte {at}")), if at < 8 { 3 } else { 2 }, "byte {at}");
+    }
+    let damaged = common::of("jay").into_iter().filter(|golden| golden.expected["expect"] == "error");
+    let hints: Vec<usize> = damaged.map(|golden| hints_help(&fs::read(&golden.path).unwrap(), &golden.name)).collect();
+    assert!(hints.contains(&0) && hints.contains(&2), "{hints:?}");
+}
+
+/// One of the signatures may be damaged: the rest is read with `--tolerant`, and by `recover`.
+#[test]
+fn a_damaged_signature_is_no_obstacle() {
+    let (whole, to) = (fs::read(path("mixed_n5000")).unwrap(), target("jay_signature.jay"));
+    let rows = good(&["cat", &path("mixed_n5000")]);
+    let end = whole.len() - 8;
+    for (range, name) in [(0..8, "jay signature"), (end..end + 8, "jay end signature")] {
+        let mut bytes = whole.clone();
+        bytes[range].fill(0xee);
+        let path = file("jay_signature", &bytes);
+        assert!(bad(1, &["cat", "--format", "jay", &path]).ends_with(" (--tolerant reads the readable part)"));
+        assert_eq!(good(&["cat", "--format", "jay", "--tolerant", &path]), rows, "{name}");
+        let verdict = run(&["verify", "--format", "jay", "--tolerant", &path]);
+        assert_eq!(verdict.status.code(), Some(1));
+        assert!(str::from_utf8(&verdict.stderr).unwrap().contains(name), "{verdict:?}");
+        assert!(run(&["recover", "--force", "--format", "jay", &path, &to]).status.success());
+        assert_eq!(good(&["cat", &to]), rows, "{name}");
+    }
+    // Without both, nothing says what the bytes are.
+    let mut bytes = whole;
+    bytes[..8].fill(0xee);
+    bytes[end..].fill(0xee);
+    let path = file("jay_signature", &bytes);
+    for args in [&["cat", "--format", "jay", &path][..], &["recover", "--force", "--format", "jay", &path, &to]] {
+        let line = bad(1, args);
+        assert!(line.contains("jay signature at offset 0: ") && !line.contains("(--"), "{line}");
+    }
+    let line = bad(1, &["recover", "--force", &path, &to]);
+    assert!(line.contains("no DataSeries types, no Jay and no Vortex metadata are found; --types "), "{line}");
+}

@@ -1,10 +1,9 @@
 //! A file: its metadata, and where its bytes are.
 
-use super::tail::check_head;
 use super::{Column, HEAD_SPAN, Meta, ReadOptions, Tail};
 use crate::bytes::{Input, Scratch};
 use crate::column;
-use crate::error::{Result, What};
+use crate::error::{Kind, Result, What};
 
 /// An open file. All its rows are one part; [`Once`](column::Once) makes a table of it.
 ///
@@ -74,9 +73,13 @@ impl<'a> File<'a> {
     pub fn open_input(input: Input<'a>, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
         let len = input.len();
         let end = input.get(Tail::span(len)?, What::JAY_TAIL)?;
-        check_head(input.get(HEAD_SPAN, What::JAY_HEAD)?)?;
-        let tail = Tail::of(end, len, options)?;
-        let meta = Meta::open(input.get(tail.meta, What::JAY_META)?, &tail, options, scratch)?;
+        let (tail, wrong) = Tail::of_ends(input.get(HEAD_SPAN, What::JAY_HEAD)?, end, len, options)?;
+        let meta = Meta::open(input.get(tail.meta, What::JAY_META)?, &tail, options, scratch);
+        let meta = meta.map_err(|e| match wrong {
+            // If the metadata is not at the end, the signature is wrong because the end is lost.
+            Some(wrong) if !matches!(e.kind(), Kind::NoRoom | Kind::Missing | Kind::Limit) => wrong,
+            _ => e,
+        })?;
         Ok(File { input, tail, meta })
     }
 

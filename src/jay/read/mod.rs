@@ -29,8 +29,8 @@ use crate::limits::Limits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ReadOptions {
-    /// Whether to read the readable part of a damaged or unusual file. Then only the frame of the metadata must be
-    /// valid. Each column is checked separately when it is read. Names may be invalid or duplicate, buffers may be
+    /// Whether to read the readable part of a damaged or unusual file. Then only one of the signatures and the frame of the
+    /// metadata must be valid. Each column is checked separately when it is read. Names may be invalid or duplicate, buffers may be
     /// anywhere in the file, booleans may be any number, and null counts may be wrong. A string that is not valid UTF-8
     /// counts as missing, and so does a row with invalid offsets. Rows that share characters or child rows are missing
     /// if 256 of them would have more than twice what exists. [`File::problems`] lists the problems.

@@ -52,7 +52,7 @@ impl Tail {
     pub(crate) fn of(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Self> {
         let FileRange { at, .. } = Tail::span(len)?;
         let mut r = Reader::<LittleEndian>::new_at(bytes, at);
-        let size = r.u64(What::JAY_META)?;
+        r.u64(What::JAY_META)?;
         let found = r.at();
         let tail = *r.array::<{ TAIL.len() }>(What::JAY_TAIL)?;
         // The original compares only three bytes. Very old releases wrote another end signature.
@@ -62,6 +62,28 @@ impl Tail {
             let last = u32::from_le_bytes([a, b, c, d]);
             return Err(Error::needing(Kind::Invalid, What::JAY_TAIL, found, last.into()));
         }
+        Tail::unsigned(bytes, len, options)
+    }
+
+    /// Parses both ends of a file of `len` bytes: the ranges [`HEAD_SPAN`] and [`span`](Self::span). In tolerant mode, one
+    /// of the signatures may be wrong if the other one is exact. Returns its error, too.
+    ///
+    /// # Errors
+    /// Errors of the signatures and of the metadata size.
+    pub(crate) fn of_ends(head: &[u8], end: &[u8], len: u64, options: &ReadOptions) -> Result<(Self, Option<Error>)> {
+        match (check_head(head), Tail::of(end, len, options)) {
+            (Err(e), Ok(tail)) if options.tolerant && end.ends_with(&TAIL) => Ok((tail, Some(e))),
+            (Ok(()), Err(e)) if options.tolerant && e.what() == What::JAY_TAIL => {
+                Tail::unsigned(end, len, options).map(|tail| (tail, Some(e))).map_err(|_| e)
+            }
+            (head, tail) => head.and(tail).map(|tail| (tail, None)),
+        }
+    }
+
+    /// Parses the end of a file without a look at its signature.
+    fn unsigned(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Self> {
+        let FileRange { at, .. } = Tail::span(len)?;
+        let size = Reader::<LittleEndian>::new_at(bytes, at).u64(What::JAY_META)?;
         let room = len.saturating_sub(MIN_LEN);
         if size > room {
             return Err(Error::needing(Kind::Truncated, What::JAY_META, at, size));
@@ -112,6 +134,32 @@ mod tests {
             assert!(tail(32, signature, 64, true).is_ok());
         }
         assert!(tail(32, b"\0\0\0\x001JAZ", 64, true).is_err());
+    }
+
+    #[test]
+    fn the_tolerant_need_one_signature() {
+        const BAD: &[u8; 8] = b"\0\0\0\x001JAZ";
+        let ends = |head: &[u8], signature: &[u8], size: u64, tolerant: bool| {
+            let end = [&size.to_le_bytes()[..], signature].concat();
+            let found = Tail::of_ends(head, &end, 64, &ReadOptions { tolerant, ..ReadOptions::DEFAULT });
+            found.map(|(tail, wrong)| (tail.meta.at, wrong.map(|e| e.what()))).map_err(|e| e.what())
+        };
+        for (head, signature, tolerant, found) in [
+            (&HEAD, &TAIL, false, Ok((16, None))),
+            (&HEAD, &TAIL, true, Ok((16, None))),
+            (&HEAD, BAD, true, Ok((16, Some(What::JAY_TAIL)))),
+            (&HEAD, BAD, false, Err(What::JAY_TAIL)),
+            (BAD, &TAIL, true, Ok((16, Some(What::JAY_HEAD)))),
+            (BAD, &TAIL, false, Err(What::JAY_HEAD)),
+            (BAD, BAD, true, Err(What::JAY_HEAD)),
+            // The end of another release is no proof.
+            (BAD, b"\0\0\0\0JAY1", true, Err(What::JAY_HEAD)),
+        ] {
+            assert_eq!(ends(head, signature, 32, tolerant), found, "{head:?} {signature:?} {tolerant}");
+        }
+        // The end is lost: what would be the size of the metadata is any number.
+        assert_eq!(ends(&HEAD, BAD, 1 << 40, true), Err(What::JAY_TAIL));
+        assert_eq!(ends(&HEAD, &TAIL, 1 << 40, true), Err(What::JAY_META));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use core::cmp::Ordering;
 
-use super::tail::Tail;
-use super::{Column, File, Meta, ReadOptions, Stats};
+use super::tail::{Tail, check_head};
+use super::{Column, File, HEAD_SPAN, Meta, ReadOptions, Stats};
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Part as _, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
@@ -47,6 +47,10 @@ impl File<'_> {
     fn problems_of(&self, share: Share, scratch: &mut Scratch<'_>, each: &mut dyn FnMut(Option<usize>, Error)) {
         let options = ReadOptions { tolerant: false, ..ReadOptions::DEFAULT };
         let (tail, meta) = (self.tail(), self.meta());
+        let head = self.input().get(HEAD_SPAN, What::JAY_HEAD).and_then(check_head);
+        if let Err(e) = head {
+            each(None, e);
+        }
         let end = Tail::span(tail.file).and_then(|span| self.input().get(span, What::JAY_TAIL));
         if let Err(e) = end.and_then(|end| Tail::of(end, tail.file, &options)) {
             each(None, e);
