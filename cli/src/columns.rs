@@ -1,6 +1,7 @@
 //! A choice of the columns of a table, with their names, and dates and times as the stored integers.
 
 use std::collections::HashSet;
+use std::io::Write;
 use std::ops::Range;
 
 use pilaster::Result;
@@ -75,6 +76,16 @@ impl Columns {
                 number = number.saturating_add(1);
             }
         }
+    }
+
+    /// Makes names unique for the report of `recover`, and prints a line for each that changes.
+    pub fn rename_doubles(&mut self, out: &mut dyn Write) -> std::result::Result<(), Failure> {
+        let before = self.names.clone();
+        self.make_unique();
+        for (before, name) in before.iter().zip(&self.names).filter(|(before, name)| before != name) {
+            writeln!(out, "renamed: column {before:?} is {name:?}")?;
+        }
+        Ok(())
     }
 
     /// Returns the columns called `wanted`, in this order, or all.

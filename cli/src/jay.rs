@@ -2,15 +2,12 @@
 
 use std::io::Write;
 
-use pilaster::any::{File as AnyFile, Format};
-use pilaster::bytes::Scratch;
+use pilaster::any::File as AnyFile;
 use pilaster::column::{Memory, Part as _};
-use pilaster::jay::{DATA, Field, File, Layout, ReadOptions, Stats, VALIDITY};
+use pilaster::jay::{DATA, Field, File, Layout, Stats, VALIDITY};
 use serde_json::{Value, json};
 
-use crate::args::{Convert, Recover};
 use crate::columns::Columns;
-use crate::convert;
 use crate::digits;
 use crate::dump;
 use crate::failure::{Failure, warn};
@@ -18,7 +15,6 @@ use crate::feed::{Chosen, Windows};
 use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
 use crate::special::Special;
-use crate::target::Target;
 
 impl Special for File<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
@@ -96,16 +92,6 @@ fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)
     let layouts = columns.map(|(k, name)| layout(&file.meta().field(*k)?, Some(name)));
     facts.push(("layout", layouts.collect::<pilaster::Result<_>>()?));
     Ok(facts)
-}
-
-/// `recover`: writes the readable columns to a new file, in which strings that are not UTF-8 are missing.
-pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
-    let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
-    let frame = File::open_input(input.input(), &options, &mut Scratch::new(&mut []))?;
-    let file = AnyFile::Jay(frame);
-    Special::verify(&frame, input, &file)?;
-    let how = Convert { target: how.target.clone(), ..Convert::default() };
-    convert::run(input, &file, 0, (&how, target), Format::Jay, out)
 }
 
 /// Returns minimum and maximum as text.

@@ -1,4 +1,4 @@
-//! Rows of a column that are lost: they are missing in what `recover` writes.
+//! Rows of a column that are lost: they are missing in what `recover` writes. The counts at the end of its report.
 
 use std::ops::Range;
 
@@ -19,6 +19,13 @@ pub fn split(lost: &[Range<u64>], rows: Range<u64>) -> (Range<u64>, bool) {
 pub fn need(rows: &Range<u64>) -> u64 {
     // The widest cell has 32 bytes.
     rows.end.saturating_sub(rows.start).saturating_mul(32).saturating_add(64)
+}
+
+/// Returns the end of a report: the counts that are not 0, each as how, count and what.
+pub fn counted(counts: &[(u64, &str, &str)]) -> String {
+    let counts = counts.iter().filter(|(count, ..)| *count > 0);
+    let texts: Vec<String> = counts.map(|(count, how, what)| format!("{how}: {count} {what}")).collect();
+    if texts.is_empty() { "nothing is lost".to_owned() } else { texts.join(", ") }
 }
 
 /// Returns values of type `ty` for missing rows. A missing list has no elements.

@@ -22,6 +22,7 @@
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
+//! | `jay_recover` | `recover` for Jay |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
@@ -73,6 +74,7 @@ mod info;
 mod interrupt;
 mod jay;
 mod jay_layout;
+mod jay_recover;
 mod json;
 mod lost;
 mod manual;
@@ -235,7 +237,7 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
             let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
             match format {
                 Format::Vortex => only().and_then(|()| vortex_recover::recover(input, (how, target), out)),
-                Format::Jay => only().and_then(|()| jay::recover(input, (how, target), out)),
+                Format::Jay => only().and_then(|()| jay_recover::recover(input, (how, target), out)),
                 _ => rewrite::recover(input, (how, target), out),
             }
         }

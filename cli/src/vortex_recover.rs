@@ -18,6 +18,7 @@ use crate::columns::Columns;
 use crate::convert;
 use crate::failure::Failure;
 use crate::feed::{View, Windows};
+use crate::lost::counted;
 use crate::open::Input;
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
@@ -62,11 +63,7 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
         return Err(Failure::Input("no column can be saved".to_owned()));
     }
     let mut columns = saving.columns(&found);
-    let before = columns.names.clone();
-    columns.make_unique();
-    for (before, name) in before.iter().zip(&columns.names).filter(|(before, name)| before != name) {
-        writeln!(out, "renamed: column {before:?} is {name:?}")?;
-    }
+    columns.rename_doubles(out)?;
     let len = saving.write(&columns, target)?;
     let rows = saving.file.rows()?;
     write!(out, "{}: {rows} rows in {} columns, {len} bytes of {to}", how.target.display(), found.len())?;
@@ -126,19 +123,16 @@ fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), F
 
 /// Returns the end of the last line: the number of everything that is not in the new file, or may be damaged in it.
 fn summary(outcomes: &[Outcome], metadata: usize) -> String {
-    let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add);
+    let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add) as u64;
     let contradicted = |outcome: &Outcome| usize::from(outcome.fate.is_ok() && !outcome.contradicted.is_empty());
-    let counts = [
+    counted(&[
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", "columns"),
         (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
         (count(contradicted), "damaged", "columns or their statistics"),
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))), "left out", "columns"),
         (count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some())), "left out", "time zones"),
-        (metadata, "left out", "entries of user data"),
-    ];
-    let counts = counts.iter().filter(|(count, ..)| *count > 0);
-    let lines: Vec<String> = counts.map(|(count, how, what)| format!("{how}: {count} {what}")).collect();
-    if lines.is_empty() { "nothing is lost".to_owned() } else { lines.join(", ") }
+        (metadata as u64, "left out", "entries of user data"),
+    ])
 }
 
 /// Returns whether a format can store a column and, if it has lists, their elements.
