@@ -15,6 +15,37 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Maximum number of characters that [`named`] shows of a name.
+const SHOWN: usize = 60;
+
+/// Returns a name that may be damaged, for a message: control characters and bytes that are not UTF-8 as escapes, and
+/// only the start of a long name.
+pub fn named(name: impl AsRef<[u8]>) -> String {
+    let mut out = String::new();
+    let mut shown = 0usize;
+    for chunk in name.as_ref().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if shown == SHOWN {
+                return format!("{out}...");
+            }
+            if c.is_control() {
+                out.extend(c.escape_default())
+            } else {
+                out.push(c)
+            }
+            shown = shown.saturating_add(1);
+        }
+        for byte in chunk.invalid() {
+            if shown == SHOWN {
+                return format!("{out}...");
+            }
+            out.push_str(&format!("\\x{byte:02x}"));
+            shown = shown.saturating_add(1);
+        }
+    }
+    out
+}
+
 /// A terminal: control characters other than line feed and tab are written as escapes.
 pub struct Shown<W> {
     to: W,
@@ -85,6 +116,15 @@ mod tests {
     fn control_characters_are_escapes() {
         assert_eq!(escaped("a\u{1b}[2J\u{9b}\n"), "a\\u{1b}[2J\\u{9b}\\n");
         assert!(matches!(escaped("Gürtel °"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_damaged_name_is_short_and_has_no_raw_bytes() {
+        assert_eq!(named("Gürtel °"), "Gürtel °");
+        assert_eq!(named(b"a\n\xff\xfe\x1b\xc3"), "a\\n\\xff\\xfe\\u{1b}\\xc3");
+        assert_eq!(named("x".repeat(60)), "x".repeat(60));
+        assert_eq!(named("é".repeat(61)), "é".repeat(60) + "...");
+        assert_eq!(named([0xff; 255]), "\\xff".repeat(60) + "...");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use pilaster::jay::{Column, File, ReadOptions};
 use crate::args::{Convert, Recover};
 use crate::columns::Columns;
 use crate::convert;
+use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::{View, Windows};
 use crate::lost::counted;
@@ -145,7 +146,7 @@ fn report(frame: &File<'_>, problems: &[Problem], keyless: bool, out: &mut dyn W
                 continue;
             }
             Some((k, "")) => format!("{k}, which has no name"),
-            Some((_, name)) => name.to_owned(),
+            Some((_, name)) => named(name),
         };
         match harm {
             Harm::All => writeln!(out, "lost: column {name}: {why}")?,

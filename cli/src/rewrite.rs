@@ -17,6 +17,7 @@ use pilaster::unstable::limits::Share;
 use crate::args::{Convert, Recover, Try};
 use crate::budget;
 use crate::detect::{start, types};
+use crate::escape::named;
 use crate::failure::{Failure, warn};
 use crate::feed::WINDOW;
 use crate::open::Input;
@@ -259,7 +260,7 @@ fn salvage<E: Endian>(
         bytes = bytes.saturating_add(loss.span.len);
         let of = match loss.name.and_then(|name| found.names.get(name)) {
             Some(name) if name == INDEX_TYPE.as_bytes() => ", the index: no rows".to_owned(),
-            Some(name) => format!(", rows of {}", String::from_utf8_lossy(name)),
+            Some(name) => format!(", rows of {}", named(name)),
             None => String::new(),
         };
         writeln!(out, "lost: {} bytes at {}{of}: {}", loss.span.len, loss.span.at, loss.why)?;

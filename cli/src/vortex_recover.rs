@@ -16,6 +16,7 @@ use crate::args::{Convert, Recover, ToJay};
 use crate::budget;
 use crate::columns::Columns;
 use crate::convert;
+use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::{View, Windows};
 use crate::lost::counted;
@@ -102,6 +103,7 @@ enum Fate {
 /// Prints a line for everything that is not in the new file, and for values that may not be as they were written.
 fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), Failure> {
     for Outcome { name, lost, zone, contradicted, fate, .. } in outcomes {
+        let name = named(name);
         match fate {
             Err(Fate::Lost(why)) => writeln!(out, "lost: column {name}: {why}")?,
             Err(Fate::LeftOut(why)) => writeln!(out, "left out: column {name}{why}")?,

@@ -75,6 +75,31 @@ fn a_damaged_type_extent_wants_the_types_of_another_file() {
     );
 }
 
+/// The name of a damaged extent may be any bytes: a message has them as escapes, and only the first of many.
+#[test]
+fn a_damaged_type_name_is_shown_as_escapes() {
+    let (place, to) = (place("type_name"), target("type_name.ds"));
+    let report = |at: usize, name: &[u8]| {
+        let mut bytes = fs::read("../tests/golden/dataseries/many_extents.ds").unwrap();
+        assert_eq!(bytes[570..583], *b"\x0b\0Log::Sensor");
+        bytes[at..at + name.len()].copy_from_slice(name);
+        let path = place.join("damaged.ds");
+        fs::write(&path, bytes).unwrap();
+        let report = good(&["recover", "--force", path.to_str().unwrap(), &to]);
+        assert!(report.lines().count() == 2 && !report.contains(|c: char| c.is_control() && c != '\n'), "{report:?}");
+        report.split_once(": dataseries extent adler32 at offset 560: ").unwrap().0.to_owned()
+    };
+    let lost = "lost: 344 bytes at 544, rows of";
+    assert_eq!(
+        report(572, b"\n\x1b[2J\xff\xfe\x80\xc3\t\x07"),
+        format!("{lost} \\n\\u{{1b}}[2J\\xff\\xfe\\x80\\xc3\\t\\u{{7}}")
+    );
+    // The length of the name.
+    let long = report(570, &[250]);
+    assert!(long.starts_with(&format!("{lost} Log::Sensor\\u{{0}}\\x90")) && long.ends_with("..."), "{long}");
+    assert!(long.len() < 400, "{long}");
+}
+
 #[test]
 fn files_that_recover_does_not_know() {
     let target = &target("unknown.ds");
