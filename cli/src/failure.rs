@@ -13,6 +13,8 @@ use crate::escape::escaped;
 pub enum Failure {
     /// The call is bad: status 2.
     Usage(String),
+    /// A Filo vector lacks its element type: status 2.
+    Untyped(String),
     /// The input is bad, by an error of the library: status 1.
     Format(pilaster::Error),
     /// The input is bad: status 1.
@@ -21,6 +23,8 @@ pub enum Failure {
     Output(io::Error),
     /// Errors of several files, which were printed: status 1.
     Printed,
+    /// The same of files that only lack an option: status 2.
+    PrintedUsage,
 }
 
 impl Failure {
@@ -78,7 +82,8 @@ pub fn end(done: Result<(), Failure>) -> ExitCode {
         Err(Failure::Output(e)) if e.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             print(&failure);
-            ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
+            let usage = matches!(failure, Failure::Usage(_) | Failure::Untyped(_) | Failure::PrintedUsage);
+            ExitCode::from(if usage { 2 } else { 1 })
         }
     }
 }
@@ -88,8 +93,8 @@ pub fn print(failure: &Failure) {
     match failure {
         Failure::Output(e) => warn(&format!("standard output: {e}")),
         Failure::Format(e) => warn(&e.to_string()),
-        Failure::Input(message) | Failure::Usage(message) => warn(message),
-        Failure::Printed => {}
+        Failure::Input(message) | Failure::Usage(message) | Failure::Untyped(message) => warn(message),
+        Failure::Printed | Failure::PrintedUsage => {}
     }
 }
 

@@ -114,7 +114,7 @@ use args::{Cli, Command, Recover};
 use escape::Shown;
 use failure::{Failure, end};
 use open::Input;
-use sources::Sources;
+use sources::{Sources, barren};
 use special::{Special, special, with_file};
 use target::Target;
 
@@ -164,7 +164,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Opens each file for `act`, and continues after errors. For several files, the last line has their number; if the output
-/// is for a program, the line is on standard error.
+/// is for a program, the line is on standard error. A directory without files is an error.
 fn each(
     sources: &Sources,
     program: bool,
@@ -175,7 +175,10 @@ fn each(
     if let Some(only) = found.only() {
         return with_file(only, |input, file, special| act(input, file, special, out));
     }
-    let mut bad = 0usize;
+    if let (true, [dir]) = (found.files.is_empty() && found.unknown.is_empty(), &found.barren[..]) {
+        return Err(barren(dir));
+    }
+    let (mut bad, mut untyped) = (0usize, 0usize);
     for source in &found.files {
         match with_file(source, |input, file, special| act(input, file, special, out)) {
             Err(failure @ Failure::Output(_)) => return Err(failure),
@@ -183,13 +186,19 @@ fn each(
                 // In the order of the files, wherever the two streams go.
                 out.flush()?;
                 failure::print(&failure);
-                bad = bad.saturating_add(1);
+                let count = if matches!(failure, Failure::Untyped(_)) { &mut untyped } else { &mut bad };
+                *count = count.saturating_add(1);
             }
             Ok(()) => {}
         }
     }
+    out.flush()?;
+    found.barren.iter().for_each(|dir| failure::print(&barren(dir)));
     let files = found.files.len();
-    let mut line = format!("{files} files: {} ok, {bad} bad", files.saturating_sub(bad));
+    let mut line = format!("{files} files: {} ok, {bad} bad", files.saturating_sub(bad).saturating_sub(untyped));
+    if untyped > 0 {
+        line.push_str(&format!(", {untyped} need --type"));
+    }
     if let Some(first) = found.unknown.first() {
         line.push_str(&format!("; {} of unknown format, as {}", found.unknown.len(), first.display()));
     }
@@ -198,7 +207,11 @@ fn each(
     } else {
         writeln!(out, "{}", escape::escaped(&line))?
     }
-    if bad > 0 { Err(Failure::Printed) } else { Ok(()) }
+    match (bad > 0 || !found.barren.is_empty(), untyped > 0) {
+        (false, false) => Ok(()),
+        (false, true) => Err(Failure::PrintedUsage),
+        (true, _) => Err(Failure::Printed),
+    }
 }
 
 /// Copies DataSeries to DataSeries extent by extent; every other conversion is row by row.

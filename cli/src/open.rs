@@ -288,7 +288,7 @@ impl<'s> Input<'s> {
         }
         if *format == Format::Filo && source.element.is_none() {
             let why = "a Filo vector does not store its element type: pass it with --type ELEMENT";
-            return usage(format!("{path}: {why} ({})", fitting(self.bytes()?)));
+            return Err(Failure::Untyped(format!("{path}: {why} ({})", fitting(self.bytes()?))));
         }
         if let Some(Err(e)) = source.dtype.as_deref().map(Dtype::parse) {
             return usage(format!("--dtype {}: {e}", source.dtype.as_deref().unwrap_or_default()));

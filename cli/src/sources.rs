@@ -69,6 +69,26 @@ pub struct Hints {
     pub budget: Budget,
 }
 
+impl Hints {
+    /// Returns the hints that a format has: in a directory, each is for the files of its format.
+    fn for_format(&self, of: Format) -> Self {
+        let Hints { format, element, dtype, sequential, tolerant, budget } = self.clone();
+        Hints {
+            format,
+            element: element.filter(|_| of == Format::Filo),
+            dtype: dtype.filter(|_| of == Format::Bcolz),
+            sequential: sequential && of == Format::DataSeries,
+            tolerant: tolerant && of == Format::Jay,
+            budget: if matches!(of, Format::Filo | Format::Bcolz) { Budget::default() } else { budget },
+        }
+    }
+
+    /// Returns the hints that a bcolz dataset has.
+    fn for_dataset(&self) -> Self {
+        Hints { element: None, dtype: None, sequential: false, ..self.clone() }
+    }
+}
+
 /// The source of the bytes.
 #[derive(Clone, Debug, Default)]
 pub enum Location {
@@ -97,6 +117,8 @@ pub struct Found {
     pub files: Vec<Source>,
     /// Files in directories whose format is unknown.
     pub unknown: Vec<PathBuf>,
+    /// Directories in which no other file was found.
+    pub barren: Vec<PathBuf>,
     /// A directory was searched.
     searched: bool,
 }
@@ -111,15 +133,26 @@ impl Found {
     }
 }
 
+/// Returns the failure of a directory without files that can be read.
+pub fn barren(dir: &Path) -> Failure {
+    let [table, array] = any::BCOLZ_MARKERS;
+    let sought = "DataSeries, Jay, Vortex, Blosc and .filo files are looked for, and bcolz datasets";
+    Failure::of_file(dir, format!("no file of a known format is in it: {sought} (directories with {table} or {array})"))
+}
+
 impl Sources {
     /// Searches the directories that are no datasets, in the order of names.
     pub fn find(&self) -> Result<Found, Failure> {
-        let mut found = Found { files: Vec::new(), unknown: Vec::new(), searched: false };
+        let mut found = Found { files: Vec::new(), unknown: Vec::new(), barren: Vec::new(), searched: false };
         for path in &self.paths {
             match path {
                 Location::Path(path) if path.is_dir() && !is_dataset(path) => {
+                    let before = found.files.len();
                     found.searched = true;
                     self.search(path, &mut found).map_err(|e| Failure::of_file(path, e))?;
+                    if found.files.len() == before {
+                        found.barren.push(path.clone());
+                    }
                 }
                 _ => found.files.push(self.source(path.clone())),
             }
@@ -131,31 +164,39 @@ impl Sources {
         Source { path, hints: self.hints.clone() }
     }
 
-    /// Adds the files below `top`. Links to directories are not followed, so that the search ends.
+    /// Adds the files below `top`. Links to directories in it are not followed, so that the search ends.
     fn search(&self, top: &Path, found: &mut Found) -> io::Result<()> {
         let mut left = vec![top.to_owned()];
         while let Some(path) = left.pop() {
-            let kind = fs::symlink_metadata(&path)?;
+            let kind = if path == top { fs::metadata(&path)? } else { fs::symlink_metadata(&path)? };
             if kind.is_dir() && !is_dataset(&path) {
                 let mut inside = fs::read_dir(&path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
                 // The last one is taken first.
                 inside.sort_by(|a, b| b.cmp(a));
                 left.extend(inside);
-            } else if kind.is_dir() || (path.is_file() && self.is_known(&path)?) {
-                found.files.push(self.source(Location::Path(path)));
+                continue;
+            }
+            let known = if kind.is_dir() {
+                Some(self.hints.for_dataset())
+            } else if path.is_file() {
+                self.known(&path)?
             } else {
-                found.unknown.push(path);
+                None
+            };
+            match known {
+                Some(hints) => found.files.push(Source { path: Location::Path(path), hints }),
+                None => found.unknown.push(path),
             }
         }
         Ok(())
     }
 
-    /// Returns whether the format of a file in a directory is known, by its ends and its name.
-    fn is_known(&self, path: &Path) -> io::Result<bool> {
+    /// Returns the hints for a file in a directory if its format is known, by its ends and its name.
+    fn known(&self, path: &Path) -> io::Result<Option<Hints>> {
         /// Bytes at either end that tell the format.
         const END: u64 = 4096;
         if self.hints.format.is_some() {
-            return Ok(true);
+            return Ok(Some(self.hints.clone()));
         }
         let mut file = File::open(path)?;
         let len = file.metadata()?.len();
@@ -164,7 +205,7 @@ impl Sources {
         file.seek(SeekFrom::Start(len.saturating_sub(END)))?;
         file.take(END).read_to_end(&mut tail)?;
         let name = path.file_name().and_then(|name| name.to_str());
-        Ok(any::detect_ends(&head, &tail, len, name).is_ok())
+        Ok(any::detect_ends(&head, &tail, len, name).ok().map(|format| self.hints.for_format(format)))
     }
 }
 

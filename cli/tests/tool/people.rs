@@ -160,6 +160,70 @@ fn several_files_and_directories_are_told_one_by_one() {
     assert!(line.contains("the columns are  int32, and in") && line.contains("--columns chooses"), "{line}");
 }
 
+/// A directory in which nothing can be read is an error that names it.
+#[test]
+fn a_directory_without_files_is_an_error() {
+    let dir = place("barren");
+    for name in ["empty/inside", "texts", "full"] {
+        fs::create_dir_all(dir.join(name)).unwrap();
+    }
+    fs::write(dir.join("texts/notes.txt"), "no such format").unwrap();
+    fs::copy(golden("dataseries/doublebase.ds"), dir.join("full/a.ds")).unwrap();
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let why = |name: &str| {
+        let sought = "DataSeries, Jay, Vortex, Blosc and .filo files are looked for, and bcolz datasets";
+        let markers = "(directories with __rootdirs__ or meta/sizes)";
+        format!("pilaster: {}: no file of a known format is in it: {sought} {markers}", path(name))
+    };
+    for command in ["verify", "info", "cat", "head"] {
+        assert_eq!(bad(1, &[command, &path("empty")]), why("empty"), "{command}");
+    }
+    // The other files are read.
+    let output = run(&["verify", &path("texts"), &path("full"), &path("empty")]);
+    let lines: Vec<&str> = out(&output).lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with(&path("full/a.ds")), "{output:?}");
+    assert_eq!(lines[1], format!("1 files: 1 ok, 0 bad; 1 of unknown format, as {}", path("texts/notes.txt")));
+    assert_eq!(str::from_utf8(&output.stderr).unwrap(), format!("{}\n{}\n", why("texts"), why("empty")));
+    assert_eq!(output.status.code(), Some(1));
+    // An argument may be a link to a directory.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(dir.join("full"), dir.join("link")).unwrap();
+        assert!(good(&["verify", &path("link")]).ends_with("\n1 files: 1 ok, 0 bad\n"));
+    }
+}
+
+/// Filo vectors do not store their type: without it they are neither valid nor bad.
+#[test]
+fn vectors_in_a_directory_need_their_type() {
+    let dir = place("untyped");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    for name in ["bin_int_readme", "bin_int_u4_na"] {
+        fs::copy(golden(&format!("filo/{name}.filo")), path(&format!("{name}.filo"))).unwrap();
+    }
+    let summary = |args: &[&str]| {
+        let output = run(args);
+        let errors = str::from_utf8(&output.stderr).unwrap().to_owned();
+        (output.status.code().unwrap(), out(&output).lines().last().unwrap().to_owned(), errors)
+    };
+    let top = dir.to_str().unwrap();
+    let (status, line, errors) = summary(&["verify", top]);
+    assert_eq!((status, line.as_str()), (2, "2 files: 0 ok, 0 bad, 2 need --type"));
+    assert!(
+        errors.lines().count() == 2 && errors.lines().all(|line| line.contains("--type ELEMENT (types that fit: "))
+    );
+    assert!(good(&["verify", "--type", "int", top]).ends_with("\n2 files: 2 ok, 0 bad\n"));
+    // The option is for the vectors only; other files have their type.
+    fs::copy(golden("dataseries/doublebase.ds"), path("a.ds")).unwrap();
+    common::copy(golden("bcolz/bound_1").as_ref(), &dir.join("d"));
+    assert!(good(&["verify", "--type", "int", "--no-index", top]).ends_with("\n4 files: 4 ok, 0 bad\n"));
+    assert_eq!(summary(&["verify", top]).1, "4 files: 2 ok, 0 bad, 2 need --type");
+    // A bad file decides about the status.
+    fs::copy(golden("dataseries/damaged/adler_flip.ds"), path("bad.ds")).unwrap();
+    let (status, line, _) = summary(&["verify", top]);
+    assert_eq!((status, line.as_str()), (1, "5 files: 2 ok, 1 bad, 2 need --type"));
+}
+
 /// The line on standard error of a call that fails after rows were printed.
 fn failed_after_rows(args: &[&str]) -> String {
     let output = run(args);
