@@ -50,8 +50,7 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
         let [low, high] = postscript.to_le_bytes();
         let marker = [1, 0, low, high, b'V', b'T', b'X', b'F'];
         if read.load(Ordering::Relaxed) > left {
-            let why =
-                format!("{}: the postscript is not found in the first {left} bytes that were read for it", input.path);
+            let why = format!("the postscript is not found in the first {left} bytes that were read for it");
             return Err(Failure::Input(why));
         }
         let (tail, reader, read) = (tail.clone(), reader.clone(), read.clone());

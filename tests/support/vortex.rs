@@ -133,6 +133,24 @@ pub fn integers(column: &Column<'_>, rows: std::ops::Range<u64>) -> Vec<Option<i
     out
 }
 
+/// A postscript that names four parts of `len` bytes each: the type, the layout, the statistics and the footer at these
+/// offsets.
+pub fn postscript(places: [u64; 4], len: u32) -> Vec<u8> {
+    let [dtype, layout, statistics, footer] = places.map(|offset| {
+        Some(Box::new(owned::PostscriptSegment { offset, length: len, alignment_exponent: 3, ..Default::default() }))
+    });
+    let postscript = owned::Postscript { dtype, layout, statistics, footer, ..Default::default() };
+    Builder::new().finish(postscript, None).to_vec()
+}
+
+/// The type, the layout and the footer of a file without rows.
+pub fn metadata() -> [Vec<u8>; 3] {
+    let root = owned::Layout { row_count: 0, ..Default::default() };
+    let footer = owned::Footer { segment_specs: Some(Vec::new()), ..Default::default() };
+    let dtype = number(owned::PType::I64, false);
+    [dtype, Builder::new().finish(root, None).to_vec(), Builder::new().finish(footer, None).to_vec()]
+}
+
 /// A file of `chunks` chunks of `rows` numbers each, all zero, with `gap` bytes after each chunk. Returns its length, and
 /// the bytes that are not zero with their offsets.
 pub fn chunked(chunks: u64, rows: u64, gap: u64) -> (u64, Vec<(u64, Vec<u8>)>) {

@@ -12,12 +12,18 @@ use super::*;
 
 /// Runs a command. Returns what it printed, the number of bytes that it read, and the most memory that it took, in MiB.
 fn measured(args: &[&str]) -> (String, u64, u64) {
+    let (output, bytes, memory) = measured_call(args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
+    (out(&output).to_owned(), bytes, memory)
+}
+
+/// The same of a call that may fail, with its output. The numbers are in the first line on standard error.
+fn measured_call(args: &[&str]) -> (Output, u64, u64) {
     let output = pilaster().args(args).env("PILASTER_BYTES_READ", "1").output().unwrap();
     let line = str::from_utf8(&output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {line}");
     let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
-    let (bytes, kib) = (numbers.next().unwrap(), numbers.next().unwrap());
-    (out(&output).to_owned(), bytes, kib >> 10)
+    let (bytes, kib) = (numbers.next().expect(line), numbers.next().expect(line));
+    (output, bytes, kib >> 10)
 }
 
 /// Replaces the numbers `from` in `bytes`.
@@ -301,6 +307,71 @@ fn recover_vortex_of_gigabytes() {
         let rows = |from: u64| good(&["cat", &to, "--rows", &format!("{}..{}", from - 1, from + 1)]);
         assert_eq!((rows(first), rows(last)), ("a\n0\n\n".to_owned(), "a\n\n0\n".to_owned()));
     }
+    fs::remove_file(path).unwrap();
+}
+
+/// Maximum size in bytes of a part of the metadata, and of what is searched besides the length of the file.
+const PART: u64 = 32 << 20;
+const SEARCHED: u64 = 256 << 20;
+
+/// Writes `count` postscripts at offset `at` of a sparse file. The last eight name parts that are too long, each of the
+/// others four parts that must be read before one of them proves to be wrong.
+fn put_postscripts(file: &mut File, at: u64, count: usize) {
+    let places = [1, 2, 3, 4].map(|k| k * 2 * PART);
+    // The statistics are zeros, which are no table.
+    for (at, part) in [places[0], places[1], places[3]].into_iter().zip(build::metadata()) {
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(&part).unwrap();
+    }
+    let [plausible, long] = [PART, 2 * GIB].map(|len| build::postscript(places, u32::try_from(len).unwrap()));
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(&[plausible.repeat(count - 8), long.repeat(8)].concat()).unwrap();
+}
+
+/// The end marker of a hostile file is lost, and any number of places lead to metadata: the search reads a bounded number of
+/// bytes, and holds few of them.
+#[test]
+fn the_search_for_the_end_of_a_hostile_vortex_file_is_bounded() {
+    const COUNT: usize = 300;
+    let (len, path, to) = (3 * GIB, target("hostile_end.vortex"), target("hostile_end.jay"));
+    let mut file = File::create(&path).unwrap();
+    file.write_all(b"VTXF").unwrap();
+    put_postscripts(&mut file, len - 60_000, COUNT);
+    file.set_len(len).unwrap();
+    drop(file);
+    // Without a limit, the search reads ten times as much.
+    let most = len + SEARCHED;
+    assert!(4 * PART * (COUNT as u64 - 8) > 10 * most);
+    let (output, bytes, memory) = measured_call(&["recover", &path, &to]);
+    let said = str::from_utf8(&output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{output:?}");
+    let why =
+        format!("\npilaster: {path}: the postscript is not found in the first {most} bytes that were read for it\n");
+    assert!(said.ends_with(&why), "{said}");
+    // The parts of one more postscript are read, and the end of the file.
+    assert!((most..most + 4 * PART + (1 << 20)).contains(&bytes), "{bytes}");
+    assert!(memory < 4 * 32 + 64, "{memory} MiB");
+    assert!(!Path::new(&to).exists());
+    fs::remove_file(path).unwrap();
+}
+
+/// The end of a file is found behind some postscripts that are wrong.
+#[test]
+fn the_end_of_a_vortex_file_is_found_behind_wrong_postscripts() {
+    let (len, pieces) = build::chunked(3, 1000, GIB);
+    let (path, to) = (target("wrong_ends.vortex"), target("wrong_ends.jay"));
+    let mut file = File::create(&path).unwrap();
+    for (at, bytes) in pieces {
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(&bytes).unwrap();
+    }
+    put_postscripts(&mut file, len - 8, 12);
+    drop(file);
+    let (text, bytes, memory) = measured(&["recover", &path, &to]);
+    assert!(text.starts_with("damaged: the end marker, no rows: "), "{text}");
+    assert!(text.contains(": 3000 rows in 1 columns, ") && text.ends_with("; nothing is lost\n"), "{text}");
+    // The parts of four postscripts, and of another place whose bytes lead to them by chance.
+    assert!((16 * PART..24 * PART).contains(&bytes) && memory < 4 * 32 + 64, "{bytes} bytes, {memory} MiB");
     fs::remove_file(path).unwrap();
 }
 
