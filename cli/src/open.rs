@@ -288,7 +288,10 @@ impl<'s> Input<'s> {
         }
         if *format == Format::Filo && source.element.is_none() {
             let why = "a Filo vector does not store its element type: pass it with --type ELEMENT";
-            return Err(Failure::Untyped(format!("{path}: {why} ({})", fitting(self.bytes()?))));
+            let fitting = fitting(self.bytes()?);
+            let line = format!("{path}: {why} ({fitting})");
+            // If no type fits, the option does not help.
+            return Err(if fitting == NONE_FITS { Failure::Usage(line) } else { Failure::Untyped(line) });
         }
         if let Some(Err(e)) = source.dtype.as_deref().map(Dtype::parse) {
             return usage(format!("--dtype {}: {e}", source.dtype.as_deref().unwrap_or_default()));
@@ -438,12 +441,15 @@ fn spool(mut from: impl Read) -> io::Result<Content> {
     Ok(Content::Ranges(Box::new(ranges)))
 }
 
+/// What [`fitting`] returns for bytes that are no Filo vector.
+const NONE_FITS: &str = "no element type fits";
+
 /// Returns the element types as which these bytes can be opened, for the error text.
 fn fitting(bytes: &[u8]) -> String {
     let fits = |element: &Element| Vector::open(bytes, *element).is_ok();
     let names: Vec<_> = Element::ALL.into_iter().filter(fits).map(Element::name).collect();
     match names.as_slice() {
-        [] => "no element type fits".to_owned(),
+        [] => NONE_FITS.to_owned(),
         names => format!("types that fit: {}", names.join(", ")),
     }
 }

@@ -218,10 +218,12 @@ fn vectors_in_a_directory_need_their_type() {
     common::copy(golden("bcolz/bound_1").as_ref(), &dir.join("d"));
     assert!(good(&["verify", "--type", "int", "--no-index", top]).ends_with("\n4 files: 4 ok, 0 bad\n"));
     assert_eq!(summary(&["verify", top]).1, "4 files: 2 ok, 0 bad, 2 need --type");
-    // A bad file decides about the status.
+    // A bad file decides about the status. A vector to which no type fits is bad, too.
     fs::copy(golden("dataseries/damaged/adler_flip.ds"), path("bad.ds")).unwrap();
-    let (status, line, _) = summary(&["verify", top]);
-    assert_eq!((status, line.as_str()), (1, "5 files: 2 ok, 1 bad, 2 need --type"));
+    fs::write(path("bad.filo"), [0xff; 9]).unwrap();
+    let (status, line, errors) = summary(&["verify", top]);
+    assert_eq!((status, line.as_str()), (1, "6 files: 2 ok, 2 bad, 2 need --type"));
+    assert!(errors.contains("bad.filo: ") && errors.contains("(no element type fits)"), "{errors}");
 }
 
 /// The line on standard error of a call that fails after rows were printed.
