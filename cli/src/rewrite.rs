@@ -24,7 +24,7 @@ use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special as _;
 use crate::target::Target;
-use crate::threads::in_turns;
+use crate::threads::{Turn, in_turns};
 
 /// `convert`: copies the rows extent by extent with other options.
 pub fn convert(
@@ -62,7 +62,7 @@ fn largest(file: &AnyFile<'_>) -> Result<u64, Failure> {
     Ok(most)
 }
 
-/// Rewrites a file by several threads. Each makes a share of the extents.
+/// Rewrites a file by several threads. Each makes a share of the extents. If no thread starts, the calling one makes all.
 fn by_threads(
     threads: usize,
     file: &AnyFile<'_>,
@@ -71,8 +71,8 @@ fn by_threads(
     compress: &Smallest,
     progress: &mut dyn FnMut(),
 ) -> Result<u64, Failure> {
-    let work = |number: usize, pass: &dyn Fn(Vec<u8>) -> io::Result<()>| {
-        let (mut begun, share) = (false, Share { number: number as u64, of: threads as u64 });
+    let work = |(number, of): Turn, pass: &dyn Fn(Vec<u8>) -> io::Result<()>| {
+        let (mut begun, share) = (false, Share { number: number as u64, of: of as u64 });
         let each = |sink: &mut IoSink<Vec<u8>>| {
             let bytes = std::mem::take(&mut sink.0);
             // Header and types are written by the thread that joins the shares.
@@ -89,6 +89,10 @@ fn by_threads(
     let mut failed = None;
     let done = target.fill(|sink| {
         in_turns(threads, work, |next| {
+            let Some(next) = next else {
+                let (order, repack) = changes;
+                return write::rewrite(file, order, repack, sink, compress.clone(), |_| progress());
+            };
             join(file, changes, sink, compress.clone(), || {
                 progress();
                 next().map_err(|failure| {

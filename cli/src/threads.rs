@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use clap::Args;
@@ -190,39 +190,60 @@ fn here<P, S, R>(
     Ok(())
 }
 
-/// Does the same work on `threads` threads, which write results in turns: the first result of the first thread comes
-/// first, then the first one of the second thread. `work` is called with the number of its thread, and a function that
-/// passes on a result. `take` is called with a function that returns the next result.
+/// The number of a thread, and the number of threads that do the work.
+pub type Turn = (usize, usize);
+
+/// Returns the next result, or `None` after the last one.
+pub type Next<'n> = &'n mut dyn FnMut() -> Result<Option<Vec<u8>>, Failure>;
+
+/// Does the same work on at most `threads` threads, which write results in turns: the first result of the first thread
+/// comes first, then the first one of the second thread. `work` is called with the number of its thread and the number of
+/// threads, and a function that passes on a result. `take` is called with a function that returns the next result. If the
+/// system refuses threads, those that it gives do the work. If it gives none, `take` is called with `None`: the calling
+/// thread has to do all the work.
 pub fn in_turns<R>(
     threads: usize,
-    work: impl Fn(usize, &dyn Fn(Vec<u8>) -> io::Result<()>) -> Result<(), Failure> + Sync,
-    take: impl FnOnce(&mut dyn FnMut() -> Result<Option<Vec<u8>>, Failure>) -> R,
+    work: impl Fn(Turn, &dyn Fn(Vec<u8>) -> io::Result<()>) -> Result<(), Failure> + Sync,
+    take: impl FnOnce(Option<Next<'_>>) -> R,
+) -> R {
+    turns((0..threads).map(|_| thread::Builder::new()), work, take)
+}
+
+/// [`in_turns`] on threads that are started in these ways.
+fn turns<R>(
+    threads: impl Iterator<Item = thread::Builder>,
+    work: impl Fn(Turn, &dyn Fn(Vec<u8>) -> io::Result<()>) -> Result<(), Failure> + Sync,
+    take: impl FnOnce(Option<Next<'_>>) -> R,
 ) -> R {
     /// Maximum number of results of a thread that wait.
     const RESULTS: usize = 2;
+    // The share of a thread depends on how many were started, so each waits for that number.
+    let all = OnceLock::new();
     thread::scope(|scope| {
         let mut turns = VecDeque::new();
-        for number in 0..threads {
+        for thread in threads {
             let (to, from) = sync_channel(RESULTS);
-            let (work, failed) = (&work, to.clone());
-            let started = thread::Builder::new().spawn_scoped(scope, move || {
+            let (work, all, number) = (&work, &all, turns.len());
+            let started = thread.spawn_scoped(scope, move || {
                 let pass = |bytes| to.send(Ok(bytes)).map_err(|_| io::ErrorKind::BrokenPipe.into());
-                if let Err(failure) = work(number, &pass) {
+                if let Err(failure) = work((number, *all.wait()), &pass) {
                     // After an error of another thread, no thread receives it.
                     let _ = to.send(Err(failure));
                 }
             });
-            if let Err(e) = started {
-                let why = format!("no thread can be started: {e} (--threads 1 needs none)");
-                // It is the first result, for which there is room.
-                let _ = failed.send(Err(Failure::Input(why)));
+            if started.is_ok() {
+                turns.push_back(from);
             }
-            turns.push_back(from);
         }
-        take(&mut || {
+        // It is set only here.
+        let _ = all.set(turns.len());
+        if turns.is_empty() {
+            return take(None);
+        }
+        take(Some(&mut || {
             turns.rotate_left(1);
             turns.back().and_then(|from: &Receiver<_>| from.recv().ok()).transpose()
-        })
+        }))
     })
 }
 
@@ -309,6 +330,33 @@ mod tests {
         let (all, done) = run(9);
         assert_eq!(all, [1, 2, 3, 4]);
         assert!(matches!(done, Err(Failure::Printed)));
+    }
+
+    /// Threads that the system refuses take no turn; the others share the work.
+    #[test]
+    fn results_come_in_turns_of_the_threads_that_start() {
+        // The `refused` threads ask for a stack that no address space has.
+        let taken = |refused: &[usize]| {
+            let builder = |k| match refused.contains(&k) {
+                true => thread::Builder::new().stack_size(usize::MAX / 4),
+                false => thread::Builder::new(),
+            };
+            let work = |(number, of): Turn, pass: &dyn Fn(Vec<u8>) -> io::Result<()>| {
+                Ok((number..20).step_by(of).try_for_each(|k| pass(vec![k as u8, of as u8]))?)
+            };
+            turns((0..3).map(builder), work, |next| {
+                let next = next?;
+                let mut all = Vec::new();
+                while let Some(bytes) = next().unwrap() {
+                    all.push((bytes[0], bytes[1]));
+                }
+                Some(all)
+            })
+        };
+        for (refused, of) in [(&[][..], 3), (&[1], 2), (&[0, 2], 1)] {
+            assert_eq!(taken(refused), Some((0..20).map(|k| (k, of)).collect()), "{refused:?}");
+        }
+        assert_eq!(taken(&[0, 1, 2]), None);
     }
 
     #[test]
