@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
+use std::path::is_separator;
 use std::process::ExitCode;
 
 use pilaster::any::FileError;
@@ -33,11 +34,17 @@ impl Failure {
         Failure::Input(format!("{}: {error}", path.display()))
     }
 
-    /// Returns the failure with the name of the file that it is about.
+    /// Returns the failure with the name of the file that it is about. An error of a file of a dataset begins with the
+    /// path of the dataset already.
     pub fn of(self, path: impl fmt::Display) -> Self {
+        let path = path.to_string();
+        let is_named = |message: &str| {
+            let rest = message.strip_prefix(&path);
+            rest.is_some_and(|rest| path.ends_with(is_separator) || rest.starts_with(|c| c == ':' || is_separator(c)))
+        };
         match self {
             Failure::Format(e) => Failure::Input(format!("{path}: {e}")),
-            Failure::Input(message) => Failure::Input(format!("{path}: {message}")),
+            Failure::Input(message) if !is_named(&message) => Failure::Input(format!("{path}: {message}")),
             other => other,
         }
     }

@@ -158,7 +158,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
             input.report();
             done.map_err(|failure| input.failure(failure).of(&how.source.path))
         }
-        Command::Edit(how) => edit::run(how, out).map_err(|failure| failure.of(&how.source.path)),
+        Command::Edit(how) => edit::run(how, out),
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),
     }
 }

@@ -70,9 +70,7 @@ impl<'s> Input<'s> {
                 let content = if is_dataset(at) {
                     Content::Dataset(Box::new(dataset(source, at, tolerant, &mut lacks)?))
                 } else if at.is_dir() {
-                    let [table, array] = any::BCOLZ_MARKERS;
-                    let why = format!("a directory, but no bcolz dataset: it has neither {table} nor {array}");
-                    return Err(Failure::Input(why));
+                    return Err(Failure::Input(no_dataset()));
                 } else {
                     match opened(at) {
                         Ok(content) => content,
@@ -307,6 +305,12 @@ const LIMITED: &str =
 fn limited(source: &Source, format: Format, recover: bool) -> bool {
     let never = matches!(format, Format::Filo | Format::Bcolz);
     source.budget.is_given() && (never || recover && format == Format::Jay)
+}
+
+/// Returns what is wrong with a directory that is no dataset.
+pub fn no_dataset() -> String {
+    let [table, array] = any::BCOLZ_MARKERS;
+    format!("a directory, but no bcolz dataset: it has neither {table} nor {array}")
 }
 
 /// Opens a dataset. If `tolerant`, prints problems on standard error, and counts in `lacks` what cannot be read.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use pilaster::dataseries::Order;
+use pilaster::unstable::meta::json::Json;
 
 use crate::sieve::Conditions;
 use crate::sources::{Source, Sources, one_of};
@@ -256,8 +257,8 @@ pub struct Edit {
     /// Remove an attribute
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub remove_attr: Vec<String>,
-    /// Set an attribute to a value in JSON
-    #[arg(long, value_name = "NAME=JSON", value_parser = pair, allow_hyphen_values = true)]
+    /// Set an attribute to a value in JSON; a text is in double quotes: 'unit="m"'
+    #[arg(long, value_name = "NAME=JSON", value_parser = attribute, allow_hyphen_values = true)]
     pub set_attr: Vec<(String, String)>,
 }
 
@@ -274,6 +275,17 @@ fn rows(text: &str) -> Result<Range<u64>, String> {
 fn pair(text: &str) -> Result<(String, String), &'static str> {
     let (name, value) = text.split_once('=').ok_or("there is no = in it")?;
     Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A name, and the JSON text after the first equals sign.
+fn attribute(text: &str) -> Result<(String, String), String> {
+    let (name, value) = pair(text)?;
+    let mut json = Json::new(value.as_bytes());
+    if json.skip().and_then(|()| json.end()).is_ok() {
+        return Ok((name, value));
+    }
+    let quoted = format!("{name}={}", serde_json::Value::from(&*value)).replace('\'', "'\\''");
+    Err(format!("{value:?} is not JSON; a text is in double quotes: --set-attr '{quoted}'"))
 }
 
 fn start(text: &str) -> Result<(u64, PathBuf), String> {

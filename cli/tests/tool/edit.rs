@@ -84,7 +84,7 @@ fn rows_are_overwritten() {
     good(&["edit", "--type", "int", "--overwrite", &format!("6={numbers}"), array]);
     assert_eq!(rows(array, "6.."), before);
     let why = bad(1, &["edit", "--type", "int", "--overwrite", &format!("7={numbers}"), array]);
-    assert!(why.contains("meta/sizes: row 150 does not exist, there are 150"), "{why}");
+    assert!(why.contains("--overwrite writes rows 7..151, and ") && why.contains(" has 150 rows (--resize"), "{why}");
     assert_eq!(rows(array, "6.."), before);
 }
 
@@ -96,27 +96,42 @@ fn edits_that_are_refused() {
     let object = &copied("object", "edit_refused_object");
     let (add, over) = (format!("x={array}"), format!("0={array}"));
     let missing = "../tests/golden/jay/alltypes_n5.jay";
+    // A column with as many rows as the table.
+    let one = &target("edit_refused_one.ds");
+    good(&["convert", "--columns", "id", dir, one]);
     let before = [dir, array, object].map(|dir| dump(&[dir]));
-    let cases: [(i32, &[&str], &[&str]); 15] = [
+    let [refused, taken, rows] = [": there is no column", "there is a column", "has 144 rows, and the columns of"];
+    let (directory, quoted) = (Path::new(dir).parent().unwrap().to_str().unwrap(), "--set-attr 'a=\"it'\\''s\"'");
+    let cases: [(i32, &[&str], &[&str]); 23] = [
         (2, &[dir], &["nothing to change"]),
         (2, &["--trim", "1", "-"], &["not standard input"]),
-        (1, &["--trim", "1", missing], &["meta/sizes"]),
-        (1, &["--trim", "334", dir], &["bcolz row count", "334", "333"]),
+        (1, &["--trim", "1", missing], &["a file, and edit changes bcolz datasets", "pilaster convert"]),
+        (1, &["--trim", "1", directory], &["no bcolz dataset", "neither __rootdirs__ nor meta/sizes"]),
+        (1, &["--trim", "1", "absent"], &["pilaster: absent: No such file"]),
+        (1, &["--trim", "334", dir], &["--trim 334 removes more rows than there are: 333"]),
         (1, &["--resize", "5", object], &["objects have no default value"]),
-        (1, &["--drop-column", "no", dir], &["__rootdirs__", "no"]),
-        (1, &["--drop-column", "no", array], &["__rootdirs__"]),
-        (1, &["--add-column", &add, dir], &["meta/sizes: bcolz row count", "333", "144"]),
-        (1, &["--add-column", "x=absent", dir], &["absent: "]),
-        (2, &["--add-column", &format!("x={dir}"), dir], &["there is no column \"x\"", "id, price"]),
+        (1, &["--resize", "9000000000000", dir], &["--resize 9000000000000 is too much", "1099511627776"]),
+        (1, &["--drop-column", "no", dir], &[refused, "\"no\"; there are id, price"]),
+        (1, &["--drop-column", "no", array], &["a single array"]),
+        (1, &["--add-column", &add, array], &["a single array"]),
+        (1, &["--add-column", &add, dir], &["refused_array: column \"x\"", rows, "refused have 333 (--resize"]),
+        (1, &["--add-column", "x=absent", dir], &["pilaster: absent: No such file"]),
+        (2, &["--add-column", &format!("x={dir}"), dir], &[refused, "\"x\"; there are id, price"]),
+        (1, &["--add-column", &format!("price={array}"), dir], &[taken, "\"price\" already (--drop-column"]),
+        (1, &["--add-column", &format!("/={one}"), dir], &["no column can be called \"/\"", "contains no /"]),
         (2, &["--overwrite", &over, dir], &["has no column", "id, price"]),
-        (2, &["--overwrite", &format!("0={missing}"), dir], &["has no column"]),
+        (2, &["--overwrite", &format!("0={missing}"), dir], &["alltypes_n5.jay: ", "has no column"]),
         (1, &["--overwrite", &format!("0={object}"), array], &["another type or shape"]),
+        (1, &["--overwrite", &format!("1={dir}"), dir], &["rows 1..334, and", "has 333 rows (--resize"]),
         (1, &["--remove-attr", "no", dir], &["__attrs__", "no"]),
-        (1, &["--set-attr", "a=b", dir], &["__attrs__", "json"]),
+        (2, &["--set-attr", "a=m", dir], &["\"m\" is not JSON", "double quotes: --set-attr 'a=\"m\"'"]),
+        (2, &["--set-attr", "a=it's", dir], &["\"it's\" is not JSON", quoted]),
     ];
     for (status, args, parts) in cases {
         let why = bad(status, &[&["edit"], args].concat());
         assert!(parts.iter().all(|part| why.contains(part)), "{args:?}: {why}");
+        let [.., path] = args else { unreachable!() };
+        assert!(!why.contains("pilaster-new") && !why.contains(&format!("{path}: {path}")), "{why}");
         assert_eq!([dir, array, object].map(|dir| dump(&[dir])), before, "{args:?}");
         assert!(fs::read_dir(dir).unwrap().all(|entry| !entry.unwrap().path().to_str().unwrap().contains("pilaster")));
     }
