@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::common;
-use crate::{bad, dump, good, target};
+use crate::{bad, dump, good, place, target};
 
 /// Returns a copy of a golden dataset.
 fn copied(golden: &str, name: &str) -> String {
@@ -101,12 +101,11 @@ fn edits_that_are_refused() {
     good(&["convert", "--columns", "id", dir, one]);
     let before = [dir, array, object].map(|dir| dump(&[dir]));
     let [refused, taken, rows] = [": there is no column", "there is a column", "has 144 rows, and the columns of"];
-    let (directory, quoted) = (Path::new(dir).parent().unwrap().to_str().unwrap(), "--set-attr 'a=\"it'\\''s\"'");
-    let cases: [(i32, &[&str], &[&str]); 23] = [
+    let quoted = "--set-attr 'a=\"it'\\''s\"'";
+    let cases: [(i32, &[&str], &[&str]); 22] = [
         (2, &[dir], &["nothing to change"]),
         (2, &["--trim", "1", "-"], &["not standard input"]),
         (1, &["--trim", "1", missing], &["a file, and edit changes bcolz datasets", "pilaster convert"]),
-        (1, &["--trim", "1", directory], &["no bcolz dataset", "neither __rootdirs__ nor meta/sizes"]),
         (1, &["--trim", "1", "absent"], &["pilaster: absent: No such file"]),
         (1, &["--trim", "334", dir], &["--trim 334 removes more rows than there are: 333"]),
         (1, &["--resize", "5", object], &["objects have no default value"]),
@@ -135,6 +134,14 @@ fn edits_that_are_refused() {
         assert_eq!([dir, array, object].map(|dir| dump(&[dir])), before, "{args:?}");
         assert!(fs::read_dir(dir).unwrap().all(|entry| !entry.unwrap().path().to_str().unwrap().contains("pilaster")));
     }
+    // A directory of datasets is no dataset, and nothing in it is removed.
+    let beside = place("edit_no_dataset");
+    for name in ["d.pilaster-new", "e.pilaster-new.partial", "d.pilaster-old", "d"] {
+        fs::create_dir(beside.join(name)).unwrap();
+    }
+    let why = bad(1, &["edit", "--trim", "1", beside.to_str().unwrap()]);
+    assert!(why.contains("no bcolz dataset") && why.contains("neither __rootdirs__ nor meta/sizes"), "{why}");
+    assert_eq!(fs::read_dir(&beside).unwrap().count(), 4);
     // What an interrupted edit left is removed.
     for left in ["column.pilaster-new", "column.pilaster-new.partial", "id.pilaster-old"] {
         fs::create_dir(format!("{dir}/{left}")).unwrap();

@@ -110,10 +110,15 @@ fn base(path: &Path) -> Option<&str> {
     [OLD, NEW].iter().find_map(|suffix| name.strip_suffix(suffix)).filter(|name| !name.is_empty())
 }
 
-/// Reverts an interrupted [`replace`] of a dataset or of one of its arrays, and removes what it left.
+/// Reverts an interrupted [`replace`] of a dataset or of one of its arrays, and removes what it left. Changes nothing in a
+/// directory that is no dataset.
 pub(super) fn settle<D: Disk>(files: &mut Files<D>, dir: &Path) -> Result<(), Failure> {
     let dir = resolved(dir);
     restore(files, &dir)?;
+    // In another directory, these names may be those of datasets that are being edited.
+    if !["__rootdirs__", "meta/sizes"].iter().any(|file| dir.join(file).exists()) {
+        return Ok(());
+    }
     let entries = fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path());
     for left in entries.filter(|path| is_left(path)).collect::<BTreeSet<_>>() {
         restore(files, &dir.join(base(&left).unwrap_or_default()))?;
