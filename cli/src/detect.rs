@@ -41,7 +41,7 @@ fn format(input: &Input<'_>, source: &Source, recover: Option<&Recover>) -> Resu
         (Err(e), None) => {
             let found = foreign::name(end(4096, 0).unwrap_or_default()).map(|name| format!("the file is {name}; "));
             let (found, help) = (found.unwrap_or_default(), help(input, recover.is_some()));
-            Err(Failure::Input(format!("{found}{e}: unknown format ({help})")))
+            Err(Failure::Input(format!("{found}unknown format: {e} ({help})")))
         }
     }
 }
@@ -71,7 +71,7 @@ fn help(input: &Input<'_>, recover: bool) -> String {
         (true, true) => "no DataSeries types, no Jay and no Vortex metadata are found; --types takes those of a \
                          DataSeries file from an intact one"
             .to_owned(),
-        (true, false) => "a Filo vector has no signature: --type ELEMENT reads it".to_owned(),
+        (true, false) => "a Filo vector has no magic number: if it is one, --type ELEMENT reads it".to_owned(),
         (false, true) => format!("{} fits, if the magic number is damaged", ways.join(" or ")),
         (false, false) => format!("if the magic number is damaged, {}", ways.join(", or ")),
     }

@@ -20,6 +20,8 @@ pub enum Failure {
     Format(pilaster::Error),
     /// The input is bad: status 1.
     Input(String),
+    /// Writing the target failed, which the message names: status 1.
+    Target(String),
     /// Writing to standard output failed: status 1, or 0 if its reader has closed it.
     Output(io::Error),
     /// Errors of several files, which were printed: status 1.
@@ -100,7 +102,9 @@ pub fn print(failure: &Failure) {
     match failure {
         Failure::Output(e) => warn(&format!("standard output: {e}")),
         Failure::Format(e) => warn(&e.to_string()),
-        Failure::Input(message) | Failure::Usage(message) | Failure::Untyped(message) => warn(message),
+        Failure::Input(message) | Failure::Usage(message) | Failure::Untyped(message) | Failure::Target(message) => {
+            warn(message);
+        }
         Failure::Printed | Failure::PrintedUsage => {}
     }
 }

@@ -79,29 +79,30 @@ impl<'p> Target<'p> {
     ///
     /// # Errors
     /// [`Failure::Usage`] for a file that exists, without `force`, and for anything else that exists: a directory, a
-    /// device, a pipe, or a link to one or to nothing.
+    /// device, a pipe, or a link to one or to nothing. [`Failure::Target`] if its directory does not exist.
     pub fn file(path: &'p Path, force: bool) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {
             return Ok(Target { path, place: Place::Stdout });
         }
+        has_directory(path)?;
         let refuse = |why: &str| Err(Failure::Usage(format!("{} {why}", path.display())));
         let is_link = match fs::symlink_metadata(path) {
             Ok(found) => found.is_symlink(),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Ok(Target { path, place: Place::File { at: path.into(), old: None } });
             }
-            Err(e) => return Err(Failure::of_file(path, e)),
+            Err(e) => return Err(broken(path, e)),
         };
         let at = match is_link {
             true => match fs::canonicalize(path) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {
                     return refuse("is a link to a file that does not exist");
                 }
-                at => at.map_err(|e| Failure::of_file(path, e))?,
+                at => at.map_err(|e| broken(path, e))?,
             },
             false => path.into(),
         };
-        let old = fs::metadata(&at).map_err(|e| Failure::of_file(path, e))?;
+        let old = fs::metadata(&at).map_err(|e| broken(path, e))?;
         if !old.is_file() {
             let kind = if old.is_dir() { "a directory" } else { "no plain file" };
             return refuse(&format!("is {kind}, which is not replaced (- is standard output)"));
@@ -121,17 +122,18 @@ impl<'p> Target<'p> {
     /// Checks that nothing has the name of the directory to write, unless the caller appends to it.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if anything has, or for `-`.
+    /// [`Failure::Usage`] if anything has, or for `-`; [`Failure::Target`] if the directory around it does not exist.
     pub fn directory(path: &'p Path, append: bool) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {
             let why = "a bcolz dataset is a directory, which standard output cannot take";
             return Err(Failure::Usage(why.to_owned()));
         }
+        has_directory(path)?;
         match fs::symlink_metadata(path) {
             Ok(_) if append => Ok(Target { path, place: Place::Directory }),
             Ok(_) => Err(Failure::Usage(format!("{} exists; a dataset is written to a new directory", path.display()))),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Target { path, place: Place::Directory }),
-            Err(e) => Err(Failure::of_file(path, e)),
+            Err(e) => Err(broken(path, e)),
         }
     }
 
@@ -143,7 +145,7 @@ impl<'p> Target<'p> {
         match self.place {
             Place::Stdout => Failure::Output(e),
             Place::Nowhere(most) => Error::needing(Kind::Limit, What::MAX_FILE_DECODED, 0, most).into(),
-            _ => Failure::of_file(self.path, e),
+            _ => broken(self.path, e),
         }
     }
 
@@ -253,6 +255,26 @@ fn named(prefix: &str) -> Builder<'_, 'static> {
 /// Returns the directory of `path`.
 fn beside(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Checks that the directory of `path` exists.
+fn has_directory(path: &Path) -> Result<(), Failure> {
+    let dir = beside(path);
+    let why = match fs::metadata(dir) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => format!("{} is not a directory", dir.display()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => format!("the directory {} does not exist", dir.display()),
+        Err(e) => format!("{}: {e}", dir.display()),
+    };
+    Err(Failure::Target(format!("{}: cannot be written: {why}", path.display())))
+}
+
+/// Returns the failure of writing `path`. The message does not contain the temporary name.
+fn broken(path: &Path, e: io::Error) -> Failure {
+    let text = e.to_string();
+    // An error of `tempfile` ends with the path.
+    let why = if e.get_ref().is_some() { text.split(" at path \"").next().unwrap_or(&text) } else { &text };
+    Failure::Target(format!("{}: cannot be written: {why}", path.display()))
 }
 
 /// Gives `file` the permissions of the file that it replaces, and its owner and group if the system allows that.

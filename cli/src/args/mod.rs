@@ -51,6 +51,8 @@ pub enum Command {
     /// With --verbose also how they are stored, and how many values are missing.
     Info(Info),
     /// Prints the first rows
+    ///
+    /// The rows of several files are one table, as in cat, of which these are the first ones.
     #[command(after_long_help = TEXT_FORMS)]
     Head(Text),
     /// Prints all rows, as a table, CSV or JSON lines
@@ -379,6 +381,8 @@ mod tests {
             ("cat", ["not provided", "<FILE>"]),
             ("info -n 3 x", ["unexpected argument", "'-n'"]),
             ("cat --format-out xml x", ["'xml'", "table, csv, jsonl"]),
+            ("convert --format-out ds x y", ["'ds'", "filo, dataseries, jay, bcolz, vortex"]),
+            ("cat --max-rows 10x y", ["'10x'", "10k is 10 * 1024, also M, G and T"]),
             ("cat --until noon x", ["'noon' for '--until <T>'", "a time is a date"]),
             ("cat --rows 1..x f", ["'1..x'", "neither a number nor a range"]),
             ("cat --rows many x", ["'many'", "--rows <N>"]),

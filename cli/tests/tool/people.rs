@@ -154,6 +154,9 @@ fn several_files_and_directories_are_told_one_by_one() {
     let rows = one.lines().skip(1).collect::<Vec<_>>();
     let both = good(&["cat", &path("a.ds"), &path("b/c.ds")]);
     assert_eq!(both.lines().skip(1).collect::<Vec<_>>(), [&rows[..], &rows].concat(), "the names stand once");
+    let first = good(&["head", "-n", "16", &path("a.ds"), &path("b/c.ds")]);
+    assert_eq!(first.lines().skip(1).collect::<Vec<_>>(), [&rows[..], &rows[..1]].concat(), "of all files together");
+    assert!(good(&["head", "--help"]).contains("The rows of several files are one table, as in cat"));
     let across = good(&["cat", "--no-header", "--rows", "14..16", &path("a.ds"), &path("b/c.ds")]);
     assert_eq!(across.lines().collect::<Vec<_>>(), [rows[14], rows[0]]);
     let line = failed_after_rows(&["cat", "--no-header", &path("a.ds"), &path("d")]);

@@ -248,3 +248,26 @@ fn each_temporary_file_is_new_and_private() {
     }
     assert_ne!(seen[0], seen[1]);
 }
+
+/// The directory of the target is missing: the message is about the target, not about the source.
+#[test]
+fn a_target_in_no_directory_is_named() {
+    let place = place("no_directory");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::write(path("file"), "").unwrap();
+    for (command, source) in [("convert", "jay/view_slice.jay"), ("recover", "dataseries/doublebase.ds")] {
+        let source = format!("../tests/golden/{source}");
+        for (target, why) in [("no/b.ds", "the directory "), ("file/b.ds", "/file is not a directory")] {
+            let line = bad(1, &[command, &source, &path(target)]);
+            assert!(line.starts_with(&format!("pilaster: {}: cannot be written: ", path(target))), "{line}");
+            assert!(line.contains(why) && !line.contains(".partial"), "{line}");
+        }
+    }
+    let line = bad(1, &["convert", "../tests/golden/jay/view_slice.jay", &path("no/b.bcolz")]);
+    assert!(line.ends_with(&format!("cannot be written: the directory {} does not exist", path("no"))), "{line}");
+    // The system has a directory in which no file can be created.
+    if cfg!(target_os = "linux") {
+        let line = bad(1, &["convert", "../tests/golden/jay/view_slice.jay", "/proc/b.ds"]);
+        assert!(line.starts_with("pilaster: /proc/b.ds: cannot be written: ") && !line.contains(".partial"), "{line}");
+    }
+}
