@@ -230,7 +230,9 @@ fn to_jay<T: Table>(
     };
     let hint = |ty| match ty {
         Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes bytes that are UTF-8 as strings)",
-        Type::Timestamp(_) => " (--any-time converts to nanoseconds, --stored-times to integers)",
+        Type::Timestamp(_) if storage(ty, &WriteOptions { any_time: true, ..options }).is_some() => {
+            " (--any-time converts to nanoseconds, --stored-times to integers)"
+        }
         Type::List | Type::FixedList(_) => " in the old layout",
         ty => time_hint(ty),
     };

@@ -7,6 +7,8 @@ use std::process::Output;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde_json::Value;
+
 use crate::common::{self, Golden};
 use crate::{pilaster, place};
 
@@ -73,10 +75,63 @@ fn general(message: &str) -> (String, String) {
     (refusal, remedy)
 }
 
+/// A table of a golden if it has several, and a column.
+type Place = (Option<String>, String);
+
+/// One column of every type that the goldens of a format have, in files of several columns, where another column may be
+/// refused first. Types differ by their names, not by their sizes.
+fn columns_of_each_type(goldens: &[Golden]) -> Vec<(&Golden, Place)> {
+    let (mut known, mut found) = (BTreeSet::new(), Vec::new());
+    for golden in goldens.iter().filter(|golden| golden.format != "filo") {
+        let output = pilaster().args(["info", "--json"]).arg(&golden.path).output().unwrap();
+        let info: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let tables = info["tables"].as_array().map_or(&[][..], Vec::as_slice);
+        for table in tables {
+            let columns = table["columns"].as_array().unwrap();
+            for column in columns.iter().filter(|_| columns.len() > 1) {
+                let [name, ty] = ["name", "type"].map(|key| column[key].as_str().unwrap());
+                let is_plain = !name.is_empty() && !name.contains([',', '"']);
+                let kind = ty.split(['(', ',']).next().unwrap().to_owned();
+                if is_plain && known.insert((golden.format.clone(), kind, ty.contains(','))) {
+                    let table = (tables.len() > 1).then(|| table["name"].as_str().unwrap().to_owned());
+                    found.push((golden, (table, name.to_owned())));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The options that choose a column.
+fn choice((table, column): &Place) -> Vec<String> {
+    let table = table.iter().flat_map(|table| ["--table".to_owned(), table.clone()]);
+    table.chain(["--columns".to_owned(), column.clone()]).collect()
+}
+
+/// Each option that a message offers does away with its error, whichever the user takes.
+fn each_offer_helps(golden: &Golden, to: &str, given: &[String], line: &str, dir: &Path) {
+    let offers: [&[&str]; 7] = [
+        &["--fill-missing"],
+        &["--any-time"],
+        &["--stored-times"],
+        &["--bytes-as-text"],
+        &["--records"],
+        &["--sentinels", "missing"],
+        &["--sentinels", "widen"],
+    ];
+    for offer in offers.iter().filter(|offer| line.contains(&offer.join(" "))) {
+        let all: Vec<String> = given.iter().cloned().chain(offer.iter().map(|o| (*o).to_owned())).collect();
+        let output = convert(golden, to, &all, dir);
+        let is_done = output.status.code() == Some(0);
+        assert!(is_done || message(golden, &output) != line, "{} to {to} {all:?}: {line}", golden.name);
+    }
+}
+
 /// The options that the messages name make every refused conversion succeed, or no column is left.
-fn remedied(golden: &Golden, to: &str, dir: &Path) {
-    let mut options: Vec<String> = Vec::new();
-    let mut columns: Option<Vec<String>> = None;
+fn remedied(golden: &Golden, place: Option<&Place>, to: &str, dir: &Path) {
+    let table = place.and_then(|(table, _)| table.clone());
+    let mut options: Vec<String> = table.into_iter().flat_map(|table| ["--table".to_owned(), table]).collect();
+    let mut columns: Option<Vec<String>> = place.map(|(_, column)| vec![column.clone()]);
     for _ in 0..40 {
         let mut more = options.clone();
         if let Some(columns) = &columns {
@@ -101,6 +156,7 @@ fn remedied(golden: &Golden, to: &str, dir: &Path) {
             header.trim_end().split(',').map(str::to_owned).collect::<Vec<_>>()
         };
         let fresh = |option: &str| line.contains(option) && !options.iter().any(|given| given == option);
+        each_offer_helps(golden, to, &more, &line, dir);
         if let Some((_, tables)) = line.split_once("choose one with --table: \"") {
             options.extend(["--table".to_owned(), tables.split('"').next().unwrap().to_owned()]);
         } else if line.contains("choose it with --columns") {
@@ -145,17 +201,23 @@ fn remedied(golden: &Golden, to: &str, dir: &Path) {
 fn all_refusals_are_listed_with_their_remedies() {
     let goldens: Vec<Golden> = FORMATS.into_iter().flat_map(common::of).filter(Golden::by_any).collect();
     assert!(goldens.len() > 500, "{}", goldens.len());
+    // Whole files, then single columns.
+    let apart = columns_of_each_type(&goldens);
+    assert!(apart.len() > 50, "{}", apart.len());
+    let tasks = goldens.iter().map(|golden| (golden, None));
+    let tasks: Vec<_> = tasks.chain(apart.iter().map(|(golden, place)| (*golden, Some(place)))).collect();
     let place = place("matrix");
     let (next, rows) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
     std::thread::scope(|scope| {
         for worker in 0..4 {
             let dir = place.join(worker.to_string());
             fs::create_dir(&dir).unwrap();
-            let (goldens, next, rows) = (&goldens, &next, &rows);
+            let (tasks, next, rows) = (&tasks, &next, &rows);
             scope.spawn(move || {
-                while let Some(golden) = goldens.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((golden, apart)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let options = apart.map_or(Vec::new(), choice);
                     for (k, to) in FORMATS.into_iter().enumerate() {
-                        let output = convert(golden, to, &[], &dir);
+                        let output = convert(golden, to, &options, &dir);
                         if output.status.code() == Some(0) {
                             continue;
                         }
@@ -164,7 +226,7 @@ fn all_refusals_are_listed_with_their_remedies() {
                         let first = rows.lock().unwrap().insert((from, k, refusal, remedy));
                         // A name with a comma is no element of a list of names.
                         if first && !golden.name.contains("unicode") {
-                            remedied(golden, to, &dir);
+                            remedied(golden, *apart, to, &dir);
                         }
                     }
                 }
