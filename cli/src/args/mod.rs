@@ -81,7 +81,8 @@ pub enum Command {
     /// Writes the rows of a table to another file, in any format that can be written
     ///
     /// From DataSeries to DataSeries, the file is copied extent by extent, with other compression and packing; with a
-    /// condition, the rows of one table are written to new extents. If the target format does not have the type of a
+    /// condition, the rows of one table are written to new extents, whose type keeps its name and byte order, and not its
+    /// namespace, version and options of fields (such as pack_scale). If the target format does not have the type of a
     /// column, the error names the column and the type.
     Convert(Box<Convert>),
     /// Changes a bcolz dataset in place: its rows, columns and attributes
