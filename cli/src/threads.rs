@@ -169,7 +169,7 @@ pub fn in_order<P: Send, S, R: Send>(
 fn here<P, S, R>(
     next: &mut dyn FnMut() -> Option<P>,
     start: &dyn Fn() -> S,
-    work: &dyn Fn(&mut S, P, &mut Pass<'_, R>) -> Result<(), Failure>,
+    work: &impl Fn(&mut S, P, &mut Pass<'_, R>) -> Result<(), Failure>,
     take: &mut dyn FnMut(R) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut memory = start();
