@@ -165,7 +165,7 @@ impl<'c> Chosen<'c> {
 
     /// Passes each part, or the parts of a piece, to `each`, with the rows to read, and a function that returns whether the
     /// window is full: then `each` may stop, and returns the row to continue with, in another window. A table that can
-    /// leave out columns has only those of the numbers `wanted`.
+    /// leave out columns has only the columns `wanted`.
     pub fn walk<E: From<Error>>(
         &self,
         piece: Option<&Piece<'_>>,
@@ -338,7 +338,7 @@ pub struct OneColumn<'b, B> {
     pub k: usize,
     /// Number of rows that were fed.
     pub at: u64,
-    /// Number of passes over the column, known after its first part.
+    /// How often the column is fed, known after its first part.
     pub passes: Option<u32>,
     pub build: &'b mut B,
 }
@@ -382,7 +382,7 @@ impl<'b, B: Build> OneColumn<'b, B> {
         })
     }
 
-    /// Feeds those of `rows` that meet the condition, until `full` returns true. Returns the row after those that were read.
+    /// Feeds the rows among `rows` that meet the condition, until `full` returns true. Returns the row after those that were read.
     fn rows(
         &mut self,
         chosen: &Chosen<'_>,

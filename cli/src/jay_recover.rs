@@ -80,7 +80,7 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
     Ok(())
 }
 
-/// Returns the first problem of each column, and those of the whole file.
+/// Returns the first problem of each column, and problems of the whole file.
 fn problems(input: &Input, file: &AnyFile<'_>, frame: &File<'_>) -> Result<Vec<Problem>, Failure> {
     let mut memory = Memory::with_len(part_room(file)?)?;
     let mut found = loop {
