@@ -18,9 +18,15 @@ use crate::threads::{PIECE, Pass, RESULT, Threads, in_order};
 /// Minimum number of rows in a piece.
 const ROWS: u64 = 1 << 16;
 
+/// Minimum number of rows in a piece if few of them may meet a condition, see [`Pieces::widen`].
+const SOME_ROWS: u64 = 1 << 18;
+
 /// A table whose columns several threads read.
 pub struct Ahead<'c> {
     chosen: Chosen<'c>,
+    /// The first piece of the table.
+    first: Piece<'c>,
+    /// The pieces with rows that may be fed.
     pieces: Vec<Piece<'c>>,
     threads: usize,
     /// Size in bytes of the memory of a thread.
@@ -43,9 +49,13 @@ impl<'c> Ahead<'c> {
         }
         // An error is met again where the rows are read.
         let mut pieces = Pieces::new(windows.file, windows.table, 0..u64::MAX).ok()?;
-        pieces.set_step(ROWS);
-        let pieces: Vec<_> = pieces.collect();
-        (pieces.len() >= 3).then_some(Ahead { chosen, pieces, threads, memory })
+        pieces.set_step(if windows.condition.is_some() { SOME_ROWS } else { ROWS });
+        let mut pieces: Vec<_> = pieces.collect();
+        let first = pieces.first().filter(|_| pieces.len() >= 2)?.clone();
+        if let Some(condition) = windows.condition {
+            pieces.retain(|piece| !piece.is_ruled_out(windows.file, condition));
+        }
+        Some(Ahead { chosen, first, pieces, threads, memory })
     }
 
     /// Announces the column and feeds all of its rows. Returns false, and does nothing, for a column that one thread must
@@ -56,7 +66,7 @@ impl<'c> Ahead<'c> {
         progress: &mut dyn FnMut(u64),
         scratch: &mut Scratch<'_>,
     ) -> Result<bool, B::Error> {
-        let Some(mut first) = self.pieces.first().cloned() else { return Ok(false) };
+        let mut first = self.first.clone();
         first.rows.end = first.rows.start.saturating_add(1);
         let mut is_shared = false;
         self.chosen.walk(Some(&first), &self.chosen.only(one.k), scratch, &mut |part, rows, _, _| {

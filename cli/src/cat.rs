@@ -91,7 +91,7 @@ impl Reading<'_> {
         while let Some(piece) = pieces.next() {
             self.piece(&piece, &mut walk, &mut |row| progress.at(row), to)?;
             let Some(known) = walk.known.clone() else { continue };
-            pieces.widen(known.0.numbers.len());
+            pieces.widen(known.0.numbers.len(), known.1.is_some());
             let threads = self.how.threads.count(u64::MAX, MEMORY.saturating_add(walk.memory.scratch().room() as u64));
             let style = to.to.style().filter(|_| threads > 1 && !pieces.ended());
             if let Some(style) = style
@@ -159,6 +159,11 @@ impl Reading<'_> {
             texts: self.input.texts(),
             rules: self.input.rules(),
         };
+        if let Some((_, Some(filter))) = walked.known.as_deref()
+            && piece.is_ruled_out(self.file, (filter, self.how.conditions.trust_statistics))
+        {
+            return Ok(());
+        }
         let (mut table, first) = piece.table(self.file, self.how.table.as_deref())?;
         let mut walk = Walk::resume(choice, walked, first);
         // Each round reads through a window, and releases what it has fetched.

@@ -13,9 +13,9 @@ use pilaster::limits::Limits;
 
 use crate::args::Edit;
 use crate::columns::Columns;
+use crate::conversion::View;
 use crate::detect;
 use crate::failure::Failure;
-use crate::feed::View;
 use crate::open::{self, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::sources::{Location, Source, is_dataset};

@@ -13,7 +13,7 @@ use crate::dump;
 use crate::failure::{Failure, warn};
 use crate::feed::{Chosen, Windows};
 use crate::jay_layout::{layout, stype_name};
-use crate::open::{self, Input, part_room};
+use crate::open::{self, Input, check_room};
 use crate::special::Special;
 
 impl Special for File<'_> {
@@ -44,7 +44,7 @@ impl Special for File<'_> {
 
     /// The first problem is the failure. With `--tolerant`, problems are warnings on standard error.
     fn verify(&self, input: &Input, file: &AnyFile<'_>) -> Result<(), Failure> {
-        let mut memory = Memory::with_len(part_room(file)?)?;
+        let mut memory = Memory::with_len(check_room(file)?)?;
         let mut first = None;
         self.problems(&mut memory.scratch(), &mut |k, error| {
             let of = match k {

@@ -10,12 +10,13 @@ use pilaster::jay::{Column, File, ReadOptions};
 
 use crate::args::{Convert, Recover};
 use crate::columns::Columns;
+use crate::conversion::View;
 use crate::convert;
 use crate::escape::named;
 use crate::failure::Failure;
-use crate::feed::{View, Windows};
+use crate::feed::Windows;
 use crate::lost::counted;
-use crate::open::{Input, part_room};
+use crate::open::{Input, check_room, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
 use crate::walk::batches;
@@ -82,7 +83,7 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
 
 /// Returns the first problem of each column, and problems of the whole file.
 fn problems(input: &Input, file: &AnyFile<'_>, frame: &File<'_>) -> Result<Vec<Problem>, Failure> {
-    let mut memory = Memory::with_len(part_room(file)?)?;
+    let mut memory = Memory::with_len(check_room(file)?)?;
     let mut found = loop {
         let (mut found, mut room) = (Vec::new(), None);
         frame.problems(&mut memory.scratch(), &mut |column, why| match why.kind() {

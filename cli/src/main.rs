@@ -10,7 +10,8 @@
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
-//! | `feed`, `slice`, `parts` | the rows of a table to a writer, and to `dump` and `info`, in bounded memory; some rows of a batch |
+//! | `feed`, `slice`, `parts` | the rows of a table for a writer, and for `dump` and `info`, in bounded memory; some rows of a batch |
+//! | `conversion` | all rows of a table to the writer of a format |
 //! | `cat`, `dump`, `info` | the commands that print rows and columns, over the traits of `pilaster::column` alone |
 //! | `convert`, `verify` | the commands that choose by the format: a writer, shares of the work |
 //! | `extents`, `ahead`, `owned` | DataSeries files by several threads; columns that several threads read; a batch for another thread |
@@ -53,6 +54,7 @@ mod bcolz;
 mod budget;
 mod cat;
 mod columns;
+mod conversion;
 mod convert;
 mod csv;
 mod dataseries;

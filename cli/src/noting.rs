@@ -4,8 +4,8 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Build, Column, Feed, Table, Type};
 use pilaster::error::Kind;
 
+use crate::conversion::{View, convert};
 use crate::failure::Failure;
-use crate::feed::{View, convert};
 use crate::threads::Threads;
 
 /// A builder that stores the column of its first error.

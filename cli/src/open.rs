@@ -393,7 +393,7 @@ pub fn which(failure: Failure, table: &Table<'_>) -> Failure {
 /// Checks all of `file`. The memory grows if a part takes more than the estimate.
 pub fn verify(file: &File<'_>) -> Result<(), Failure> {
     // Enough to check two parts interleaved.
-    let mut memory = Memory::with_len(part_room(file)?.saturating_mul(2))?;
+    let mut memory = Memory::with_len(check_room(file)?.saturating_mul(2))?;
     loop {
         match file.verify(&mut memory.scratch()) {
             Err(FileError::Format(e)) => memory.grow(e)?,
@@ -402,9 +402,17 @@ pub fn verify(file: &File<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Returns the size in bytes of one unpacked part of `file`. The upper bound for a file can be far above the size of
-/// its parts, so it is capped at the limit for one part.
+/// Returns the size in bytes of one unpacked part of `file`. Jay and Vortex files have one part, which is not unpacked.
 pub fn part_room(file: &File<'_>) -> Result<u64, Failure> {
+    match file {
+        File::Jay(_) | File::Vortex(_) => Ok(0),
+        _ => check_room(file),
+    }
+}
+
+/// Returns the size in bytes of what is unpacked to check a part of `file`, or to check all of it if it is one part. The
+/// upper bound for a file can be far above the size of its parts, so it is capped at the limit for one part.
+pub fn check_room(file: &File<'_>) -> Result<u64, Failure> {
     // 64 bytes for alignment: the memory may begin at any address.
     Ok(file.need()?.saturating_add(64).min(Limits::DEFAULT.max_decoded))
 }

@@ -9,7 +9,9 @@ use pilaster::column::{Part as _, Table as _};
 use pilaster::dataseries::AnyTable;
 
 use crate::failure::Failure;
+use crate::filter::Filter;
 use crate::open;
+use crate::sieve::none_of;
 
 /// Consecutive rows of a table.
 #[derive(Clone, Debug)]
@@ -32,6 +34,24 @@ impl<'f> Piece<'f> {
         let mut table = file.table(name)?;
         let first = table.skip(self.first)?;
         Ok((table, first))
+    }
+}
+
+impl Piece<'_> {
+    /// Returns whether the statistics of `file` rule out that a row of the piece meets the condition, which says whether
+    /// statistics that nothing checks may do so. They are read through the input of `file`, which keeps them: a window
+    /// would read them, and what describes the file, for this piece alone.
+    pub fn is_ruled_out(&self, file: &File<'_>, (filter, trust): (&Filter, bool)) -> bool {
+        if !matches!(file, File::Jay(_) | File::Vortex(_)) {
+            return false;
+        }
+        let ruled_out = || -> pilaster::Result<bool> {
+            let mut table = file.table(None)?;
+            let Some(part) = table.next_part(&mut Scratch::new(&mut []))? else { return Ok(false) };
+            none_of(&part, filter, trust, &(self.rows.start..self.rows.end.min(part.rows())))
+        };
+        // An error is met again where the rows are read.
+        ruled_out().unwrap_or(false)
     }
 }
 
@@ -62,6 +82,10 @@ enum Rest {
 /// Number of values in a piece.
 const VALUES: u64 = 1 << 18;
 
+/// Number of values in a piece if few of the rows may meet a condition. A chunk of a column that is in two pieces is read
+/// twice, and such chunks are then most of what is read.
+const SOME_VALUES: u64 = 1 << 20;
+
 /// The number of rows of a piece is a multiple of this, as the number of rows of a zone of most Vortex files.
 const ROWS: u64 = 1 << 13;
 
@@ -81,9 +105,11 @@ impl<'f> Pieces<'f> {
         Ok(Pieces { table, rows, first, step: ROWS, rest })
     }
 
-    /// Makes the next pieces as large as is good for a table of which `width` columns are read.
-    pub fn widen(&mut self, width: usize) {
-        self.step = VALUES.checked_div(width as u64).unwrap_or(VALUES).max(1).next_multiple_of(ROWS);
+    /// Makes the next pieces as large as is good for a table of which `width` columns are read. `some`: few of the rows may
+    /// meet a condition.
+    pub fn widen(&mut self, width: usize, some: bool) {
+        let values = if some { SOME_VALUES } else { VALUES };
+        self.step = values.checked_div(width as u64).unwrap_or(values).max(1).next_multiple_of(ROWS);
     }
 
     /// Makes the next pieces `rows` rows long, or longer where parts are longer.

@@ -133,6 +133,19 @@ impl<'f, C: Column> Sieve<'f, C> {
     }
 }
 
+/// Returns whether the statistics of a part rule out all of `rows`. `trust`: as for [`Sieve::new`].
+pub fn none_of<P: Part>(part: &P, filter: &Filter, trust: bool, rows: &Range<u64>) -> Result<bool> {
+    let columns = filter.columns.iter().map(|k| part.column(*k)).collect::<Result<Vec<_>>>()?;
+    let (mut zones, mut row) = (Zones { columns, trust, known: rows.start }, rows.start);
+    while row < rows.end {
+        match zones.none_until(filter, row)? {
+            Some(end) => row = end.max(row.saturating_add(1)),
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
 /// Rows that no statistics rule out.
 struct Zones<C> {
     columns: Vec<C>,

@@ -12,7 +12,7 @@ use pilaster::unstable::limits::Share;
 
 use crate::failure::Failure;
 use crate::feed::WINDOW;
-use crate::open::{Input, part_room};
+use crate::open::{Input, check_room};
 use crate::progress::Progress;
 use crate::special::Special;
 use crate::threads::Threads;
@@ -51,7 +51,7 @@ fn by_shares(input: &Input<'_>, file: &File<'_>, threads: Threads) -> Result<boo
         File::Filo(_) | File::Bcolz(..) => return Ok(false),
     };
     // Two parts are checked interleaved.
-    let room = part_room(file)?.saturating_mul(2);
+    let room = check_room(file)?.saturating_mul(2);
     let count = threads.count(len, WINDOW.saturating_add(room));
     // Shares of a limit are not exact, and the verdict does not depend on the number of threads.
     if count < 2 || input.tolerant || input.is_limited() {

@@ -7,6 +7,7 @@ use super::context::{ASIDE, Call, Context};
 use super::dtype::{DType, Shape, Ty};
 use super::need::Amount;
 use super::node::Node;
+use super::raw::LayoutId;
 use super::rows::Rows;
 use super::scheme::Holds;
 use super::text::Plan;
@@ -146,6 +147,12 @@ impl<'f> Column<'f> {
             return Err(Error::needing(Kind::OutOfRange, What::ROW, rows.end, self.node.rows));
         }
         let mut window = self.located(rows.start, cx)?;
+        // The chunks of codes are segments of their own.
+        if let (Some(LayoutId::Dict), Some(Holds::Picked(_, Some(codes)))) = (window.node.layout(), window.node.holds())
+        {
+            let codes = Rows { node: codes(&window.node)?, at: window.at, left: window.left };
+            window.left = window.left.min(codes.located(&[], cx)?.left);
+        }
         if self.dtype.children() > 0 {
             window.left = window.unbroken(cx)?;
         }
@@ -174,7 +181,7 @@ impl<'f> Column<'f> {
             need = need.saturating_add(bound);
             cx.copy_texts_to(&mut []);
         }
-        let temporaries = node.temporaries(Amount { rows: n, width }, cx)?;
+        let temporaries = node.temporaries(Amount { rows: n, width, at: Some(at) }, cx)?;
         // The validity takes one byte per row.
         Ok((need.saturating_add(temporaries).saturating_add(n).saturating_add(64), len))
     }

@@ -65,11 +65,16 @@ fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     Err(node.error(Kind::Invalid, What::VORTEX_ROWS, first))
 }
 
-/// Returns the maximum of the chunks: they are decoded consecutively, in the same scratch memory.
+/// Returns the maximum of the chunks with some of the rows: they are decoded consecutively, in the same scratch memory.
 fn chunked_need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let mut most = 0;
-    for k in 0..node.children()? {
-        most = need::some_children(node, k..k.saturating_add(1), amount, cx)?.max(most);
+    let Some(chunks) = node.layouts()? else { return Ok(0) };
+    let (mut most, mut first) = (0, 0u64);
+    for k in 0..chunks.len() {
+        let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
+        if amount.may_be_in(&(first..end)) {
+            most = need::some_children(node, k..k.saturating_add(1), amount, cx)?.max(most);
+        }
+        first = end;
     }
     Ok(most)
 }

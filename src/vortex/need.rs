@@ -19,9 +19,16 @@ pub(super) struct Amount {
     pub(super) rows: u64,
     /// Size of a cell in bytes, at least 8: lengths, offsets and indices are always read as words of 8 bytes.
     pub(super) width: u64,
+    /// The first of the rows, if it is known. Chunks without any of the rows then need not be looked at.
+    pub(super) at: Option<u64>,
 }
 
 impl Amount {
+    /// Returns whether one of the rows may be in `chunk`.
+    pub(super) fn may_be_in(self, chunk: &Range<u64>) -> bool {
+        self.at.is_none_or(|at| at < chunk.end && chunk.start < at.saturating_add(self.rows))
+    }
+
     /// Returns the amount for the same cells and at least `rows` rows.
     pub(super) fn at_least(self, rows: u64) -> Self {
         Amount { rows: self.rows.max(rows), ..self }
@@ -68,7 +75,7 @@ pub(super) fn some_children(
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    let mut sum = 0u64;
+    let (mut sum, amount) = (0u64, Amount { at: None, ..amount });
     for k in children {
         // The type of the child does not matter here, only its encoding.
         sum = sum.saturating_add(node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?);
@@ -85,7 +92,7 @@ impl Node<'_> {
     /// Returns an upper bound of the bytes that reading some rows takes besides their own cells.
     pub(super) fn temporaries(&self, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
         cx.spend(self.at())?;
-        let amount = Amount { rows: amount.rows.min(self.rows).clamp(1, MOST), width: amount.width.max(8) };
+        let amount = Amount { rows: amount.rows.min(self.rows).clamp(1, MOST), width: amount.width.max(8), ..amount };
         self.scheme().map_or(Ok(0), |scheme| (scheme.need)(self, amount, cx))
     }
 }

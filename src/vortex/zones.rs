@@ -187,7 +187,8 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     let storage = node.dtype.shape;
     let text = matches!(storage, Shape::Utf8 | Shape::Binary);
     let float = matches!(storage, Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64));
-    let ordered = text || matches!(storage, Shape::Prim(_) | Shape::Bool | Shape::Decimal { .. });
+    let summed = matches!(storage, Shape::Prim(_) | Shape::Bool | Shape::Decimal { .. });
+    let ordered = text || summed;
     let mut fields = Fields::NONE;
     let mut all = message.fields();
     while let Some((number, value)) = all.take()? {
@@ -203,6 +204,8 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
             b"vortex.bounded_min" => (State::Min, text),
             b"vortex.nan_count" => (State::Other, float),
             b"vortex.null_count" => (State::NullCount, true),
+            // Written by releases before 0.84.
+            b"vortex.sum" => (State::Other, summed),
             _ => return Ok(None),
         };
         if there {

@@ -396,3 +396,22 @@ fn recover_in_windows() {
     let rows: u64 = out(&output).split_whitespace().find_map(|word| word.parse().ok()).unwrap();
     assert!(rows < 6 << 20 && rows > 5 << 20, "{output:?}");
 }
+
+/// A file of the original, of release 0.80: its codes of a dictionary are in three chunks, and its zones have sums, too.
+#[test]
+fn few_rows_of_a_dictionary_in_chunks() {
+    const PATH: &str = "tests/samples/chunked_codes.vortex";
+    let place = |row: usize| ["north", "east", "south", "west", "centre"][row / 977 % 5];
+    for first in [0, 524_280, 1_048_570, 1_199_990] {
+        let rows = format!("{first}..{}", first + 10);
+        let (text, bytes, _) = measured(&["cat", PATH, "--no-header", "--columns", "place", "--rows", &rows]);
+        let wanted: String = (first..first + 10).map(|row| format!("{}\n", place(row))).collect();
+        assert_eq!(text, wanted, "{rows}");
+        // The whole column is about 16,000 bytes, with what is read twice.
+        assert!(bytes < 13_000, "{rows}: {bytes} bytes");
+    }
+    let condition = ["--where", "k = 140000", "--trust-statistics", "--columns", "place"];
+    let (text, bytes, _) = measured(&[&["cat", PATH, "--no-header"], &condition[..]].concat());
+    assert_eq!(text, format!("{}\n", place(1_120_000)).repeat(8));
+    assert!(bytes < 20_000, "{bytes} bytes");
+}

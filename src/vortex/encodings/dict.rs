@@ -76,10 +76,10 @@ pub(in crate::vortex) fn need_of(
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    let Amount { rows: n, width } = amount;
+    let Amount { rows: n, width, .. } = amount;
     let whole = if cx.copies_texts() { values.rows } else { values.rows.min(n.max(SMALL)) };
     let own = need::piece(n, 5).wrapping_add(need::piece(whole, width)).wrapping_add(2 * need::SLACK);
     let codes = codes.temporaries(amount, cx)?;
-    let values = values.temporaries(Amount { rows: whole.max(1), width }, cx)?;
+    let values = values.temporaries(Amount { rows: whole.max(1), width, at: None }, cx)?;
     Ok(own.saturating_add(codes).saturating_add(values))
 }

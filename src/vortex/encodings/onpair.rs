@@ -148,7 +148,7 @@ fn piece(codes: &Node<'_>, count: usize, cx: &mut Context<'_, '_>) -> Result<usi
     if many <= BLOCK || !is_slow(codes) {
         return Ok(BLOCK);
     }
-    let others = codes.temporaries(Amount { rows: many as u64, width: 8 }, cx)?;
+    let others = codes.temporaries(Amount { rows: many as u64, width: 8, at: None }, cx)?;
     // 2 bytes for each code, and 4 if it is read in another width.
     let need = others.saturating_add(need::piece(many as u64, 2)).saturating_add(need::piece(many as u64, 4));
     Ok(if cx.scratch.room() as u64 >= need { many } else { BLOCK })
@@ -215,7 +215,8 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let mut memory = Codes::new(codes, count, &mut t)?;
     // Spreading tokens into rows pays only if there are more codes than tokens. It also needs memory.
     let spread = FAST && count > tokens_len && {
-        let others = saturated(codes.temporaries(Amount { rows: memory.numbers.len() as u64, width: 8 }, &mut t)?);
+        let others =
+            saturated(codes.temporaries(Amount { rows: memory.numbers.len() as u64, width: 8, at: None }, &mut t)?);
         t.scratch.room() >= size_of::<onpair::Room>().saturating_add(others)
     };
     let rows = match spread {

@@ -1,0 +1,138 @@
+//! Passes all rows of a table to the writer of a format, in bounded memory.
+
+use pilaster::Result;
+use pilaster::bytes::Scratch;
+use pilaster::column::{self, Build, Column as _, Feed, Part as _, Table};
+
+use crate::ahead::Ahead;
+use crate::columns::{Columns, Seen};
+use crate::feed::{Chosen, OneColumn, Windows, by_groups};
+use crate::pieces;
+use crate::progress::Progress;
+use crate::threads::Threads;
+
+/// A table with only the chosen columns.
+pub struct View<'c, T> {
+    pub table: T,
+    pub columns: &'c Columns,
+    /// The file of the table, to read the rows of a large one.
+    pub windows: Option<Windows<'c>>,
+}
+
+impl<T: Table> Table for View<'_, T> {
+    type Part<'p>
+        = Seen<'p, T::Part<'p>>
+    where
+        Self: 'p;
+
+    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
+    where
+        Self: 'p,
+    {
+        let columns: &'p Columns = self.columns;
+        Ok(self.table.next_part(outer)?.map(|part| columns.of(part)))
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64> {
+        self.table.skip(rows)
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.table.restart()
+    }
+
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        let all = &self.columns.numbers;
+        let chosen = columns.map(|columns| columns.iter().filter_map(|k| all.get(*k).copied()).collect::<Vec<_>>());
+        self.table.choose(Some(chosen.as_ref().unwrap_or(all)))
+    }
+}
+
+/// Feeds all rows of `table` to `build`, in the same way as the function of the library, but through windows if the table
+/// has them, and with `threads` if that is faster. The calls of `build` that have rows do not depend on the number of
+/// threads, apart from the number of rows of each.
+pub fn convert<T: Table, B: Build>(
+    table: &mut View<'_, T>,
+    threads: Threads,
+    build: &mut B,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
+    let chosen = table.windows.map(|windows| Chosen { windows, columns: table.columns });
+    let is_windowed =
+        |chosen: &Chosen<'_>| chosen.windows.condition.is_some() || chosen.windows.input.window().is_some();
+    let rows = |chosen: &Chosen<'_>| pieces::count(chosen.windows.file, chosen.windows.table).unwrap_or(0);
+    match (build.feed(), &chosen) {
+        (Feed::Groups { rows: most }, Some(chosen)) if is_windowed(chosen) => {
+            let mut progress = Progress::counted(|| rows(chosen), true);
+            by_groups(chosen, None, build, most.max(1), &mut |rows| progress.at(rows), scratch)
+        }
+        (Feed::Columns, Some(chosen)) => {
+            let ahead = Ahead::new(*chosen, threads, scratch.room());
+            if ahead.is_none() && !is_windowed(chosen) {
+                return whole(table, build, scratch);
+            }
+            // Every column counts its rows, in every pass.
+            let all = || rows(chosen).saturating_mul(chosen.columns.numbers.len() as u64);
+            by_columns(chosen, ahead.as_ref(), build, &mut Progress::counted(all, true), scratch)
+        }
+        _ => whole(table, build, scratch),
+    }
+}
+
+fn whole<T: Table, B: Build>(
+    table: &mut View<'_, T>,
+    build: &mut B,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
+    table.choose(None);
+    column::convert(table, build, scratch)
+}
+
+fn by_columns<B: Build>(
+    chosen: &Chosen<'_>,
+    ahead: Option<&Ahead<'_>>,
+    build: &mut B,
+    progress: &mut Progress,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
+    let mut done = 0u64;
+    let mut more = |rows: u64| {
+        done = done.saturating_add(rows);
+        progress.at(done);
+    };
+    for k in 0..chosen.columns.numbers.len() {
+        let (mut pass, mut passes) = (0, 1);
+        while pass < passes {
+            let mut one = OneColumn::new(k, build);
+            let is_shared = match ahead {
+                Some(ahead) => ahead.feed(&mut one, &mut more, scratch)?,
+                None => false,
+            };
+            if !is_shared {
+                one.all(chosen, &mut more, scratch)?;
+            }
+            if let Some(stated) = one.passes {
+                if one.at == 0 {
+                    nothing(chosen, k, build, scratch)?;
+                }
+                build.close()?;
+                passes = stated;
+            }
+            pass = u32::saturating_add(pass, 1);
+        }
+    }
+    Ok(())
+}
+
+/// Feeds one empty batch of a column without rows.
+fn nothing<B: Build>(chosen: &Chosen<'_>, k: usize, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
+    let mut fed = false;
+    chosen.walk(None, &chosen.only(k), scratch, &mut |part, _, _, scratch| {
+        if !std::mem::replace(&mut fed, true) {
+            let column = part.column(k)?;
+            let batch = column.read(0..0, &mut scratch.scope())?;
+            build.batch(k, part.name(k)?, 0, &column, &batch)?;
+        }
+        Ok::<_, B::Error>(part.rows())
+    })
+}
