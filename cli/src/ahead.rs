@@ -121,8 +121,12 @@ impl<'c> Ahead<'c> {
                 })
             },
         );
-        debug_assert!(done.is_ok() || stopped.is_some());
-        stopped.map_or(Ok(()), Err)
+        match (stopped, done) {
+            (Some(e), _) => Err(e),
+            (None, Ok(())) => Ok(()),
+            // Cannot occur: threads pass their errors on as results.
+            (None, Err(_)) => Err(Error::new(Kind::Misuse, What::INPUT, 0).into()),
+        }
     }
 }
 

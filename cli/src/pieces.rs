@@ -82,7 +82,7 @@ enum Rest {
 /// Number of values in a piece.
 const VALUES: u64 = 1 << 18;
 
-/// Number of values in a piece if few of the rows may meet a condition. A chunk of a column that is in two pieces is read
+/// Number of values in a piece of a Vortex file if few of the rows may meet a condition. A chunk of a column that is in two pieces is read
 /// twice, and such chunks are then most of what is read.
 const SOME_VALUES: u64 = 1 << 20;
 
@@ -108,7 +108,7 @@ impl<'f> Pieces<'f> {
     /// Makes the next pieces as large as is good for a table of which `width` columns are read. `some`: few of the rows may
     /// meet a condition.
     pub fn widen(&mut self, width: usize, some: bool) {
-        let values = if some { SOME_VALUES } else { VALUES };
+        let values = if some && matches!(self.table, Table::Vortex(_)) { SOME_VALUES } else { VALUES };
         self.step = values.checked_div(width as u64).unwrap_or(values).max(1).next_multiple_of(ROWS);
     }
 
