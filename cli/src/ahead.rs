@@ -9,7 +9,7 @@ use pilaster::error::{Kind, What};
 use pilaster::{Error, Result};
 
 use crate::failure::Failure;
-use crate::feed::{Chosen, OneColumn, Part, WINDOW};
+use crate::feed::{Chosen, OneColumn, Part, Shared, WINDOW};
 use crate::owned::Owned;
 use crate::pieces::{Piece, Pieces};
 use crate::slice::slice;
@@ -22,40 +22,20 @@ const ROWS: u64 = 1 << 16;
 const SOME_ROWS: u64 = 1 << 18;
 
 /// A table whose columns several threads read.
-pub struct Ahead<'c> {
-    chosen: Chosen<'c>,
-    /// The first piece of the table.
-    first: Piece<'c>,
-    /// The pieces with rows that may be fed.
-    pieces: Vec<Piece<'c>>,
-    threads: usize,
-    /// Size in bytes of the memory of a thread.
-    memory: u64,
-}
+pub struct Ahead<'c>(Shared<'c>);
 
 impl<'c> Ahead<'c> {
     /// Prepares threads for a table, each with `memory` bytes for a part and its batches. `None` if one thread is better.
     pub fn new(chosen: Chosen<'c>, threads: Threads, memory: usize) -> Option<Self> {
-        let windows = chosen.windows;
         // The columns of the other formats are hardly more than read from the file. Chunks of datasets are decoded as fast as
         // their rows are copied: with two threads, conversions took the same time and 1.5 times the work.
-        if !matches!(windows.file, File::DataSeries(_) | File::Vortex(_)) {
+        if !matches!(chosen.windows.file, File::DataSeries(_) | File::Vortex(_)) {
             return None;
         }
-        let memory = memory as u64;
-        let threads = threads.count(u64::MAX, memory.saturating_add(WINDOW).saturating_add(RESULT));
-        if threads < 2 {
-            return None;
-        }
-        // An error is met again where the rows are read.
-        let mut pieces = Pieces::new(windows.file, windows.table, 0..u64::MAX).ok()?;
-        pieces.set_step(if windows.condition.is_some() { SOME_ROWS } else { ROWS });
-        let mut pieces: Vec<_> = pieces.collect();
-        let first = pieces.first().filter(|_| pieces.len() >= 2)?.clone();
-        if let Some(condition) = windows.condition {
-            pieces.retain(|piece| !piece.is_ruled_out(windows.file, condition));
-        }
-        Some(Ahead { chosen, first, pieces, threads, memory })
+        let step = if chosen.windows.condition.is_some() { SOME_ROWS } else { ROWS };
+        // The threads that encode chunks take as much memory.
+        let memory = (memory, RESULT.saturating_add(WINDOW).saturating_add(memory as u64));
+        Shared::new(chosen, threads, memory, step, 2).map(Ahead)
     }
 
     /// Announces the column and feeds all of its rows. Returns false, and does nothing, for a column that one thread must
@@ -66,10 +46,11 @@ impl<'c> Ahead<'c> {
         progress: &mut dyn FnMut(u64),
         scratch: &mut Scratch<'_>,
     ) -> Result<bool, B::Error> {
-        let mut first = self.first.clone();
+        let Shared { chosen, .. } = self.0;
+        let Some(mut first) = self.pieces()?.next() else { return Ok(false) };
         first.rows.end = first.rows.start.saturating_add(1);
         let mut is_shared = false;
-        self.chosen.walk(Some(&first), &self.chosen.only(one.k), scratch, &mut |part, rows, _, _| {
+        chosen.walk(Some(&first), &chosen.only(one.k), scratch, &mut |part, rows, _, _| {
             // Nested values are rows of other columns, of the same part.
             is_shared = part.column(one.k)?.ty().children() == 0;
             if is_shared {
@@ -81,6 +62,14 @@ impl<'c> Ahead<'c> {
         Ok(is_shared)
     }
 
+    fn pieces(&self) -> Result<Pieces<'c>> {
+        self.0.pieces().map_err(|failure| match failure {
+            Failure::Format(e) => e,
+            // Cannot occur: the same pieces were made before.
+            _ => Error::new(Kind::Misuse, What::INPUT, 0),
+        })
+    }
+
     /// Feeds all rows of a column. `part` is the first part.
     fn rows<B: Build>(
         &self,
@@ -89,15 +78,20 @@ impl<'c> Ahead<'c> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), B::Error> {
         let (k, column, name) = (one.k, part.column(one.k)?, part.name(one.k)?);
-        let (mut pieces, mut stopped) = (self.pieces.iter(), None);
+        let Shared { chosen, threads, memory, .. } = self.0;
+        let (mut pieces, mut stopped) = (self.pieces()?, None);
+        let ruled_out = |piece: &Piece<'_>| {
+            let windows = chosen.windows;
+            windows.condition.is_some_and(|condition| piece.is_ruled_out(windows.file, condition))
+        };
         let done = in_order(
-            self.threads,
-            || pieces.next(),
-            || Memory::with_len(self.memory),
-            |memory: &mut Result<Memory>, piece, pass: &mut Pass<'_, Result<Owned>>| {
+            threads,
+            || pieces.find(|piece| !ruled_out(piece)),
+            || Memory::with_len(memory),
+            |memory: &mut Result<Memory>, piece: Piece<'_>, pass: &mut Pass<'_, Result<Owned>>| {
                 let mut copying = Copying { pass };
                 let read = match memory {
-                    Ok(memory) => OneColumn::new(k, &mut copying).piece(&self.chosen, piece, &mut memory.scratch()),
+                    Ok(memory) => OneColumn::new(k, &mut copying).piece(&chosen, &piece, &mut memory.scratch()),
                     Err(e) => Err(Stop::Read(*e)),
                 };
                 match read {

@@ -18,7 +18,7 @@ use crate::json::Lines;
 use crate::open::{self, Input};
 use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
-use crate::sources::{Source, barren};
+use crate::sources::{Source, no_files};
 use crate::special::with_file;
 use crate::threads::{Outlet, RESULT, in_order};
 use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
@@ -27,8 +27,8 @@ use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
 /// which.
 pub fn run(how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
     let found = how.sources.find()?;
-    if let Some(dir) = found.barren.first() {
-        return Err(barren(dir));
+    if let Some(dir) = found.empty.first() {
+        return Err(no_files(dir));
     }
     for unknown in &found.unknown {
         warn(&format!("{}: left out, its format is unknown", unknown.display()));

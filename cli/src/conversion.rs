@@ -57,35 +57,24 @@ pub fn convert<T: Table, B: Build>(
     build: &mut B,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
-    let chosen = table.windows.map(|windows| Chosen { windows, columns: table.columns });
-    let is_windowed =
-        |chosen: &Chosen<'_>| chosen.windows.condition.is_some() || chosen.windows.input.window().is_some();
-    let rows = |chosen: &Chosen<'_>| pieces::count(chosen.windows.file, chosen.windows.table).unwrap_or(0);
-    match (build.feed(), &chosen) {
-        (Feed::Groups { rows: most }, Some(chosen)) if is_windowed(chosen) => {
-            let mut progress = Progress::counted(|| rows(chosen), true);
-            by_groups(chosen, None, build, most.max(1), &mut |rows| progress.at(rows), scratch)
+    let Some(windows) = table.windows else {
+        table.choose(None);
+        return column::convert(table, build, scratch);
+    };
+    let chosen = Chosen { windows, columns: table.columns };
+    let rows = || pieces::count(windows.file, windows.table).unwrap_or(0);
+    match build.feed() {
+        Feed::Groups { rows: most } => {
+            let mut progress = Progress::counted(rows, true);
+            by_groups(&chosen, None, build, most.max(1), &mut |rows| progress.at(rows), scratch)
         }
-        (Feed::Columns, Some(chosen)) => {
-            let ahead = Ahead::new(*chosen, threads, scratch.room());
-            if ahead.is_none() && !is_windowed(chosen) {
-                return whole(table, build, scratch);
-            }
+        Feed::Columns => {
+            let ahead = Ahead::new(chosen, threads, scratch.room());
             // Every column counts its rows, in every pass.
-            let all = || rows(chosen).saturating_mul(chosen.columns.numbers.len() as u64);
-            by_columns(chosen, ahead.as_ref(), build, &mut Progress::counted(all, true), scratch)
+            let all = || rows().saturating_mul(chosen.columns.numbers.len() as u64);
+            by_columns(&chosen, ahead.as_ref(), build, &mut Progress::counted(all, true), scratch)
         }
-        _ => whole(table, build, scratch),
     }
-}
-
-fn whole<T: Table, B: Build>(
-    table: &mut View<'_, T>,
-    build: &mut B,
-    scratch: &mut Scratch<'_>,
-) -> Result<(), B::Error> {
-    table.choose(None);
-    column::convert(table, build, scratch)
 }
 
 fn by_columns<B: Build>(

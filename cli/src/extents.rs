@@ -8,9 +8,9 @@ use pilaster::dataseries::write::{Builder, Compress, Description, Descriptions, 
 use pilaster::dataseries::{Extent, ExtentType};
 
 use crate::failure::Failure;
-use crate::feed::{self, Chosen, WINDOW};
+use crate::feed::{self, Chosen, Shared};
 use crate::noting::{Noting, located};
-use crate::pieces::{self, Piece, Pieces};
+use crate::pieces::{self, Piece};
 use crate::progress::Progress;
 use crate::threads::{Pass, Threads, in_order};
 
@@ -27,34 +27,18 @@ const WAITING: u64 = 8 << 20;
 const VALUES: u64 = 1 << 19;
 
 /// A table whose rows several threads read and compress.
-pub struct Extents<'e> {
-    chosen: Chosen<'e>,
-    pieces: Pieces<'e>,
-    /// Pieces that were made to see whether there are several.
-    first: Vec<Piece<'e>>,
-    threads: usize,
-    /// Size in bytes of the memory of a thread.
-    memory: u64,
-}
+pub struct Extents<'e>(Shared<'e>);
 
 impl<'e> Extents<'e> {
     /// Prepares threads for a table, each with `memory` bytes for a part and its batches. `None` if one thread is better.
-    pub fn new(chosen: Chosen<'e>, threads: Threads, memory: usize) -> Result<Option<Self>, Failure> {
+    pub fn new(chosen: Chosen<'e>, threads: Threads, memory: usize) -> Option<Self> {
         // Few rows may meet a condition. An extent then has rows of several parts, which one thread joins.
-        let Chosen { windows, columns } = chosen;
-        if windows.condition.is_some() {
-            return Ok(None);
+        if chosen.windows.condition.is_some() {
+            return None;
         }
-        let memory = memory as u64;
-        let threads = threads.count(u64::MAX, memory.saturating_add(WINDOW).saturating_add(WAITING));
-        let mut pieces = Pieces::new(windows.file, windows.table, 0..u64::MAX)?;
-        let extents = VALUES.checked_div(columns.numbers.len() as u64).unwrap_or(VALUES) / EXTENT_ROWS;
-        pieces.set_step(extents.max(1).saturating_mul(EXTENT_ROWS));
-        let first: Vec<_> = pieces.by_ref().take(3).collect();
-        if threads < 2 || first.len() < 3 {
-            return Ok(None);
-        }
-        Ok(Some(Extents { chosen, pieces, first, threads, memory }))
+        let extents = VALUES.checked_div(chosen.columns.numbers.len() as u64).unwrap_or(VALUES) / EXTENT_ROWS;
+        let step = extents.max(1).saturating_mul(EXTENT_ROWS);
+        Shared::new(chosen, threads, (memory, WAITING), step, 3).map(Extents)
     }
 
     /// Writes the extents to `writer`. The bytes do not depend on the number of threads.
@@ -65,13 +49,13 @@ impl<'e> Extents<'e> {
         ty: ExtentType<'_>,
         compress: &C,
     ) -> Result<(), Stop<S::Error>> {
-        let Extents { chosen, pieces, first, threads, memory } = self;
+        let mut pieces = self.0.pieces().map_err(Stop::Failure)?;
+        let Shared { chosen, threads, memory, .. } = self.0;
         writer.begin().map_err(Stop::Write)?;
         let front = writer.at();
         let total = || pieces::count(chosen.windows.file, chosen.windows.table).unwrap_or(0);
         let (mut progress, mut rows) = (Progress::counted(total, true), 0u64);
         let mut stopped = None;
-        let mut pieces = first.into_iter().chain(pieces);
         let work = |memory: &mut pilaster::Result<Memory>, piece: Piece<'_>, pass: &mut Pass<'_, Vec<u8>>| {
             let memory = memory.as_mut().map_err(|e| Failure::Format(*e))?;
             let sink = Whole { pass, front, bytes: Vec::new(), order: std::marker::PhantomData::<E> };

@@ -26,7 +26,7 @@ pub enum Failure {
     Output(io::Error),
     /// Errors of several files, which were printed: status 1.
     Printed,
-    /// The same of files that only lack an option: status 2.
+    /// Errors of several files that only lack an option, which were printed: status 2.
     PrintedUsage,
 }
 

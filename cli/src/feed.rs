@@ -9,11 +9,13 @@ use pilaster::error::{Kind, What};
 use pilaster::{Error, Result};
 
 use crate::columns::{Columns, Seen};
+use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::open::Input;
-use crate::pieces::Piece;
-use crate::sieve::Sieve;
+use crate::pieces::{Piece, Pieces};
+use crate::sieve::{self, Sieve};
 use crate::slice::slice;
+use crate::threads::Threads;
 
 /// Number of fetched bytes after which the next window is opened.
 pub const WINDOW: u64 = 8 << 20;
@@ -136,6 +138,43 @@ impl<'c> Chosen<'c> {
     }
 }
 
+/// A table that several threads read in pieces.
+pub struct Shared<'c> {
+    pub chosen: Chosen<'c>,
+    pub threads: usize,
+    /// Size in bytes of the memory of a thread for a part and its batches.
+    pub memory: u64,
+    /// Minimum number of rows in a piece.
+    step: u64,
+}
+
+impl<'c> Shared<'c> {
+    /// Prepares threads for pieces of `step` rows or more. Each takes `memory` bytes for a part and its batches, and
+    /// `waiting` bytes besides. `None` if one thread is better: if there are fewer than `least` pieces, or no memory for
+    /// two threads.
+    pub fn new(
+        chosen: Chosen<'c>,
+        threads: Threads,
+        (memory, waiting): (usize, u64),
+        step: u64,
+        least: usize,
+    ) -> Option<Self> {
+        let memory = memory as u64;
+        let threads = threads.count(u64::MAX, memory.saturating_add(WINDOW).saturating_add(waiting));
+        let shared = Shared { chosen, threads, memory, step };
+        // An error is met again where the rows are read.
+        let is_several = threads > 1 && shared.pieces().is_ok_and(|pieces| pieces.take(least).count() == least);
+        is_several.then_some(shared)
+    }
+
+    /// Returns the pieces. They are made one by one, since a small file can claim any number of rows.
+    pub fn pieces(&self) -> Result<Pieces<'c>, Failure> {
+        let mut pieces = Pieces::new(self.chosen.windows.file, self.chosen.windows.table, 0..u64::MAX)?;
+        pieces.set_step(self.step);
+        Ok(pieces)
+    }
+}
+
 /// Feeds the rows of a piece to `build`, which is fed by groups.
 pub fn piece<B: Build>(
     chosen: &Chosen<'_>,
@@ -213,11 +252,13 @@ pub struct OneColumn<'b, B> {
     /// How often the column is fed, known after its first part.
     pub passes: Option<u32>,
     pub build: &'b mut B,
+    /// For batches of which one row takes more memory than the scratch memory has.
+    spare: Vec<u8>,
 }
 
 impl<'b, B: Build> OneColumn<'b, B> {
     pub const fn new(k: usize, build: &'b mut B) -> Self {
-        OneColumn { k, at: 0, passes: None, build }
+        OneColumn { k, at: 0, passes: None, build, spare: Vec::new() }
     }
 
     /// Announces the column. `part` is the first part of the table.
@@ -294,8 +335,11 @@ impl<'b, B: Build> OneColumn<'b, B> {
                 end = left.clone().try_fold(start, |end, run| near(end, &run).ok_or(end)).unwrap_or_else(|end| end);
             }
             let mut inner = scratch.scope();
-            let fitting = fit(&column, start..end, inner.room())?;
-            let batch = column.read(fitting, &mut inner)?;
+            let batch = match fit(&column, start..end, inner.room()) {
+                // With more scratch memory, the conversion would start again, after rows that are written.
+                Err(e) if e.kind() == Kind::NoRoom => sieve::read(&column, start..end, &mut self.spare)?,
+                fitting => column.read(fitting?, &mut inner)?,
+            };
             if batch.len == 0 {
                 // Violates the contract of `Column::read`. Without this check the loop would not end.
                 return Err(Error::new(Kind::Truncated, What::ROW, start).into());

@@ -116,7 +116,7 @@ use args::{Cli, Command, Recover};
 use escape::Shown;
 use failure::{Failure, end};
 use open::Input;
-use sources::{Sources, barren};
+use sources::{Sources, no_files};
 use special::{Special, special, with_file};
 use target::Target;
 
@@ -177,8 +177,8 @@ fn each(
     if let Some(only) = found.only() {
         return with_file(only, |input, file, special| act(input, file, special, out));
     }
-    if let (true, [dir]) = (found.files.is_empty() && found.unknown.is_empty(), &found.barren[..]) {
-        return Err(barren(dir));
+    if let (true, [dir]) = (found.files.is_empty() && found.unknown.is_empty(), &found.empty[..]) {
+        return Err(no_files(dir));
     }
     let (mut bad, mut untyped) = (0usize, 0usize);
     for source in &found.files {
@@ -195,7 +195,7 @@ fn each(
         }
     }
     out.flush()?;
-    found.barren.iter().for_each(|dir| failure::print(&barren(dir)));
+    found.empty.iter().for_each(|dir| failure::print(&no_files(dir)));
     let files = found.files.len();
     let mut line = format!("{files} files: {} ok, {bad} bad", files.saturating_sub(bad).saturating_sub(untyped));
     if untyped > 0 {
@@ -209,7 +209,7 @@ fn each(
     } else {
         writeln!(out, "{}", escape::escaped(&line))?
     }
-    match (bad > 0 || !found.barren.is_empty(), untyped > 0) {
+    match (bad > 0 || !found.empty.is_empty(), untyped > 0) {
         (false, false) => Ok(()),
         (false, true) => Err(Failure::PrintedUsage),
         (true, _) => Err(Failure::Printed),

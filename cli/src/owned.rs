@@ -30,22 +30,23 @@ macro_rules! owned {
         }
 
         impl Content {
-            fn of(values: &Values<'_>) -> Result<Option<Self>> {
-                Ok(Some(match values {
+            fn of<C>(batch: &Batch<'_, C>) -> Result<Option<Self>> {
+                Ok(Some(match &batch.values {
                     Values::Null => Content::Null,
                     Values::Bool(bits) => Content::Bool(bytes(*bits)),
                     $(Values::$number(values) => Content::$number(values.to_vec()),)+
-                    Values::Bytes(strings) => strings_of(false, strings)?,
-                    Values::Utf8(strings) => strings_of(true, strings)?,
+                    Values::Bytes(strings) => copied(false, strings, &batch.validity)?,
+                    Values::Utf8(strings) => copied(true, strings, &batch.validity)?,
                     Values::Nested(_) => return Ok(None),
                 }))
             }
 
-            /// Returns how many of `len` rows take about `most` bytes together.
-            fn fitting(values: &Values<'_>, len: usize, most: usize) -> Result<usize> {
-                Ok(match values {
+            /// Returns how many of the first rows take about `most` bytes together.
+            fn fitting<C>(batch: &Batch<'_, C>, most: usize) -> Result<usize> {
+                let len = batch.len;
+                Ok(match &batch.values {
                     $(Values::$number(_) => most.checked_div(size_of::<$ty>()).unwrap_or(len),)+
-                    Values::Bytes(strings) | Values::Utf8(strings) => fitting_strings(strings, most)?,
+                    Values::Bytes(strings) | Values::Utf8(strings) => fitting(strings, &batch.validity, most)?,
                     Values::Null | Values::Bool(_) | Values::Nested(_) => len,
                 })
             }
@@ -74,26 +75,31 @@ fn bytes(bits: Bits<'_>) -> Vec<u8> {
     bits.words().flat_map(u64::to_le_bytes).collect()
 }
 
-fn strings_of(is_text: bool, strings: &VarBytes<'_>) -> Result<Content> {
+/// Returns string `i`, and no bytes for a missing row, whose span may be invalid.
+fn string<'s>(strings: &VarBytes<'s>, validity: &Validity<'_>, i: usize) -> Result<&'s [u8]> {
+    if validity.get(i) { strings.get(i) } else { Ok(&[]) }
+}
+
+fn copied(is_text: bool, strings: &VarBytes<'_>, validity: &Validity<'_>) -> Result<Content> {
     if let Spans::Same { .. } = strings.spans {
         return Ok(Content::Same(is_text, strings.data.to_vec()));
     }
     let (mut ends, mut data) = (Vec::with_capacity(strings.len().saturating_add(1)), Vec::new());
     ends.push(0);
     for i in 0..strings.len() {
-        data.extend_from_slice(strings.get(i)?);
+        data.extend_from_slice(string(strings, validity, i)?);
         ends.push(data.len() as u64);
     }
     Ok(Content::Strings(is_text, ends, data))
 }
 
-fn fitting_strings(strings: &VarBytes<'_>, most: usize) -> Result<usize> {
+fn fitting(strings: &VarBytes<'_>, validity: &Validity<'_>, most: usize) -> Result<usize> {
     if let Spans::Same { count } = strings.spans {
         return Ok(count);
     }
     let mut sum = 0usize;
     for i in 0..strings.len() {
-        sum = sum.saturating_add(strings.get(i)?.len()).saturating_add(size_of::<u64>());
+        sum = sum.saturating_add(string(strings, validity, i)?.len()).saturating_add(size_of::<u64>());
         if sum > most {
             return Ok(i);
         }
@@ -105,14 +111,14 @@ impl Owned {
     /// Copies the first rows of a batch: as many as take about `most` bytes, at least one if there is one. `None` if its
     /// values are nested, because they are rows of other columns.
     pub fn of<C: Copy>(batch: &Batch<'_, C>, most: usize) -> Result<Option<Self>> {
-        let len = Content::fitting(&batch.values, batch.len, most)?.max(1).min(batch.len);
+        let len = Content::fitting(batch, most)?.max(1).min(batch.len);
         let batch = slice(batch, 0..len)?;
         let validity = match batch.validity {
             Validity::All => Ok(true),
             Validity::None => Ok(false),
             Validity::Bits(bits) => Err(bytes(bits)),
         };
-        let values = Content::of(&batch.values)?;
+        let values = Content::of(&batch)?;
         Ok(values.map(|values| Owned { first: batch.first, len, values, validity }))
     }
 
@@ -141,8 +147,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_batch() {
-        let names = ["int", "long", "half", "double", "bool", "text", "bytes", "decimal", "wide", "list", "struct"];
-        let (mut table, mut copied) = (sample::table(&names), 0);
+        let (mut table, mut copied) = (sample::table(&sample::NAMES), 0);
         let mut memory = Memory::with_len(1 << 14).unwrap();
         let mut scratch = memory.scratch();
         let part = table.next_part(&mut scratch).unwrap().unwrap();
@@ -165,6 +170,20 @@ mod tests {
             }
         }
         assert!(copied > 30, "{copied}");
+    }
+
+    #[test]
+    fn the_span_of_a_missing_text_may_be_invalid() {
+        let spans = [(0, 2), (u32::MAX, u32::MAX), (2, 1)].map(|(at, len)| pilaster::column::Span { at, len });
+        let values = Values::Utf8(VarBytes { data: b"abc", spans: Spans::Each(&spans) });
+        let mut batch = Batch { first: 0, len: 3, values, validity: Validity::All, of: () };
+        assert!(Owned::of(&batch, 99).is_err());
+        batch.validity = Validity::Bits(Bits::new(&[0b101], 0, 3).unwrap());
+        let owned = Owned::of(&batch, 99).unwrap().unwrap();
+        let copy = owned.batch(()).unwrap();
+        for row in 0..3 {
+            assert_eq!(copy.value(row).unwrap(), batch.value(row).unwrap(), "row {row}");
+        }
     }
 
     #[test]

@@ -82,8 +82,8 @@ enum Rest {
 /// Number of values in a piece.
 const VALUES: u64 = 1 << 18;
 
-/// Number of values in a piece of a Vortex file if few of the rows may meet a condition. A chunk of a column that is in two pieces is read
-/// twice, and such chunks are then most of what is read.
+/// Number of values in a piece of a Vortex file if few of the rows may meet a condition. A chunk of a column that is in two
+/// pieces is read twice, and such chunks are then most of what is read.
 const SOME_VALUES: u64 = 1 << 20;
 
 /// The number of rows of a piece is a multiple of this, as the number of rows of a zone of most Vortex files.

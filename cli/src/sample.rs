@@ -7,7 +7,8 @@ use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Batch, Column, Part, Prim, Ranges, Spans, Table, Type, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
-const NAMES: [&str; 11] =
+/// The names of all columns.
+pub const NAMES: [&str; 11] =
     ["int", "long", "half", "double", "bool", "text", "bytes", "decimal", "wide", "list", "struct"];
 
 /// A column by its index in [`NAMES`].

@@ -84,8 +84,7 @@ mod tests {
 
     #[test]
     fn rows_of_every_kind_of_batch() {
-        let names = ["int", "long", "half", "double", "bool", "text", "bytes", "decimal", "wide", "list", "struct"];
-        let mut table = sample::table(&names);
+        let mut table = sample::table(&sample::NAMES);
         let mut memory = Memory::with_len(1 << 14).unwrap();
         let mut scratch = memory.scratch();
         let part = table.next_part(&mut scratch).unwrap().unwrap();

@@ -117,8 +117,8 @@ pub struct Found {
     pub files: Vec<Source>,
     /// Files in directories whose format is unknown.
     pub unknown: Vec<PathBuf>,
-    /// Directories in which no other file was found.
-    pub barren: Vec<PathBuf>,
+    /// Directories without files of a known format.
+    pub empty: Vec<PathBuf>,
     /// A directory was searched.
     searched: bool,
 }
@@ -134,7 +134,7 @@ impl Found {
 }
 
 /// Returns the failure of a directory without files that can be read.
-pub fn barren(dir: &Path) -> Failure {
+pub fn no_files(dir: &Path) -> Failure {
     let [table, array] = any::BCOLZ_MARKERS;
     let sought = "DataSeries, Jay, Vortex, Blosc and .filo files are looked for, and bcolz datasets";
     Failure::of_file(dir, format!("no file of a known format is in it: {sought} (directories with {table} or {array})"))
@@ -143,7 +143,7 @@ pub fn barren(dir: &Path) -> Failure {
 impl Sources {
     /// Searches the directories that are no datasets, in the order of names.
     pub fn find(&self) -> Result<Found, Failure> {
-        let mut found = Found { files: Vec::new(), unknown: Vec::new(), barren: Vec::new(), searched: false };
+        let mut found = Found { files: Vec::new(), unknown: Vec::new(), empty: Vec::new(), searched: false };
         for path in &self.paths {
             match path {
                 Location::Path(path) if path.is_dir() && !is_dataset(path) => {
@@ -151,7 +151,7 @@ impl Sources {
                     found.searched = true;
                     self.search(path, &mut found).map_err(|e| Failure::of_file(path, e))?;
                     if found.files.len() == before {
-                        found.barren.push(path.clone());
+                        found.empty.push(path.clone());
                     }
                 }
                 _ => found.files.push(self.source(path.clone())),

@@ -18,8 +18,8 @@ pub struct Claims<'f> {
 }
 
 impl<'f> Claims<'f> {
-    /// Returns the claims about column `number`, if the file has any. Of a file without rows they may be those of rows
-    /// that were lost; nothing contradicts them.
+    /// Returns the claims about column `number`, if the file has any. In a file without rows, they may be about rows that
+    /// were lost; nothing contradicts them.
     pub fn of(file: &File<'f>, number: usize) -> pilaster::Result<Option<Self>> {
         let statistics = if file.rows()? > 0 { file.column_statistics(number)? } else { None };
         let claims = |checker| Claims { checker, outside: 0, rows: 0..0 };

@@ -17,7 +17,7 @@ fn measured(args: &[&str]) -> (String, u64, u64) {
     (out(&output).to_owned(), bytes, memory)
 }
 
-/// The same of a call that may fail, with its output. The numbers are in the first line on standard error.
+/// Measures a call that may fail, like [`measured`]. The numbers are in the first line on standard error.
 fn measured_call(args: &[&str]) -> (Output, u64, u64) {
     let output = pilaster().args(args).env("PILASTER_BYTES_READ", "1").output().unwrap();
     let line = str::from_utf8(&output.stderr).unwrap();
@@ -355,7 +355,7 @@ fn the_search_for_the_end_of_a_hostile_vortex_file_is_bounded() {
     fs::remove_file(path).unwrap();
 }
 
-/// The end of a file is found behind some postscripts that are wrong.
+/// The search goes on behind wrong postscripts, up to the right one.
 #[test]
 fn the_end_of_a_vortex_file_is_found_behind_wrong_postscripts() {
     let (len, pieces) = build::chunked(3, 1000, GIB);
@@ -414,4 +414,28 @@ fn few_rows_of_a_dictionary_in_chunks() {
     let (text, bytes, _) = measured(&[&["cat", PATH, "--no-header"], &condition[..]].concat());
     assert_eq!(text, format!("{}\n", place(1_120_000)).repeat(8));
     assert!(bytes < 20_000, "{bytes} bytes");
+}
+
+/// A file of the original, of release 0.80, with two zones: columns of every type that has a sum in its zones, and some
+/// that have none. A wrong guess at the type would be an error about the zones.
+#[test]
+fn zones_with_sums_of_every_type() {
+    const PATH: &str = "tests/samples/sums.vortex";
+    for (condition, row) in [
+        ("i = 8500", 8500),
+        ("f = 4250", 8500),
+        ("s = x0008500", 8500),
+        ("d = 85", 8500),
+        ("ts = '1970-01-01T02:21:40'", 8500),
+        ("day = '1993-04-10'", 8500),
+        ("f32 = 8500", 8500),
+        ("b = true and i = 8502", 8502),
+        ("u8 = 42 and i = 8500", 8500),
+        ("l is not missing and i = 8500", 8500),
+    ] {
+        for trust in [&[][..], &["--trust-statistics"]] {
+            let args = [&["cat", PATH, "--no-header", "--columns", "i", "--where", condition], trust].concat();
+            assert_eq!(good(&args), format!("{row}\n"), "{condition} {trust:?}");
+        }
+    }
 }

@@ -271,3 +271,26 @@ fn a_target_in_no_directory_is_named() {
         assert!(line.starts_with("pilaster: /proc/b.ds: cannot be written: ") && !line.contains(".partial"), "{line}");
     }
 }
+
+/// One row takes more memory than a batch has at first: standard output receives the file once.
+#[test]
+fn a_large_row_is_written_to_standard_output_once() {
+    use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+
+    // The first column is longer than what is buffered, and a text is longer than a batch.
+    const FIRST: usize = 100_000;
+    const LONG: usize = 1_500_000;
+    let dataset = crate::target("large_row.bcolz");
+    let mut writer = Writer::create_table(FileSystem::default(), &dataset, b"{}").unwrap();
+    for (name, dtype) in [("first", format!("S{FIRST}")), ("long", format!("U{LONG}"))] {
+        writer.add(name, &Spec { chunklen: Some(2), ..Spec::new(&dtype) }).unwrap();
+    }
+    writer.put(0, &[b'x'; 2 * FIRST]).unwrap();
+    writer.put(1, &u32::from(b'y').to_le_bytes().repeat(2 * LONG)).unwrap();
+    writer.finish().unwrap();
+    let to = crate::target("large_row.jay");
+    good(&["convert", &dataset, &to, "--bytes-as-text"]);
+    let output = run(&["convert", &dataset, "-", "--format-out", "jay", "--bytes-as-text"]);
+    assert_eq!(output.status.code(), Some(0), "{:?}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout == fs::read(&to).unwrap(), "{} bytes", output.stdout.len());
+}

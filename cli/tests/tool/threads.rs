@@ -15,7 +15,8 @@ use pilaster::unstable::limits::Share;
 use super::*;
 
 record! {
-    struct Trade<'a> = "Trade" { time: int64 relative, price: double, size: int32 nullable, venue: variable32 nullable, odd: bool }
+    struct Trade<'a> = "Trade" { time: int64 relative, price: double, size: int32 nullable, venue: variable32 nullable, odd: bool,
+        late: int32 nullable }
 }
 
 const ROWS: i64 = 1000;
@@ -49,6 +50,8 @@ fn written(name: &str, extents: i64) -> String {
             size: (seed >> 33 & 7 > 0).then_some((seed >> 50) as i32),
             venue: (seed >> 36 & 7 > 0).then_some(venue.as_bytes()),
             odd: seed >> 35 & 1 > 0,
+            // Only the last row has no value.
+            late: (row + 1 < extents * ROWS).then_some(7),
         };
         extent.push(&trade).unwrap();
         if row % ROWS == ROWS - 1 {
@@ -177,21 +180,38 @@ fn columns_that_are_read_ahead_are_the_same() {
     converted(vortex, "e.jay", &["--any-time"]);
     converted(vortex, "e.bcolz", &["--fill-missing", "--any-time"]);
 
-    // Damage in a late piece: the same error as by one thread, which names the file.
+    // The error of a dataset names the file. The other columns need no chunk of it.
     let chunk = format!("{dataset}/price/data/__27.blp");
     let bytes = fs::read(&chunk).unwrap();
     fs::write(&chunk, &bytes[..bytes.len() - 9]).unwrap();
     let to = target("threads_refused.jay");
-    let [one, more] = ["1", "3"].map(|threads| with(threads, &["convert", &dataset, &to, "--bytes-as-text"]));
-    assert!(one == more && one.0 == Some(1), "{one:?} {more:?}");
-    assert!(String::from_utf8_lossy(&one.2).contains("price/data/__27.blp"), "{}", String::from_utf8_lossy(&one.2));
-    assert!(!Path::new(&to).exists());
-    // The other columns need no chunk of it.
+    let error = refused(&dataset, &to, &["--bytes-as-text"]);
+    assert!(error.contains("price/data/__27.blp"), "{error}");
     converted(&dataset, "f.jay", &["--columns", "time,size"]);
-    // A value that the target cannot store, in a late piece.
-    let bcolz = target("threads_refused.bcolz");
-    let [one, more] = ["1", "3"].map(|threads| with(threads, &["convert", long(), &bcolz]));
+}
+
+/// Returns the error of a conversion, which does not depend on the number of threads, and leaves nothing.
+fn refused(path: &str, to: &str, options: &[&str]) -> String {
+    let [one, more] = ["1", "3"].map(|threads| with(threads, &[&["convert", path, to], options].concat()));
     assert!(one == more && one.0 == Some(1), "{one:?} {more:?}");
+    assert!(!Path::new(to).exists());
+    String::from_utf8(one.2).unwrap()
+}
+
+#[test]
+fn errors_of_late_pieces_are_the_same() {
+    // An extent that cannot be unpacked, in the last piece.
+    let (mut bytes, damaged) = (fs::read(long()).unwrap(), target("threads_late.ds"));
+    let at = bytes.len() * 19 / 20;
+    bytes[at] ^= 0x55;
+    fs::write(&damaged, bytes).unwrap();
+    refused(&damaged, &target("threads_late.jay"), &["--bytes-as-text"]);
+    refused(&damaged, &target("threads_late.bcolz"), &["--columns", "price"]);
+    // A missing value in the last row, which bcolz cannot store.
+    let error = refused(long(), &target("threads_late.bcolz"), &["--columns", "late"]);
+    assert!(error.contains("column late (int32)") && error.contains("row 999"), "{error}");
+    let error = refused(long(), &target("threads_late.bcolz"), &["--columns", "late", "--where", "time > 0"]);
+    assert!(error.contains("column late (int32)"), "{error}");
 }
 
 /// Damage in the middle: the same error, and no file.

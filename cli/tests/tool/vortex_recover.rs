@@ -207,7 +207,7 @@ fn statistics_that_contradict_the_values_are_named() {
         let mut lines = recovered(&damaged, &to);
         let line = format!("damaged: the statistics of {column}{why}");
         lines.remove(lines.iter().position(|said| *said == line).unwrap_or_else(|| panic!("{lines:?}")));
-        // The other lines are those of the intact file, besides the length of the target.
+        // The other lines do not differ from the report on the intact file, apart from the length of the target.
         assert_eq!(lines[..lines.len() - 1], whole[..whole.len() - 1], "{name}");
         let (last, before) = (lines.last().unwrap(), whole.last().unwrap());
         let left_out = before.split("; ").nth(1).filter(|left| *left != "nothing is lost");

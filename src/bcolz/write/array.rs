@@ -26,7 +26,7 @@ pub(super) struct Files<D> {
     encoder: Encoder,
     /// Number of threads that encode chunks; 0 if the calling one does.
     threads: usize,
-    /// Those threads. They start with the first chunk.
+    /// The threads, which start with the first chunk.
     encoders: Option<Encoders>,
 }
 

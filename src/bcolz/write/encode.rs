@@ -95,7 +95,7 @@ fn work(queue: &Mutex<Receiver<Job>>) {
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((rows, params, to)) = job else { return };
-        // After an error of another chunk, nobody waits for this one.
+        // After an error of another chunk, no caller waits for the file.
         let _ = to.send(encoder.encode(&rows, &params).map(<[u8]>::to_vec));
     }
 }

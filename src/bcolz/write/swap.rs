@@ -115,7 +115,7 @@ fn base(path: &Path) -> Option<&str> {
 pub(super) fn settle<D: Disk>(files: &mut Files<D>, dir: &Path) -> Result<(), Failure> {
     let dir = resolved(dir);
     restore(files, &dir)?;
-    // In another directory, these names may be those of datasets that are being edited.
+    // In another directory, datasets that are being edited may have these names.
     if !["__rootdirs__", "meta/sizes"].iter().any(|file| dir.join(file).exists()) {
         return Ok(());
     }
