@@ -161,26 +161,27 @@ fn no_column(k: usize, columns: &Columns) -> Error {
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'c, C> {
     column: C,
+    /// The type of the values. It is asked for with every value, and a column may derive it from metadata.
+    ty: Type,
     stored_times: bool,
     lost: &'c [Range<u64>],
 }
 
-impl<C> Stored<'_, C> {
+impl<C: Column> Stored<'_, C> {
     /// Returns `column`; if `stored_times`, its dates and times are plain integers.
-    pub const fn new(column: C, stored_times: bool) -> Self {
-        Stored { column, stored_times, lost: &[] }
+    pub fn new(column: C, stored_times: bool) -> Self {
+        let ty = match column.ty() {
+            Type::Date(Unit::Day) | Type::Time(Unit::Second | Unit::Milli) if stored_times => Type::Prim(Prim::I32),
+            Type::Date(_) | Type::Time(_) | Type::Timestamp(_) if stored_times => Type::Prim(Prim::I64),
+            ty => ty,
+        };
+        Stored { column, ty, stored_times, lost: &[] }
     }
 }
 
 impl<C: Column> Column for Stored<'_, C> {
     fn ty(&self) -> Type {
-        match self.column.ty() {
-            Type::Date(Unit::Day) | Type::Time(Unit::Second | Unit::Milli) if self.stored_times => {
-                Type::Prim(Prim::I32)
-            }
-            Type::Date(_) | Type::Time(_) | Type::Timestamp(_) if self.stored_times => Type::Prim(Prim::I64),
-            ty => ty,
-        }
+        self.ty
     }
 
     fn nullable(&self) -> bool {
@@ -192,12 +193,12 @@ impl<C: Column> Column for Stored<'_, C> {
     }
 
     fn zone(&self) -> Result<Option<&str>> {
-        if self.stored_times { Ok(None) } else { self.column.zone() }
+        if matches!(self.ty, Type::Timestamp(_)) { self.column.zone() } else { Ok(None) }
     }
 
     fn child(&self, k: usize) -> Result<Self> {
         // No list of a missing row is followed.
-        Ok(Stored { column: self.column.child(k)?, lost: &[], ..*self })
+        Ok(Stored::new(self.column.child(k)?, self.stored_times))
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {

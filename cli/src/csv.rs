@@ -4,7 +4,6 @@
 //! or a line break, or if it is equal to the text of a missing value. The text of a missing value is never quoted.
 //! (The `csv` crate cannot distinguish the two: it quotes an empty field that is alone in its row.)
 
-use std::fmt::{self, Write as _};
 use std::io::Write;
 
 use pilaster::Result;
@@ -25,14 +24,13 @@ pub struct Csv<W> {
     /// True if bytes that are UTF-8 are shown as text.
     pub texts: bool,
     line: String,
-    field: String,
     ahead: Vec<Ahead>,
 }
 
 impl<W: Write> Csv<W> {
     pub fn new(out: W, header: bool, missing: &str) -> Self {
         let missing = missing.to_owned();
-        Csv { out, header, missing, texts: false, line: String::new(), field: String::new(), ahead: Vec::new() }
+        Csv { out, header, missing, texts: false, line: String::new(), ahead: Vec::new() }
     }
 
     /// Prints rows without a header.
@@ -53,17 +51,19 @@ impl<W: Write> Rows for Csv<W> {
         }
         for (k, name) in head.names.iter().enumerate() {
             self.line.push_str(if k > 0 { "," } else { "" });
-            quote(&mut self.line, name, &self.missing);
+            let start = self.line.len();
+            self.line.push_str(name);
+            quote(&mut self.line, start, &self.missing);
         }
         self.end()
     }
 
     fn value<C: Column>(&mut self, k: usize, _: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
         self.line.push_str(if k > 0 { "," } else { "" });
-        self.field.clear();
         let Some(ahead) = self.ahead.get_mut(k) else { return Ok(()) };
-        if field(&mut self.field, column, batch, i, self.texts, ahead)? {
-            quote(&mut self.line, &self.field, &self.missing);
+        let start = self.line.len();
+        if field(&mut self.line, column, batch, i, self.texts, ahead)? {
+            quote(&mut self.line, start, &self.missing);
         } else {
             self.line.push_str(&self.missing);
         }
@@ -95,32 +95,30 @@ pub fn field<C: Column>(
             _ => out.push_str(&digits::hex(bytes)),
         },
         Value::Int(value) if time::text(out, value, column.ty(), column.zone()?) => {}
-        Value::Int(value) => integer(out, value, column.ty()),
-        Value::Int256(words) => integer(out, digits::wide(words), column.ty()),
-        Value::F16(bits) => out.push_str(&digits::float(half_to_f32(bits))),
-        Value::F32(value) => out.push_str(&digits::float(value)),
-        Value::F64(value) => out.push_str(&digits::float(value)),
+        Value::Int(value) => match column.ty() {
+            Type::Decimal { scale, .. } => out.push_str(&digits::decimal(&value.to_string(), scale)),
+            _ => digits::put_integer(out, value),
+        },
+        Value::Int256(words) => match column.ty() {
+            Type::Decimal { scale, .. } => out.push_str(&digits::decimal(&digits::wide(words), scale)),
+            _ => out.push_str(&digits::wide(words)),
+        },
+        Value::F16(bits) => digits::put_float(out, half_to_f32(bits)),
+        Value::F32(value) => digits::put_float(out, value),
+        Value::F64(value) => digits::put_float(out, value),
         Value::Bool(_) | Value::Nested(_) => json::value(out, column, batch, i, (Style::Plain, false), ahead)?,
     }
     Ok(true)
 }
 
-fn integer(out: &mut String, value: impl fmt::Display, ty: Type) {
-    match ty {
-        Type::Decimal { scale, .. } => out.push_str(&digits::decimal(&value.to_string(), scale)),
-        // Writing into a `String` does not fail.
-        _ => drop(write!(out, "{value}")),
-    }
-}
-
-/// Appends a field, quoted if necessary.
-fn quote(out: &mut String, field: &str, missing: &str) {
-    if field == missing || field.is_empty() || field.contains([',', '"', '\n', '\r']) {
-        out.push('"');
-        out.push_str(&field.replace('"', "\"\""));
-        out.push('"');
-    } else {
-        out.push_str(field);
+/// Puts the field that begins at `start` of `line` in quotes, if necessary.
+fn quote(line: &mut String, start: usize, missing: &str) {
+    let field = line.get(start..).unwrap_or_default();
+    let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    if field.is_empty() || field == missing || field.bytes().any(is_special) {
+        let quoted = format!("\"{}\"", field.replace('"', "\"\""));
+        line.truncate(start);
+        line.push_str(&quoted);
     }
 }
 

@@ -1,12 +1,33 @@
 //! The text of numbers and bytes.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-/// Returns the shortest text that parses to the same single or double. `Infinity` is not abbreviated, so that
-/// JavaScript, R, Python and Rust can all parse it.
+/// Returns the shortest text that parses to the same single or double.
 pub fn float<F: Copy + Into<f64> + fmt::Debug>(value: F) -> String {
+    let mut text = String::new();
+    put_float(&mut text, value);
+    text
+}
+
+/// Appends the shortest text that parses to the same single or double. `Infinity` is not abbreviated, so that
+/// JavaScript, R, Python and Rust can all parse it.
+pub fn put_float<F: Copy + Into<f64> + fmt::Debug>(out: &mut String, value: F) {
     let wide: f64 = value.into();
-    if wide.is_infinite() { format!("{}Infinity", if wide < 0.0 { "-" } else { "" }) } else { format!("{value:?}") }
+    if wide.is_infinite() {
+        out.push_str(if wide < 0.0 { "-Infinity" } else { "Infinity" });
+    } else {
+        // Writing into a `String` does not fail.
+        let _ = write!(out, "{value:?}");
+    }
+}
+
+/// Appends an integer.
+pub fn put_integer(out: &mut String, value: i128) {
+    // Most have 64 bits, whose division is faster. Writing into a `String` does not fail.
+    let _ = match i64::try_from(value) {
+        Ok(value) => write!(out, "{value}"),
+        Err(_) => write!(out, "{value}"),
+    };
 }
 
 /// Returns a signed 256-bit number in decimal. `words`: the lowest first.

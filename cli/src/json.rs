@@ -42,14 +42,15 @@ pub fn value<C: Column>(
             time::text(out, value, column.ty(), column.zone()?);
             out.push('"');
         }
+        Value::Int(value) if !exact && !matches!(column.ty(), Type::Decimal { .. }) => digits::put_integer(out, value),
         Value::Int(value) => integer(out, value, column.ty(), style),
         Value::Int256(words) => integer(out, digits::wide(words), column.ty(), style),
         Value::F16(bits) if exact => quoted(out, format_args!("bits:{bits:04x}")),
         Value::F32(value) if exact => quoted(out, format_args!("bits:{:08x}", value.to_bits())),
         Value::F64(value) if exact => quoted(out, format_args!("bits:{:016x}", value.to_bits())),
-        Value::F16(bits) => float(out, &digits::float(half_to_f32(bits))),
-        Value::F32(value) => float(out, &digits::float(value)),
-        Value::F64(value) => float(out, &digits::float(value)),
+        Value::F16(bits) => float(out, half_to_f32(bits)),
+        Value::F32(value) => float(out, value),
+        Value::F64(value) => float(out, value),
         text @ Value::Text(_) => string(out, text.text()?.unwrap_or_default()),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) if texts && column.ty() == Type::Bytes => string(out, text),
@@ -66,6 +67,12 @@ pub fn value<C: Column>(
 
 /// Appends a string; escapes only the characters that JSON requires.
 pub fn string(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     // Every string has a JSON form.
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
@@ -91,8 +98,9 @@ fn integer(out: &mut String, value: impl fmt::Display, ty: Type, style: Style) {
 }
 
 /// Appends a number, or a string if JSON has no such number.
-fn float(out: &mut String, text: &str) {
-    if text.ends_with(['N', 'y']) { quoted(out, format_args!("{text}")) } else { out.push_str(text) }
+fn float<F: Copy + Into<f64> + fmt::Debug>(out: &mut String, value: F) {
+    let wide: f64 = value.into();
+    if wide.is_finite() { digits::put_float(out, value) } else { quoted(out, format_args!("{}", digits::float(value))) }
 }
 
 /// Maximum size in bytes of the memory for rows of children that are read ahead.

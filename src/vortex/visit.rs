@@ -44,18 +44,27 @@ pub enum Role<'f> {
 ///
 /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
 /// let file = File::open(bytes)?;
-/// // The layouts and arrays of column 1.
-/// let mut nodes: Vec<Visit<'_>> = vec![];
-/// file.visit(false, &mut |node| Ok(nodes.extend((node.column == Some(1)).then_some(*node))))?;
-/// let [flat, sequence] = nodes[..] else { panic!("{nodes:?}") };
-///
-/// assert_eq!((flat.role, flat.id, flat.rows), (Role::Field("i64"), &b"vortex.flat"[..], Some(1100)));
-/// assert_eq!((flat.segment_number()?, flat.segment), (Some(1), Some(FileRange { at: 184, len: 180 })));
-///
-/// assert_eq!((sequence.role, sequence.id, sequence.depth), (Role::Root, &b"vortex.sequence"[..], 2));
-/// // It has no buffers: all values follow from the first one and the step in its metadata.
-/// assert_eq!((sequence.buffers()?, sequence.metadata()?.len()), (0, 10));
-/// assert!(sequence.buffer(0).is_err());
+/// // The layout and the array of column 1.
+/// let mut shown = 0;
+/// file.visit(false, &mut |node: &Visit<'_>| {
+///     match (node.column, node.is_array) {
+///         (Some(1), false) => {
+///             assert_eq!((node.role, node.id, node.rows), (Role::Field("i64"), &b"vortex.flat"[..], Some(1100)));
+///             assert_eq!(node.segment_number()?, Some(1));
+///             assert_eq!(node.segment, Some(FileRange { at: 184, len: 180 }));
+///         }
+///         (Some(1), true) => {
+///             assert_eq!((node.role, node.id, node.depth), (Role::Root, &b"vortex.sequence"[..], 2));
+///             // It has no buffers: all values follow from the first one and the step in its metadata.
+///             assert_eq!((node.buffers()?, node.metadata()?.len()), (0, 10));
+///             assert!(node.buffer(0).is_err());
+///         }
+///         _ => return Ok(()),
+///     }
+///     shown += 1;
+///     Ok(())
+/// })?;
+/// assert_eq!(shown, 2);
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -121,22 +130,21 @@ impl<'f> Visit<'f> {
     }
 }
 
-impl<'f> File<'f> {
+impl File<'_> {
     /// Calls `show` for every layout and, unless `layouts_only`, every array of the file. Parents come before their
-    /// children. All types are checked first.
+    /// children. All types are checked first. The bytes of an array are released after it and its children are shown.
     ///
     /// # Errors
     /// Errors of an invalid tree, and every error that `show` returns.
-    pub fn visit(&'f self, layouts_only: bool, show: &mut dyn FnMut(&Visit<'f>) -> Result<()>) -> Result<()> {
-        let fuel = &mut Fuel::new(self.limits());
-        let arrays = if layouts_only { Arrays::None } else { Arrays::All };
-        Walk { fuel, arrays, show }.file(self)
-    }
-
-    /// Visits every layout and every array, and releases the bytes of each array after it.
-    pub(super) fn visit_all(&self) -> Result<()> {
-        let fuel = &mut Fuel::new(self.limits());
-        Walk { fuel, arrays: Arrays::Apart, show: &mut |_| Ok(()) }.file(self)
+    pub fn visit(&self, layouts_only: bool, show: &mut dyn FnMut(&Visit<'_>) -> Result<()>) -> Result<()> {
+        let (fuel, root) = (&mut Fuel::new(self.limits()), Node::root(self)?);
+        self.dtype().walk(fuel)?;
+        let rows = match self.root() {
+            Root::Layout(_) => None,
+            Root::Blob(_, rows) => Some(rows),
+        };
+        let at = At { depth: 0, role: Role::Root, column: None, in_zones: false, rows };
+        Walk { fuel, layouts_only, show }.node(&root, at)
     }
 }
 
@@ -149,48 +157,24 @@ struct At<'f> {
     rows: Option<u64>,
 }
 
-/// Which arrays are visited.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Arrays {
-    None,
-    All,
-    /// All of them, without showing them, each through an input of its own.
-    Apart,
-}
-
-struct Walk<'w, 'f> {
+struct Walk<'w> {
     fuel: &'w mut Fuel,
-    arrays: Arrays,
-    show: &'w mut dyn FnMut(&Visit<'f>) -> Result<()>,
+    layouts_only: bool,
+    show: &'w mut dyn FnMut(&Visit<'_>) -> Result<()>,
 }
 
-impl<'f> Walk<'_, 'f> {
-    fn file(&mut self, file: &'f File<'_>) -> Result<()> {
-        let root = Node::root(file)?;
-        file.dtype().walk(self.fuel)?;
-        let rows = match file.root() {
-            Root::Layout(_) => None,
-            Root::Blob(_, rows) => Some(rows),
-        };
-        self.node(&root, At { depth: 0, role: Role::Root, column: None, in_zones: false, rows })
-    }
-
-    /// Visits the array of a flat layout.
-    fn flat(&mut self, node: &Node<'f>, at: At<'f>) -> Result<()> {
-        match self.arrays {
-            Arrays::None => Ok(()),
-            Arrays::All => self.node(&node.array()?, at),
-            Arrays::Apart => {
-                let window = node.file.input().window();
-                let file = node.file.with_input(window.input());
-                let array = node.with_file(&file).array()?;
-                let fuel = &mut *self.fuel;
-                Walk { fuel, arrays: Arrays::All, show: &mut |_| Ok(()) }.node(&array, at)
-            }
+impl Walk<'_> {
+    /// Visits the array of a flat layout through an input of its own.
+    fn flat(&mut self, node: &Node<'_>, at: At<'_>) -> Result<()> {
+        if self.layouts_only {
+            return Ok(());
         }
+        let window = node.file.input().window();
+        let file = node.file.with_input(window.input());
+        self.node(&node.with_file(&file).array()?, at)
     }
 
-    fn node(&mut self, node: &Node<'f>, at: At<'f>) -> Result<()> {
+    fn node<'f>(&mut self, node: &Node<'f>, at: At<'f>) -> Result<()> {
         self.fuel.spend(node.at())?;
         let visit = Visit {
             depth: at.depth,
@@ -212,7 +196,7 @@ impl<'f> Walk<'_, 'f> {
         }
     }
 
-    fn layout(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
+    fn layout<'f>(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
         let is_flat = node.layout() == Some(LayoutId::Flat);
         let segment = if is_flat { Some(node.segment()?) } else { None };
         let dtype = if visit.in_zones { None } else { Some(node.dtype()) };
@@ -232,7 +216,7 @@ impl<'f> Walk<'_, 'f> {
         Ok(())
     }
 
-    fn array(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
+    fn array<'f>(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
         let mut bytes = node.metadata()?.bytes().len() as u64;
         for k in 0..node.buffers()? {
             // Finding a buffer takes the longer the more there are.

@@ -7,12 +7,12 @@ use pilaster::error::What;
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Role, Visit};
 
-use crate::heap::push;
+use crate::heap::{copy, push};
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::Source;
 
-pub fn info<'f>(file: &'f File<'f>, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
+pub fn info(file: &File<'_>, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
     json.count("segments", file.segments() as u64);
     json.key("metadata").open(b'[');
     for k in 0..file.metadata_len() {
@@ -33,7 +33,7 @@ pub fn info<'f>(file: &'f File<'f>, pieces: &Pieces, source: &Source, json: &mut
         let shares = shares(file)?;
         json.key("encodings").open(b'[');
         for share in &shares {
-            json.open(b'{').key("id").text(share.id);
+            json.open(b'{').key("id").text(&share.id);
             if let Some(column) = share.column {
                 json.count("column", column as u64);
             }
@@ -70,27 +70,27 @@ fn node(json: &mut Json, visit: &Visit<'_>) {
 }
 
 /// The size of one encoding in one column.
-struct Share<'f> {
+struct Share {
     column: Option<usize>,
     zones: bool,
-    id: &'f [u8],
+    id: Vec<u8>,
     arrays: u64,
     bytes: u64,
 }
 
-fn shares<'f>(file: &'f File<'f>) -> Result<Vec<Share<'f>>> {
-    let mut shares: Vec<Share<'f>> = Vec::new();
+fn shares(file: &File<'_>) -> Result<Vec<Share>> {
+    let mut shares: Vec<Share> = Vec::new();
     file.visit(false, &mut |visit| {
         if !visit.is_array {
             return Ok(());
         }
         let (column, zones, id) = (visit.column, visit.in_zones, visit.id);
-        match shares.iter_mut().find(|share| (share.column, share.zones, share.id) == (column, zones, id)) {
+        match shares.iter_mut().find(|share| (share.column, share.zones, &*share.id) == (column, zones, id)) {
             Some(share) => {
                 share.arrays = share.arrays.saturating_add(1);
                 share.bytes = share.bytes.saturating_add(visit.bytes);
             }
-            None => push(&mut shares, Share { column, zones, id, arrays: 1, bytes: visit.bytes })?,
+            None => push(&mut shares, Share { column, zones, id: copy(id)?, arrays: 1, bytes: visit.bytes })?,
         }
         Ok(())
     })?;
