@@ -89,6 +89,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, at, need) = (self.what().name(), self.at(), self.need());
         match self.kind() {
+            // A need of 0 means that the required size is unknown.
+            Kind::Truncated if need == 0 => write!(f, "{name} at offset {at}: truncated"),
             Kind::Truncated => write!(f, "{name} at offset {at}: truncated, {need} bytes needed"),
             Kind::Trailing => write!(f, "{name} at offset {at}: {need} bytes too many"),
             Kind::Invalid => write!(f, "{name} at offset {at}: invalid value {need} (0x{need:x})"),
@@ -98,6 +100,7 @@ impl fmt::Display for Error {
             Kind::Checksum => write!(f, "{name} at offset {at}: checksum differs, 0x{need:08x} is stored"),
             Kind::Overflow => write!(f, "{name} at offset {at}: number out of range"),
             Kind::Limit => write!(f, "{name} at offset {at}: limit of {need} reached"),
+            Kind::NoRoom if need == 0 => write!(f, "{name} too small"),
             Kind::NoRoom => write!(f, "{name} too small: {need} bytes needed"),
             Kind::OutOfRange => write!(f, "{name} {at} does not exist, there are {need}"),
             Kind::Utf8 => write!(f, "{name} at offset {at}: not UTF-8"),
@@ -152,6 +155,15 @@ mod tests {
         assert_eq!(e(Kind::Misuse, What::TABLE_CHOICE, 0, 2), "the file has 2 tables: pass a name to `table`");
         assert_eq!(e(Kind::Misuse, What::COLUMN, 3, 0), "column at 3: invalid call or argument");
         assert_eq!(e(Kind::Limit, What::MAX_DEPTH, 9, 4), "max_depth at offset 9: limit of 4 reached");
+    }
+
+    #[test]
+    fn an_unknown_need_is_left_out() {
+        let e = |kind, need| Error::needing(kind, What::INPUT, 7, need).to_string();
+        assert_eq!(e(Kind::Truncated, 0), "input at offset 7: truncated");
+        assert_eq!(e(Kind::Truncated, 1), "input at offset 7: truncated, 1 bytes needed");
+        assert_eq!(e(Kind::NoRoom, 0), "input too small");
+        assert_eq!(e(Kind::NoRoom, 1), "input too small: 1 bytes needed");
     }
 
     #[test]

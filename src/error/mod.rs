@@ -34,7 +34,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Kind {
-    /// The input ends inside the field. `need`: the size of the field in bytes, starting at `at`.
+    /// The input ends inside the field. `need`: the size of the field in bytes, starting at `at`; 0 if unknown.
     Truncated,
     /// The input continues after its end. `need`: the number of excess bytes.
     Trailing,

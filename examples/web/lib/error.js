@@ -1,6 +1,6 @@
 /** The text of each kind of error; `e` has the numbers. */
 const TEXT = {
-  Truncated: (e) => `${e.field} at offset ${e.offset}: truncated, ${e.need} bytes needed`,
+  Truncated: (e) => `${e.field} at offset ${e.offset}: truncated` + (e.need ? `, ${e.need} bytes needed` : ''),
   Trailing: (e) => `${e.field} at offset ${e.offset}: ${e.need} bytes too many`,
   Invalid: (e) => `${e.field} at offset ${e.offset}: invalid value ${e.need}`,
   Unsupported: (e) => `${e.field} at offset ${e.offset}: ${e.id ?? e.need} is not supported`,
@@ -8,7 +8,7 @@ const TEXT = {
   Checksum: (e) => `${e.field} at offset ${e.offset}: checksum differs`,
   Overflow: (e) => `${e.field} at offset ${e.offset}: number out of range`,
   Limit: (e) => `${e.field} at offset ${e.offset}: limit of ${e.need} reached`,
-  NoRoom: (e) => `${e.field}: ${e.need} bytes of memory are needed`,
+  NoRoom: (e) => (e.need ? `${e.field}: ${e.need} bytes of memory are needed` : `${e.field}: more memory is needed`),
   OutOfRange: (e) => `${e.field} ${e.offset} does not exist, there are ${e.need}`,
   Utf8: (e) => `${e.field} at offset ${e.offset}: not UTF-8`,
   Lossy: (e) => `${e.field}: the value of row ${e.offset} cannot be stored`,
