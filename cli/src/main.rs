@@ -108,11 +108,10 @@ mod walk;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use pilaster::any::{File, Format};
 use pilaster::dataseries::write::Repack;
 
-use args::{Cli, Command, Recover};
+use args::{Command, Recover, Stop};
 use escape::Shown;
 use failure::{Failure, end};
 use open::Input;
@@ -121,11 +120,10 @@ use special::{Special, special, with_file};
 use target::Target;
 
 fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
+    let command = match args::parse(std::env::args_os()) {
         Ok(cli) => cli.command,
-        // Help and version.
-        Err(e) if !e.use_stderr() => return end(print(&e.render().to_string())),
-        Err(e) => return end(Err(Failure::Usage(args::one_line(&e)))),
+        Err(Stop::Help(text)) => return end(print(&text)),
+        Err(Stop::Error(line)) => return end(Err(Failure::Usage(line))),
     };
     // Locked once, written in large pieces, and flushed here, where a broken pipe is still an error.
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());

@@ -1,9 +1,10 @@
 //! The description of the command line, from which parser, help, completions and manual pages are generated.
 
+use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use pilaster::dataseries::Order;
 use pilaster::unstable::meta::json::Json;
@@ -296,16 +297,36 @@ fn start(text: &str) -> Result<(u64, PathBuf), String> {
     Ok((start.parse().map_err(|e| format!("{start:?} is not a row: {e}"))?, file.into()))
 }
 
-/// Joins the first paragraph of an error of the parser, its description, to one line.
-pub fn one_line(error: &clap::Error) -> String {
+/// Parses a call. The error is one line, or help that was asked for.
+pub fn parse(call: impl IntoIterator<Item = OsString>) -> Result<Cli, Stop> {
+    let call: Vec<OsString> = call.into_iter().collect();
+    Cli::try_parse_from(&call).map_err(|e| match e.use_stderr() {
+        false => Stop::Help(e.render().to_string()),
+        true => Stop::Error(one_line(&e, call.get(1).and_then(|first| first.to_str()))),
+    })
+}
+
+/// Why a call has no command.
+#[derive(Debug)]
+pub enum Stop {
+    /// Help or the version, which was asked for.
+    Help(String),
+    /// The line about a bad call.
+    Error(String),
+}
+
+/// Joins the first paragraph of an error of the parser, its description, to one line. `first`: the first argument, which
+/// is the command in a correct call.
+fn one_line(error: &clap::Error, first: Option<&str>) -> String {
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-    format!("{}; see pilaster --help", lines.join(" ").trim_start_matches("error: "))
+    let command = first.filter(|first| Cli::command().find_subcommand(first).is_some());
+    let command = command.map(|command| format!(" {command}")).unwrap_or_default();
+    format!("{}; see pilaster{command} --help", lines.join(" ").trim_start_matches("error: "))
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
     use pilaster::filo::Element;
 
     use super::*;
@@ -313,8 +334,10 @@ mod tests {
     use crate::sources::Location;
 
     fn call(line: &str) -> Result<Command, String> {
-        let parsed = Cli::try_parse_from(["pilaster"].into_iter().chain(line.split_whitespace()));
-        parsed.map(|cli| cli.command).map_err(|e| one_line(&e))
+        match parse(["pilaster"].into_iter().chain(line.split_whitespace()).map(OsString::from)) {
+            Ok(cli) => Ok(cli.command),
+            Err(Stop::Help(text) | Stop::Error(text)) => Err(text),
+        }
     }
 
     fn text(line: &str) -> Text {
@@ -371,6 +394,21 @@ mod tests {
             assert!(text.contains(&format!("Usage: pilaster {name} ")), "{text}");
             let widest = text.lines().map(|line| line.chars().count()).max();
             assert!(widest <= Some(80), "{name}: {widest:?} columns\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_bad_call_names_the_help_of_its_command() {
+        for (line, help) in [
+            ("cat --bad x", "see pilaster cat --help"),
+            ("convert x", "see pilaster convert --help"),
+            ("recover --order middle x y", "see pilaster recover --help"),
+            ("frobnicate x", "see pilaster --help"),
+            ("--bad cat x", "see pilaster --help"),
+            ("", "see pilaster --help"),
+        ] {
+            let message = call(line).unwrap_err();
+            assert!(message.ends_with(&format!("; {help}")), "{line}: {message}");
         }
     }
 
