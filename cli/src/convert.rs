@@ -46,10 +46,15 @@ const EXTENSIONS: [(&str, Format); 6] = [
     ("vortex", Format::Vortex),
 ];
 
+/// The extensions of text, and the form of `cat` that writes it.
+const TEXTS: [(&str, &str); 6] =
+    [("csv", "csv"), ("tsv", "csv"), ("txt", "csv"), ("json", "jsonl"), ("jsonl", "jsonl"), ("ndjson", "jsonl")];
+
 /// Returns the format to write: the option, else the extension of the target, else the format of the source.
 ///
 /// # Errors
-/// [`Failure::Usage`] for an extension that no format has.
+/// [`Failure::Usage`] for an extension that no format has. If it is one of text, the error names the command that writes
+/// it.
 pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
     if let Some(format) = how.format_out {
         return Ok(format);
@@ -57,10 +62,15 @@ pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
     let Some(extension) = how.target.extension() else { return Ok(source) };
     let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
     known.map(|(_, format)| *format).ok_or_else(|| {
+        let path = how.target.display();
+        if let Some((_, form)) = TEXTS.iter().find(|(text, _)| extension.eq_ignore_ascii_case(text)) {
+            let cat = format!("pilaster cat --format-out {form} FILE > {path}");
+            return Failure::Usage(format!("{path}: convert does not write text; `{cat}` writes it"));
+        }
         let written = EXTENSIONS.iter().filter(|(_, format)| *format != Format::Vortex);
         let names: Vec<String> = written.map(|(known, _)| format!(".{known}")).collect();
         let why = format!("the extension is none of {}", names.join(", "));
-        Failure::Usage(format!("{}: {why}; --format-out names the format to write", how.target.display()))
+        Failure::Usage(format!("{path}: {why}; --format-out names the format to write"))
     })
 }
 

@@ -39,12 +39,14 @@ const DEPTH: u32 = 64;
 pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
     let jay = ToJay { sentinels: Some(Sentinels::Widen), ..ToJay::default() };
     let how = Convert { target: how.target.clone(), any_time: true, jay, ..Convert::default() };
-    let to = convert::target(input.format, &how)?;
-    if !matches!(to, Format::Jay | Format::DataSeries) {
-        let why =
-            "the rows of a damaged Vortex file are written as Jay or DataSeries: the target must end in .jay or .ds";
-        return Err(Failure::Usage(why.to_owned()));
-    }
+    // `recover` has no option for the format, so any other extension is the same error.
+    let to = match convert::target(input.format, &how) {
+        Ok(to @ (Format::Jay | Format::DataSeries)) => to,
+        _ => {
+            let why = "the rows of a damaged Vortex file are written as Jay or DataSeries: the target must end in .jay or .ds";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+    };
     let (whole, end) = match opened(input) {
         Ok(_) => (None, None),
         Err(e) => {

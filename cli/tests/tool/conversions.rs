@@ -18,7 +18,7 @@ fn warned(args: &[&str]) -> Vec<String> {
 fn an_unknown_extension_is_an_error_that_lists_the_known_ones() {
     let place = place("extension");
     let source = format!("{GOLDEN}jay/view_slice.jay");
-    for name in ["out.parquet", "out.csv", "out.jay2", "out."] {
+    for name in ["out.parquet", "out.arrow", "out.jay2", "out."] {
         let target = place.join(name);
         let line = bad(2, &["convert", &source, target.to_str().unwrap()]);
         let known = "the extension is none of .ds, .jay, .filo, .bcolz, .blosc; --format-out names the format to write";
@@ -32,6 +32,35 @@ fn an_unknown_extension_is_an_error_that_lists_the_known_ones() {
     }
     let vortex = place.join("out.vortex");
     assert!(bad(2, &["convert", &source, vortex.to_str().unwrap()]).contains("vortex cannot be written yet"));
+}
+
+/// The command that the error names writes the file.
+#[test]
+fn a_target_of_text_is_an_error_that_names_cat() {
+    let place = place("text_extension");
+    let source = format!("{GOLDEN}jay/view_slice.jay");
+    for (name, form) in [
+        ("y.csv", "csv"),
+        ("y.TSV", "csv"),
+        ("y.txt", "csv"),
+        ("y.json", "jsonl"),
+        ("y.jsonl", "jsonl"),
+        ("y.ndjson", "jsonl"),
+    ] {
+        let target = place.join(name);
+        let line = bad(2, &["convert", &source, target.to_str().unwrap()]);
+        let cat = format!("pilaster cat --format-out {form} FILE > {}", target.display());
+        assert!(line.ends_with(&format!("{name}: convert does not write text; `{cat}` writes it")), "{line}");
+        assert!(!good(&["cat", "--format-out", form, &source]).is_empty());
+        // An option decides about the format whatever the name is.
+        good(&["convert", "--format-out", "jay", &source, target.to_str().unwrap()]);
+    }
+    // `recover` from Vortex has no such option.
+    let source = format!("{GOLDEN}vortex/enc_fsst_a.vortex");
+    for name in ["z.csv", "z.arrow"] {
+        let line = bad(2, &["recover", &source, place.join(name).to_str().unwrap()]);
+        assert!(line.ends_with("the target must end in .jay or .ds"), "{line}");
+    }
 }
 
 #[test]
