@@ -19,7 +19,8 @@ pub const BATCH_ROOM: usize = 1 << 22;
 /// Conditions on rows.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Conditions {
-    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'
+    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'. With
+    /// --trust-statistics, more rows are skipped without reading them
     #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
     pub condition: Option<Expression<Test>>,
     /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost

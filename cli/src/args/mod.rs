@@ -69,6 +69,9 @@ pub enum Command {
     ///
     /// Prints for each file what was checked, or the first error and its offset. `pilaster recover` saves the intact part
     /// of a damaged file.
+    ///
+    /// Only DataSeries files contain check values (lookup2 and Adler-32), which are compared. Filo, Jay, bcolz and Vortex
+    /// have none: a changed number in such a file may go unnoticed.
     Verify(Verify),
     /// Writes the intact parts of a damaged file to a new file
     ///

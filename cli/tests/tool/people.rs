@@ -229,6 +229,19 @@ fn vectors_in_a_directory_need_their_type() {
     assert!(errors.contains("bad.filo: ") && errors.contains("(no element type fits)"), "{errors}");
 }
 
+/// A new user learns from the help what `verify` cannot notice, and how a condition reads less.
+#[test]
+fn help_names_limits_and_remedies() {
+    let help = |command: &str| good(&[command, "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let verify = help("verify");
+    assert!(verify.contains("Only DataSeries files contain check values (lookup2 and Adler-32)"), "{verify}");
+    assert!(verify.contains("Filo, Jay, bcolz and Vortex have none: a changed number"), "{verify}");
+    for command in ["head", "cat", "convert"] {
+        let text = help(command);
+        assert!(text.contains("With --trust-statistics, more rows are skipped without reading them"), "{text}");
+    }
+}
+
 /// The line on standard error of a call that fails after rows were printed.
 fn failed_after_rows(args: &[&str]) -> String {
     let output = run(args);
