@@ -114,12 +114,16 @@ impl Special for Chunk<'_> {
     }
 }
 
-/// `recover`: writes the rows that every column has to a new dataset.
+/// `recover`: writes the rows that every column has to a new dataset. If there are none although the dataset states some,
+/// nothing is written.
 pub fn recover(dataset: &Dataset, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let target = Target::directory(&how.target, false)?;
-    let rows = target.fill_directory(|dir| Ok(write::recover(dataset, dir)?))?;
-    let columns = dataset.arrays().len();
-    Ok(writeln!(out, "{}: {rows} of {} rows in {columns} columns", how.target.display(), dataset.rows())?)
+    let (columns, all) = (dataset.arrays().len(), dataset.rows());
+    let rows = target.fill_directory(|dir| match write::recover(dataset, dir)? {
+        0 if all > 0 => Err(Failure::Input(format!("no row can be saved, of {all}: none is readable in all columns"))),
+        rows => Ok(rows),
+    })?;
+    Ok(writeln!(out, "{}: {rows} of {all} rows in {columns} columns", how.target.display())?)
 }
 
 fn kind(dataset: &Dataset) -> &'static str {

@@ -32,6 +32,8 @@ struct Problem {
     column: Option<usize>,
     why: Error,
     harm: Harm,
+    /// No row of the column has a value any more.
+    emptied: bool,
 }
 
 /// What a problem costs.
@@ -63,6 +65,10 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
     if numbers.is_empty() && frame.width() > 0 {
         return Err(Failure::Input("no column can be saved".to_owned()));
     }
+    let is_emptied = |k: &usize| problems.iter().any(|p| p.column == Some(*k) && p.emptied);
+    if !numbers.is_empty() && numbers.iter().all(is_emptied) {
+        return Err(Failure::Input(format!("no value can be saved, of {} rows", frame.rows())));
+    }
     let names = numbers.iter().map(|k| Ok(frame.name(*k)?.to_owned())).collect::<pilaster::Result<Vec<_>>>()?;
     let mut columns = Columns { numbers, names, ..Columns::default() };
     columns.rename_doubles(out)?;
@@ -88,7 +94,7 @@ fn problems(input: &Input, file: &AnyFile<'_>, frame: &File<'_>) -> Result<Vec<P
         let (mut found, mut room) = (Vec::new(), None);
         frame.problems(&mut memory.scratch(), &mut |column, why| match why.kind() {
             Kind::NoRoom => room = Some(why),
-            _ => found.push(Problem { column, why, harm: Harm::Values(0) }),
+            _ => found.push(Problem { column, why, harm: Harm::Values(0), emptied: false }),
         });
         match room {
             Some(e) => memory.grow(e)?,
@@ -100,7 +106,10 @@ fn problems(input: &Input, file: &AnyFile<'_>, frame: &File<'_>) -> Result<Vec<P
         problem.harm = match values_lost(input, file, k) {
             // The count itself is wrong.
             Ok(_) if problem.why.what() == What::JAY_NULLS => Harm::Values(0),
-            Ok(values) => Harm::Values(values),
+            Ok((values, left)) => {
+                problem.emptied = values > 0 && !left;
+                Harm::Values(values)
+            }
             Err(e) if matches!(e.kind(), Kind::Missing | Kind::NoRoom) => return Err(e.into()),
             Err(_) => Harm::All,
         };
@@ -109,15 +118,15 @@ fn problems(input: &Input, file: &AnyFile<'_>, frame: &File<'_>) -> Result<Vec<P
 }
 
 /// Reads a column, and the elements of its lists. Returns the number of values that are missing although the file does not
-/// count them as missing.
-fn values_lost(input: &Input, file: &AnyFile<'_>, k: usize) -> pilaster::Result<u64> {
-    let mut lost = 0u64;
+/// count them as missing, and whether some row has a value.
+fn values_lost(input: &Input, file: &AnyFile<'_>, k: usize) -> pilaster::Result<(u64, bool)> {
+    let (mut lost, mut left) = (0u64, false);
     for depth in 0..DEPTH {
         let (mut row, mut nulls) = (0u64, 0u64);
         let (ty, stated) = loop {
             let window = input.window();
             let within = window.as_ref().map(Ranges::input).map_or(*file, |input| file.with_input(input));
-            let AnyFile::Jay(frame) = within else { return Ok(0) };
+            let AnyFile::Jay(frame) = within else { return Ok((0, true)) };
             let column = (0..depth).try_fold(frame.column(k)?, |column: Column<'_>, _| column.child(0))?;
             let end = column.rows().min(row.saturating_add(READ));
             batches(&column, row..end, |batch| {
@@ -126,6 +135,7 @@ fn values_lost(input: &Input, file: &AnyFile<'_>, k: usize) -> pilaster::Result<
             })?;
             row = end;
             if row == column.rows() {
+                left |= depth == 0 && nulls < row;
                 break (column.ty(), column.field().null_count());
             }
         };
@@ -135,12 +145,12 @@ fn values_lost(input: &Input, file: &AnyFile<'_>, k: usize) -> pilaster::Result<
             break;
         }
     }
-    Ok(lost)
+    Ok((lost, left))
 }
 
 /// Prints a line for every problem.
 fn report(frame: &File<'_>, problems: &[Problem], keyless: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    for Problem { column, why, harm } in problems {
+    for Problem { column, why, harm, .. } in problems {
         let name = match column.map(|k| (k, frame.name(k).unwrap_or_default())) {
             None => {
                 writeln!(out, "damaged: the file, no column: {why}")?;

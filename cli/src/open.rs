@@ -334,7 +334,8 @@ fn dataset(source: &Source, dir: &Path, tolerant: bool, lacks: &mut Lacks) -> Re
         lacks.columns = lacks.columns.saturating_add(1);
         warn(failure.to_string());
     };
-    let dataset = within(Dataset::open_tolerant(dir, left_out)?)?;
+    let unreadable = |failure| Failure::Input(format!("{failure}: no column can be read"));
+    let dataset = within(Dataset::open_tolerant(dir, left_out).map_err(unreadable)?)?;
     dataset.problems(|array, rows, failure| {
         lacks.ranges = lacks.ranges.saturating_add(1);
         lacks.rows = lacks.rows.saturating_add(rows.end.saturating_sub(rows.start));

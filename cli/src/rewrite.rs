@@ -255,20 +255,26 @@ fn salvage<E: Endian>(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let found = Found::of::<E>(input, types)?;
-    let len = target.fill(|sink| found.write::<E, _>(input, types, sink))?;
     if let Err(e) = Order::of(start(&input.input())?) {
         writeln!(out, "damaged: the file header, no rows: {e}")?;
     }
-    let mut bytes = 0u64;
+    let (mut bytes, mut only_index) = (0u64, true);
     for loss in &found.losses {
         bytes = bytes.saturating_add(loss.span.len);
-        let of = match loss.name.and_then(|name| found.names.get(name)) {
-            Some(name) if name == INDEX_TYPE.as_bytes() => ", the index: no rows".to_owned(),
+        let name = loss.name.and_then(|name| found.names.get(name));
+        let is_index = name.is_some_and(|name| name == INDEX_TYPE.as_bytes());
+        let of = match name {
+            _ if is_index => ", the index: no rows".to_owned(),
             Some(name) => format!(", rows of {}", named(name)),
             None => String::new(),
         };
+        only_index &= is_index;
         writeln!(out, "lost: {} bytes at {}{of}: {}", loss.span.len, loss.span.at, loss.why)?;
     }
+    if found.rows == 0 && !only_index {
+        return Err(Failure::Input(format!("no row can be saved; {bytes} bytes are lost")));
+    }
+    let len = target.fill(|sink| found.write::<E, _>(input, types, sink))?;
     write!(out, "{}: {} rows in {} extents, {len} bytes", how.target.display(), found.rows, found.whole.len())?;
     match found.losses.len() {
         0 => writeln!(out, "; nothing is lost")?,

@@ -212,7 +212,13 @@ pub struct Dump {
 
 /// Options of `recover`.
 #[derive(Args, Debug, Default)]
-#[command(after_help = "Example:\n  pilaster recover --types intact.ds damaged.ds new.ds")]
+#[command(after_help = "\
+Exit status: 0 if rows were saved, also if others are lost, or if FILE has no
+rows; 1 if nothing can be saved, and then no TARGET is written; 2 if the call is
+bad.
+
+Example:
+  pilaster recover --types intact.ds damaged.ds new.ds")]
 pub struct Recover {
     #[command(flatten)]
     pub source: Source,

@@ -15,6 +15,7 @@ mod jay;
 mod matrix;
 mod people;
 mod ranges;
+mod recover_nothing;
 mod targets;
 mod threads;
 mod vortex;
