@@ -51,6 +51,17 @@ impl Failure {
         }
     }
 
+    /// Returns the text about the input or the call; `None` if neither is bad, or if it was printed.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Failure::Format(e) => Some(e.to_string()),
+            Failure::Input(text) | Failure::Usage(text) | Failure::Untyped(text) | Failure::Target(text) => {
+                Some(text.clone())
+            }
+            Failure::Output(_) | Failure::Printed | Failure::PrintedUsage => None,
+        }
+    }
+
     /// Returns the failure of one row of column `name`.
     pub fn in_row(name: &str, row: u64, error: impl fmt::Display) -> Self {
         Failure::Input(format!("column {name}, row {row}: {error}"))
@@ -99,13 +110,10 @@ pub fn end(done: Result<(), Failure>) -> ExitCode {
 
 /// Prints the line about a failure.
 pub fn print(failure: &Failure) {
-    match failure {
-        Failure::Output(e) => warn(&format!("standard output: {e}")),
-        Failure::Format(e) => warn(&e.to_string()),
-        Failure::Input(message) | Failure::Usage(message) | Failure::Untyped(message) | Failure::Target(message) => {
-            warn(message);
-        }
-        Failure::Printed | Failure::PrintedUsage => {}
+    match (failure, failure.text()) {
+        (Failure::Output(e), _) => warn(&format!("standard output: {e}")),
+        (_, Some(text)) => warn(&text),
+        (_, None) => {}
     }
 }
 

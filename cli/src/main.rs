@@ -9,6 +9,7 @@
 //! | `walk`, `filter`, `sieve` | row by row over all columns; the language of conditions; conditions, and the rows that meet them |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
+//! | `files` | several files, one by one, for `info` and `verify` |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
 //! | `feed`, `slice`, `parts` | the rows of a table for a writer, and for `dump` and `info`, in bounded memory; some rows of a batch |
 //! | `conversion` | all rows of a table to the writer of a format |
@@ -68,6 +69,7 @@ mod escape;
 mod extents;
 mod failure;
 mod feed;
+mod files;
 mod filo;
 mod filter;
 mod foreign;
@@ -114,9 +116,10 @@ use pilaster::dataseries::write::Repack;
 use args::{Command, Recover, Stop};
 use escape::Shown;
 use failure::{Failure, end};
+use files::{Failed, each};
 use open::Input;
-use sources::{Sources, no_files};
-use special::{Special, special, with_file};
+use serde_json::json;
+use special::{special, with_file};
 use target::Target;
 
 fn main() -> ExitCode {
@@ -143,11 +146,15 @@ fn print(text: &str) -> Result<(), Failure> {
 fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         Command::Info(how) => {
-            each(&how.sources, how.json, out, |input, file, special, out| info::run(input, file, special, how, out))
+            let failed = |file: &str, error: &str| json!({ "file": file, "error": error });
+            let json = how.json.then_some(&failed as Failed<'_>);
+            each(&how.sources, json, out, |input, file, special, out| info::run(input, file, special, how, out))
         }
-        Command::Verify(how) => each(&how.sources, false, out, |input, file, special, out| {
-            verify::run(input, file, special, how.threads, out)
-        }),
+        Command::Verify(how) => {
+            let failed = |file: &str, error: &str| json!({ "file": file, "ok": false, "error": error });
+            let json = how.json.then_some(&failed as Failed<'_>);
+            each(&how.sources, json, out, |input, file, special, out| verify::run(input, file, special, how, out))
+        }
         Command::Head(how) => cat::run(how, 10, out),
         Command::Cat(how) => cat::run(how, u64::MAX, out),
         Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
@@ -160,57 +167,6 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         }
         Command::Edit(how) => edit::run(how, out),
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),
-    }
-}
-
-/// Opens each file for `act`, and continues after errors. For several files, the last line has their number; if the output
-/// is for a program, the line is on standard error. A directory without files is an error.
-fn each(
-    sources: &Sources,
-    program: bool,
-    out: &mut dyn Write,
-    mut act: impl FnMut(&Input<'_>, &File<'_>, &dyn Special, &mut dyn Write) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let found = sources.find()?;
-    if let Some(only) = found.only() {
-        return with_file(only, |input, file, special| act(input, file, special, out));
-    }
-    if let (true, [dir]) = (found.files.is_empty() && found.unknown.is_empty(), &found.empty[..]) {
-        return Err(no_files(dir));
-    }
-    let (mut bad, mut untyped) = (0usize, 0usize);
-    for source in &found.files {
-        match with_file(source, |input, file, special| act(input, file, special, out)) {
-            Err(failure @ Failure::Output(_)) => return Err(failure),
-            Err(failure) => {
-                // In the order of the files, wherever the two streams go.
-                out.flush()?;
-                failure::print(&failure);
-                let count = if matches!(failure, Failure::Untyped(_)) { &mut untyped } else { &mut bad };
-                *count = count.saturating_add(1);
-            }
-            Ok(()) => {}
-        }
-    }
-    out.flush()?;
-    found.empty.iter().for_each(|dir| failure::print(&no_files(dir)));
-    let files = found.files.len();
-    let mut line = format!("{files} files: {} ok, {bad} bad", files.saturating_sub(bad).saturating_sub(untyped));
-    if untyped > 0 {
-        line.push_str(&format!(", {untyped} need --type"));
-    }
-    if let Some(first) = found.unknown.first() {
-        line.push_str(&format!("; {} of unknown format, as {}", found.unknown.len(), first.display()));
-    }
-    if program {
-        failure::warn(&line)
-    } else {
-        writeln!(out, "{}", escape::escaped(&line))?
-    }
-    match (bad > 0 || !found.empty.is_empty(), untyped > 0) {
-        (false, false) => Ok(()),
-        (false, true) => Err(Failure::PrintedUsage),
-        (true, _) => Err(Failure::Printed),
     }
 }
 

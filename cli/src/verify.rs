@@ -9,7 +9,9 @@ use pilaster::column::Memory;
 use pilaster::error::Kind;
 use pilaster::unstable::any::verify_share;
 use pilaster::unstable::limits::Share;
+use serde_json::json;
 
+use crate::args::Verify;
 use crate::failure::Failure;
 use crate::feed::WINDOW;
 use crate::open::{Input, check_room};
@@ -22,14 +24,19 @@ pub fn run(
     input: &Input<'_>,
     file: &File<'_>,
     special: &dyn Special,
-    threads: Threads,
+    how: &Verify,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut progress = Progress::bytes(input.len());
-    let check = || if by_shares(input, file, threads)? { Ok(()) } else { special.verify(input, file) };
+    let check = || if by_shares(input, file, how.threads)? { Ok(()) } else { special.verify(input, file) };
     progress.watch(&|| input.bytes_read(), &check)?;
     drop(progress);
     let verified = special.verified(input, file)?;
+    if how.json {
+        let (path, format) = (input.path.as_str(), input.format.name());
+        let document = json!({ "file": path, "format": format, "ok": true, "verified": verified });
+        return Ok(writeln!(out, "{document}")?);
+    }
     Ok(writeln!(out, "{}: ok, {verified}", input.path)?)
 }
 

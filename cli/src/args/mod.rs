@@ -1,7 +1,6 @@
 //! The description of the command line, from which parser, help, completions and manual pages are generated.
 
 use std::ffi::OsString;
-use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
@@ -9,14 +8,16 @@ use clap_complete::Shell;
 use pilaster::dataseries::Order;
 use pilaster::unstable::meta::json::Json;
 
-use crate::sieve::Conditions;
 use crate::sources::{Source, Sources, one_of};
 use crate::threads::Threads;
 
 mod convert;
+mod text;
 
 use convert::ORDERS;
 pub use convert::{Convert, ToJay, Try};
+use text::TEXT_FORMS;
+pub use text::{Form, Text};
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
 #[derive(Debug, Parser)]
@@ -102,32 +103,6 @@ pub enum Command {
     Man { command: Option<String> },
 }
 
-const TEXT_FORMS: &str = "\
-Table: aligned, with the types below the names; the first 1000 rows decide the
-widths. On a terminal, long values are cut.
-CSV: a field is quoted if it contains a comma, a quote or a line break, or if it
-is equal to the text of a missing value. An empty field is missing, \"\" is an
-empty string.
-A nested value is its JSON text.
-JSON lines: one object per row, null for a missing value. Numbers that JSON does
-not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
-strings.
-Conditions: NAME = != < <= > >= VALUE, NAME in (VALUE, VALUE), NAME is missing,
-joined by and, or, not and parentheses. Names with spaces are in double quotes,
-texts in single quotes. A time is compared with a date, a date and time, or its
-stored integer. A condition on a missing value is unknown; rows are kept if the
-condition is true.
-All: dates and times are ISO 8601; a timestamp with a zone is the local time
-with its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if
-they are not UTF-8). --rows counts all rows, also those that conditions leave
-out.
-
-Examples:
-  pilaster head -n 3 prices.jay
-  pilaster cat --rows 100..200 --columns time,price trades.ds
-  pilaster cat --where 'price > 99.5 and size is not missing' trades.ds
-  pilaster cat --from 1700000000 --until 1700003600 --json-lines trades.ds";
-
 /// Options of `info`.
 #[derive(Args, Debug)]
 pub struct Info {
@@ -136,7 +111,7 @@ pub struct Info {
     /// Also print how the file is stored, and count the missing values, which reads all rows
     #[arg(short, long)]
     pub verbose: bool,
-    /// Print one JSON document per line and file
+    /// Print one JSON document per line and file, with "error" if the file cannot be read
     #[arg(long)]
     pub json: bool,
 }
@@ -146,59 +121,11 @@ pub struct Info {
 pub struct Verify {
     #[command(flatten)]
     pub sources: Sources,
+    /// Print one JSON document per line and file, with "ok", and "verified" or "error"
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub threads: Threads,
-}
-
-/// Options for the text form of rows.
-#[derive(Args, Debug)]
-pub struct Text {
-    #[command(flatten)]
-    pub sources: Sources,
-    /// The number of rows, or a range: 100..200, 100.., ..200, before conditions [default: 10 for head, all for cat]
-    #[arg(short = 'n', long, value_name = "N", value_parser = rows)]
-    pub rows: Option<Range<u64>>,
-    /// The columns, in this order [default: all]
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
-    pub columns: Option<Vec<String>>,
-    /// The table, if the file has several
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
-    pub table: Option<String>,
-    #[command(flatten)]
-    pub conditions: Conditions,
-    /// The form of the text [default: table on a terminal, else csv]
-    #[arg(long, value_name = "FORM")]
-    #[arg(value_parser = one_of([("table", Form::Table), ("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
-    pub format_out: Option<Form>,
-    /// Short for --format-out jsonl
-    #[arg(long)]
-    json_lines: bool,
-    /// Print dates and times as the stored integers
-    #[arg(long)]
-    pub stored_times: bool,
-    /// Table and CSV: omit the names of the columns
-    #[arg(long)]
-    pub no_header: bool,
-    /// Table and CSV: the text of a missing value [default: null in a table, nothing in CSV]
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
-    pub missing: String,
-    #[command(flatten)]
-    pub threads: Threads,
-}
-
-impl Text {
-    /// Returns the form to print, on a terminal or not.
-    pub fn form(&self, terminal: bool) -> Form {
-        let default = if terminal { Form::Table } else { Form::Csv };
-        if self.json_lines { Form::JsonLines } else { self.format_out.unwrap_or(default) }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    Table,
-    Csv,
-    JsonLines,
 }
 
 #[derive(Args, Debug)]
@@ -273,15 +200,6 @@ pub struct Edit {
     /// Set an attribute to a value in JSON; a text is in double quotes: 'unit="m"'
     #[arg(long, value_name = "NAME=JSON", value_parser = attribute, allow_hyphen_values = true)]
     pub set_attr: Vec<(String, String)>,
-}
-
-/// Parses a number of rows, or a range of rows.
-fn rows(text: &str) -> Result<Range<u64>, String> {
-    let bad = |e: std::num::ParseIntError| format!("neither a number nor a range of rows: {e}");
-    let Some((from, to)) = text.split_once("..") else { return Ok(0..text.parse().map_err(bad)?) };
-    let from = if from.is_empty() { 0 } else { from.parse().map_err(bad)? };
-    let to = if to.is_empty() { u64::MAX } else { to.parse().map_err(bad)? };
-    Ok(from..to)
 }
 
 /// A name, and the text after the first equals sign.

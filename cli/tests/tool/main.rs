@@ -9,6 +9,7 @@ mod build;
 mod conversions;
 mod dataseries;
 mod dataseries_verdicts;
+mod documents;
 mod edit;
 mod filo;
 mod jay;

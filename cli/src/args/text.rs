@@ -1,0 +1,95 @@
+//! The options of `head` and `cat`.
+
+use std::ops::Range;
+
+use clap::Args;
+
+use crate::sieve::Conditions;
+use crate::sources::{Sources, one_of};
+use crate::threads::Threads;
+
+pub const TEXT_FORMS: &str = "\
+Table: aligned, with the types below the names; the first 1000 rows decide the
+widths. On a terminal, long values are cut.
+CSV: a field is quoted if it contains a comma, a quote or a line break, or if it
+is equal to the text of a missing value. An empty field is missing, \"\" is an
+empty string.
+A nested value is its JSON text.
+JSON lines: one object per row, null for a missing value. Numbers that JSON does
+not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
+strings.
+Conditions: NAME = != < <= > >= VALUE, NAME in (VALUE, VALUE), NAME is missing,
+joined by and, or, not and parentheses. Names with spaces are in double quotes,
+texts in single quotes. A time is compared with a date, a date and time, or its
+stored integer. A condition on a missing value is unknown; rows are kept if the
+condition is true.
+All: dates and times are ISO 8601; a timestamp with a zone is the local time
+with its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if
+they are not UTF-8). --rows counts all rows, also those that conditions leave
+out.
+
+Examples:
+  pilaster head -n 3 prices.jay
+  pilaster cat --rows 100..200 --columns time,price trades.ds
+  pilaster cat --where 'price > 99.5 and size is not missing' trades.ds
+  pilaster cat --from 1700000000 --until 1700003600 --json-lines trades.ds";
+
+/// Options for the text form of rows.
+#[derive(Args, Debug)]
+pub struct Text {
+    #[command(flatten)]
+    pub sources: Sources,
+    /// The number of rows, or a range: 100..200, 100.., ..200, before conditions [default: 10 for head, all for cat]
+    #[arg(short = 'n', long, value_name = "N", value_parser = rows)]
+    pub rows: Option<Range<u64>>,
+    /// The columns, in this order [default: all]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
+    pub columns: Option<Vec<String>>,
+    /// The table, if the file has several
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub table: Option<String>,
+    #[command(flatten)]
+    pub conditions: Conditions,
+    /// The form of the text [default: table on a terminal, else csv]
+    #[arg(long, value_name = "FORM")]
+    #[arg(value_parser = one_of([("table", Form::Table), ("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
+    pub format_out: Option<Form>,
+    /// Short for --format-out jsonl
+    #[arg(long, visible_alias = "json")]
+    json_lines: bool,
+    /// Print dates and times as the stored integers
+    #[arg(long)]
+    pub stored_times: bool,
+    /// Table and CSV: omit the names of the columns
+    #[arg(long)]
+    pub no_header: bool,
+    /// Table and CSV: the text of a missing value [default: null in a table, nothing in CSV]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    pub missing: String,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+impl Text {
+    /// Returns the form to print, on a terminal or not.
+    pub fn form(&self, terminal: bool) -> Form {
+        let default = if terminal { Form::Table } else { Form::Csv };
+        if self.json_lines { Form::JsonLines } else { self.format_out.unwrap_or(default) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Table,
+    Csv,
+    JsonLines,
+}
+
+/// Parses a number of rows, or a range of rows.
+fn rows(text: &str) -> Result<Range<u64>, String> {
+    let bad = |e: std::num::ParseIntError| format!("neither a number nor a range of rows: {e}");
+    let Some((from, to)) = text.split_once("..") else { return Ok(0..text.parse().map_err(bad)?) };
+    let from = if from.is_empty() { 0 } else { from.parse().map_err(bad)? };
+    let to = if to.is_empty() { u64::MAX } else { to.parse().map_err(bad)? };
+    Ok(from..to)
+}
