@@ -18,7 +18,7 @@ use crate::json::Lines;
 use crate::open::{self, Input};
 use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
-use crate::sources::{Source, no_files};
+use crate::sources::Source;
 use crate::special::with_file;
 use crate::threads::{Outlet, RESULT, in_order};
 use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
@@ -28,10 +28,15 @@ use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
 pub fn run(how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
     let found = how.sources.find()?;
     if let Some(dir) = found.empty.first() {
-        return Err(no_files(dir));
+        return Err(found.no_files(dir));
     }
-    for unknown in &found.unknown {
-        warn(&format!("{}: left out, its format is unknown", unknown.display()));
+    match &found.unknown[..] {
+        [] => {}
+        [only] => warn(&format!("{}: left out, its format is unknown", only.display())),
+        [first, ..] => {
+            let count = found.unknown.len();
+            warn(&format!("{count} files of unknown format are left out, as {}", first.display()));
+        }
     }
     let terminal = Term::stdout().is_term().then(Term::stdout);
     match how.form(terminal.is_some()) {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::escape::escaped;
 use crate::failure::{self, Failure};
 use crate::open::Input;
-use crate::sources::{Sources, no_files};
+use crate::sources::Sources;
 use crate::special::{Special, with_file};
 
 /// Returns the document about a file that has an error: of its path, and the error.
@@ -30,7 +30,7 @@ pub fn each(
         return done.or_else(|failure| document(json, &only.path.to_string(), &failure, out).and(Err(failure)));
     }
     let barren = |dir: &Path, out: &mut dyn Write| {
-        let failure = no_files(dir);
+        let failure = found.no_files(dir);
         document(json, &dir.display().to_string(), &failure, out).map(|()| failure)
     };
     if let (true, [dir]) = (found.files.is_empty() && found.unknown.is_empty(), &found.empty[..]) {

@@ -41,6 +41,10 @@ pub struct Sources {
     /// Files, bcolz datasets, directories of these, or - for standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath, required = true)]
     pub paths: Vec<Location>,
+    /// In directories, read only the files of these formats; others are not mentioned
+    #[arg(long, value_name = "FORMAT,FORMAT", value_delimiter = ',', ignore_case = true, conflicts_with = "format")]
+    #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
+    pub only: Option<Vec<Format>>,
     #[command(flatten)]
     pub hints: Hints,
 }
@@ -115,10 +119,12 @@ impl fmt::Display for Location {
 /// The files that [`Sources`] name.
 pub struct Found {
     pub files: Vec<Source>,
-    /// Files in directories whose format is unknown.
+    /// Files in directories whose format is unknown; none if the caller chose formats.
     pub unknown: Vec<PathBuf>,
-    /// Directories without files of a known format.
+    /// Directories without files of a known format, or of the chosen ones.
     pub empty: Vec<PathBuf>,
+    /// The formats that the caller chose.
+    pub formats: Option<Vec<Format>>,
     /// A directory was searched.
     searched: bool,
 }
@@ -131,19 +137,29 @@ impl Found {
             _ => None,
         }
     }
-}
 
-/// Returns the failure of a directory without files that can be read.
-pub fn no_files(dir: &Path) -> Failure {
-    let [table, array] = any::BCOLZ_MARKERS;
-    let sought = "DataSeries, Jay, Vortex, Blosc and .filo files are looked for, and bcolz datasets";
-    Failure::of_file(dir, format!("no file of a known format is in it: {sought} (directories with {table} or {array})"))
+    /// Returns the failure of a directory without files that can be read.
+    pub fn no_files(&self, dir: &Path) -> Failure {
+        let [table, array] = any::BCOLZ_MARKERS;
+        let why = match &self.formats {
+            Some(formats) => {
+                let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
+                format!("no file that --only chooses is in it: {}", names.join(", "))
+            }
+            None => format!(
+                "no file of a known format is in it: DataSeries, Jay, Vortex, Blosc and .filo files are looked for, and \
+                 bcolz datasets (directories with {table} or {array})"
+            ),
+        };
+        Failure::of_file(dir, why)
+    }
 }
 
 impl Sources {
     /// Searches the directories that are no datasets, in the order of names.
     pub fn find(&self) -> Result<Found, Failure> {
-        let mut found = Found { files: Vec::new(), unknown: Vec::new(), empty: Vec::new(), searched: false };
+        let formats = self.only.clone();
+        let mut found = Found { files: Vec::new(), unknown: Vec::new(), empty: Vec::new(), formats, searched: false };
         for path in &self.paths {
             match path {
                 Location::Path(path) if path.is_dir() && !is_dataset(path) => {
@@ -177,26 +193,31 @@ impl Sources {
                 continue;
             }
             let known = if kind.is_dir() {
-                Some(self.hints.for_dataset())
+                Some((Format::Bcolz, self.hints.for_dataset()))
             } else if path.is_file() {
                 self.known(&path)?
             } else {
                 None
             };
+            let is_chosen = |format| self.only.as_ref().is_none_or(|only| only.contains(format));
             match known {
-                Some(hints) => found.files.push(Source { path: Location::Path(path), hints }),
-                None => found.unknown.push(path),
+                Some((format, hints)) if is_chosen(&format) => {
+                    found.files.push(Source { path: Location::Path(path), hints });
+                }
+                None if self.only.is_none() => found.unknown.push(path),
+                _ => {}
             }
         }
         Ok(())
     }
 
-    /// Returns the hints for a file in a directory if its format is known, by its ends and its name.
-    fn known(&self, path: &Path) -> io::Result<Option<Hints>> {
+    /// Returns the format of a file in a directory, by its ends and its name, and the hints for it; `None` if the format is
+    /// unknown.
+    fn known(&self, path: &Path) -> io::Result<Option<(Format, Hints)>> {
         /// Bytes at either end that tell the format.
         const END: u64 = 4096;
-        if self.hints.format.is_some() {
-            return Ok(Some(self.hints.clone()));
+        if let Some(format) = self.hints.format {
+            return Ok(Some((format, self.hints.clone())));
         }
         let mut file = File::open(path)?;
         let len = file.metadata()?.len();
@@ -205,7 +226,7 @@ impl Sources {
         file.seek(SeekFrom::Start(len.saturating_sub(END)))?;
         file.take(END).read_to_end(&mut tail)?;
         let name = path.file_name().and_then(|name| name.to_str());
-        Ok(any::detect_ends(&head, &tail, len, name).ok().map(|format| self.hints.for_format(format)))
+        Ok(any::detect_ends(&head, &tail, len, name).ok().map(|format| (format, self.hints.for_format(format))))
     }
 }
 

@@ -196,6 +196,51 @@ fn a_directory_without_files_is_an_error() {
     }
 }
 
+/// `--only` chooses among the files of directories by their format, and unknown files are then not mentioned.
+#[test]
+fn formats_are_chosen_in_directories() {
+    let dir = place("only");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::copy(golden("dataseries/doublebase.ds"), dir.join("a.ds")).unwrap();
+    fs::copy(golden("dataseries/damaged/adler_flip.ds"), dir.join("b.ds")).unwrap();
+    fs::copy(golden("jay/keyed_2.jay"), dir.join("c.jay")).unwrap();
+    fs::copy(golden("filo/bin_int_readme.filo"), dir.join("v.filo")).unwrap();
+    common::copy(golden("bcolz/bound_1").as_ref(), &dir.join("d"));
+    for name in ["x.txt", "y.txt", "z.txt"] {
+        fs::write(path(name), "no such format").unwrap();
+    }
+    let top = dir.to_str().unwrap();
+    let said = good(&["verify", "--only", "jay,BCOLZ", top]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with(&path("c.jay")) && lines[1].starts_with(&path("d")), "{said}");
+    assert_eq!(lines[2..], ["2 files: 2 ok, 0 bad"]);
+    assert!(good(&["info", "--only", "jay", top]).ends_with("\n1 files: 1 ok, 0 bad\n"));
+    for command in ["cat", "head"] {
+        assert_eq!(good(&[command, "--only", "jay", top]), good(&[command, &path("c.jay")]));
+    }
+    // A file that is named is read whatever its format is.
+    let said = good(&["verify", "--only", "jay", &path("a.ds"), top]);
+    assert!(said.starts_with(&path("a.ds")) && said.ends_with("\n2 files: 2 ok, 0 bad\n"), "{said}");
+    for command in ["verify", "info", "cat", "head"] {
+        let line = bad(1, &[command, "--only", "vortex", top]);
+        assert_eq!(line, format!("pilaster: {top}: no file that --only chooses is in it: vortex"));
+        let line = bad(2, &[command, "--only", "vortex", "--format", "jay", top]);
+        assert!(line.contains("cannot be used with '--format") && line.contains("--only"), "{line}");
+        assert!(bad(2, &[command, "--only", "csv", top]).contains("'csv' for '--only"));
+    }
+    // One line for all files of unknown format.
+    let some = |names: &[&str]| {
+        let dir = place("unknown");
+        fs::copy(golden("jay/keyed_2.jay"), dir.join("c.jay")).unwrap();
+        names.iter().for_each(|name| fs::write(dir.join(name), "no such format").unwrap());
+        let output = run(&["cat", dir.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0));
+        str::from_utf8(&output.stderr).unwrap().replace(dir.to_str().unwrap(), "DIR")
+    };
+    assert_eq!(some(&["x", "y", "z"]), "pilaster: 3 files of unknown format are left out, as DIR/x\n");
+    assert_eq!(some(&["x"]), "pilaster: DIR/x: left out, its format is unknown\n");
+}
+
 /// Filo vectors do not store their type: without it they are neither valid nor bad.
 #[test]
 fn vectors_in_a_directory_need_their_type() {
