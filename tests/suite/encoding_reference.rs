@@ -58,6 +58,32 @@ fn blocks_that_fastlanes_packed() {
     }
 }
 
+/// Values of all bits, so that both leave the higher ones out; with and without a reference.
+#[test]
+fn blocks_that_both_pack() {
+    macro_rules! check {
+        ($random:ident, $($word:ident)*) => {$(
+            for width in 0..=$word::BITS as usize {
+                let values: Vec<$word> = (0..2048).map(|_| $random.next() as $word).collect();
+                for reference in [0, $random.next() as $word] {
+                    let differences: Vec<$word> = values.iter().map(|value| value.wrapping_sub(reference)).collect();
+                    let mut theirs = vec![0 as $word; 2048 * width / $word::BITS as usize];
+                    let (first, second) = theirs.split_at_mut(1024 * width / $word::BITS as usize);
+                    packed(width, &differences[..1024], first);
+                    packed(width, &differences[1024..], second);
+                    let theirs: Vec<u8> = theirs.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    let mut ours = vec![0xa5; theirs.len()];
+                    assert_eq!(lanes::pack(&values, reference, width as u32, &mut ours), Ok(theirs.len()));
+                    assert!(ours == theirs, "{} at {width} bits", stringify!($word));
+                }
+            }
+        )*};
+    }
+    for mut random in rounds(2) {
+        check! { random, u8 u16 u32 u64 }
+    }
+}
+
 #[test]
 fn deltas_that_fastlanes_made() {
     macro_rules! check {

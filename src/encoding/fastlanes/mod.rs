@@ -1,5 +1,5 @@
-//! FastLanes bit packing: blocks of 1024 values in interleaved lanes, with one kernel for all widths of a
-//! word type.
+//! FastLanes bit packing, in both directions: blocks of 1024 values in interleaved lanes, with one kernel for
+//! all widths of a word type.
 //!
 //! A block is a table with one row per bit of the word and `LANES` = 1024 / bits columns. Row `r`, lane `l`
 //! holds value `index(r, l)`. Each lane packs its rows consecutively, lowest bits first, into words that are
@@ -27,9 +27,13 @@ mod delta;
 )]
 mod rows;
 
+mod pack;
 mod small;
+mod width;
 
 pub use delta::{lanes, undelta};
+pub use pack::{Lane, pack};
+pub use width::{Width, best_width, count_widths, wider};
 
 use super::cells::Cells;
 use crate::bytes::{FAST, product};

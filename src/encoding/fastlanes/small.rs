@@ -96,6 +96,28 @@ fn get(packed: &[[u8; 128]], width: u32, bits: u32, i: usize) -> Option<u64> {
     Some(value & low(width))
 }
 
+/// Packs values one by one, each truncated to `width` bits. The rest of `rows` becomes zeros.
+pub(super) fn pack(values: &mut dyn Iterator<Item = u64>, bits: u32, width: u32, rows: &mut [[u8; 128]]) {
+    rows.as_flattened_mut().fill(0);
+    for (i, value) in values.enumerate() {
+        let (r, lane) = place(i % BLOCK, bits as usize);
+        let (k, shift) = start(r, width, bits);
+        let value = value & low(width);
+        let first = (i / BLOCK).wrapping_mul(width as usize).wrapping_add(k);
+        let mut add = |row: usize, part: u64| {
+            let at = lane.wrapping_mul(bits as usize);
+            let word = rows.get_mut(row).and_then(|row| row.as_chunks_mut().0.get_mut(at >> 6));
+            if let Some(word) = word {
+                *word = (u64::from_le_bytes(*word) | (part & low(bits)) << (at & 63)).to_le_bytes();
+            }
+        };
+        add(first, value << (shift & 63));
+        if shift.wrapping_add(width) > bits {
+            add(first.wrapping_add(1), value >> (bits.wrapping_sub(shift) & 63));
+        }
+    }
+}
+
 /// Decodes one block from its deltas and the base of each lane.
 pub(super) fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Option<()> {
     let size = deltas.width();

@@ -90,3 +90,97 @@ fn what_does_not_fit_is_refused() {
     // At width 0 every `first` is valid and costs no time.
     assert_eq!(unpack(&[], 0, u64::MAX - 9, Cells::W4(&mut [7; 3])), Ok(()));
 }
+
+/// Numbers of values: none, one, and numbers near whole blocks.
+const LENGTHS: [usize; 7] = [0, 1, 1023, 1024, 1025, 2048, 3333];
+
+fn words<T: bytemuck::Pod>(len: usize) -> Vec<T> {
+    noise(len * size_of::<T>()).chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+}
+
+#[test]
+fn what_is_packed_is_unpacked_at_every_width() {
+    macro_rules! all {
+        ($($word:ident, $cells:ident;)*) => {$(
+            for (len, width) in LENGTHS.iter().flat_map(|len| (0..=$word::BITS).map(move |width| (*len, width))) {
+                let values = words::<$word>(len);
+                for reference in [0, values.get(len / 2).copied().unwrap_or(9)] {
+                    // Dirty memory, and a byte that stays.
+                    let size = packed_len(len.div_ceil(1024) as u64, width) as usize;
+                    let (mut packed, mut small) = (std::vec![0xa5; size + 1], std::vec![0x5a; size]);
+                    assert_eq!(pack(&values, reference, width, &mut packed), Ok(size));
+                    assert_eq!(packed.pop(), Some(0xa5));
+                    let differences = values.iter().map(|value| u64::from(value.wrapping_sub(reference)));
+                    small::pack(&mut differences.clone(), $word::BITS, width, small.as_chunks_mut().0);
+                    assert!(packed == small, "u{} at {width} bits, {len} values", $word::BITS);
+
+                    // The padding is zeros.
+                    let mut out = std::vec![1 as $word; len.next_multiple_of(1024)];
+                    unpack(&packed, width, 0, Cells::$cells(&mut out)).unwrap();
+                    let mask = ((1u128 << width) - 1) as u64;
+                    let expected = differences.map(|value| (value & mask) as $word).chain(std::iter::repeat(0));
+                    assert!(out.iter().copied().eq(expected.take(out.len())), "u{} at {width} bits", $word::BITS);
+                    if let Some(last) = size.checked_sub(1) {
+                        let e = pack(&values, reference, width, &mut small[..last]).unwrap_err();
+                        assert_eq!((e.kind(), e.need()), (Kind::NoRoom, size as u32));
+                    }
+                }
+            }
+            let e = pack(&[1 as $word], 0, $word::BITS + 1, &mut [0; 9999]).unwrap_err();
+            assert_eq!((e.kind(), e.need()), (Kind::Invalid, $word::BITS + 1));
+        )*};
+    }
+    all! { u8, W1; u16, W2; u32, W4; u64, W8; }
+}
+
+#[test]
+fn widths_are_counted_and_wider_values_found() {
+    macro_rules! all {
+        ($($word:ident)*) => {$(
+            for len in LENGTHS {
+                // Values of every width, zero too.
+                let shift = |i: usize| i as u32 * 7 % ($word::BITS + 1);
+                let values: Vec<$word> = words::<$word>(len).into_iter().enumerate()
+                    .map(|(i, word)| word.checked_shr(shift(i)).unwrap_or(0)).collect();
+                for reference in [0, 77] {
+                    let need = |value: &$word| $word::BITS - value.wrapping_sub(reference).leading_zeros();
+                    let mut counts = [1; 65];
+                    count_widths(&values, reference, &mut counts);
+                    for (width, count) in (0..).zip(counts) {
+                        let expected = values.iter().filter(|value| need(value) == width).count() as u64;
+                        assert_eq!(count, expected + 1, "u{} {width}", $word::BITS);
+                    }
+                    for width in 0..=$word::BITS {
+                        let mut found = Vec::new();
+                        wider(&values, reference, width, |i| found.push(i));
+                        let expected: Vec<usize> = (0..len).filter(|i| need(&values[*i]) > width).collect();
+                        assert_eq!(found, expected, "u{} {width}", $word::BITS);
+                    }
+                }
+            }
+        )*};
+    }
+    all! { u8 u16 u32 u64 }
+}
+
+#[test]
+fn the_best_width_is_the_smallest_of_all() {
+    assert_eq!(best_width(&[0; 65], 6), Width { width: 0, patches: 0, bytes: 0 });
+    let mut rows = noise(65 * 200).into_iter();
+    for round in 0..200u64 {
+        let counts: [u64; 65] = core::array::from_fn(|width| {
+            let count = u64::from(rows.next().unwrap());
+            if width as u64 > round % 66 { 0 } else { count << (round % 7) >> (width / 9) }
+        });
+        for patch in [2, 6, 10, 12] {
+            let values: u64 = counts.iter().sum();
+            let cost = |width: usize| {
+                let patches: u64 = counts[width + 1..].iter().sum();
+                (values.div_ceil(1024) * 128 * width as u64 + patches * patch, patches)
+            };
+            let best = best_width(&counts, patch);
+            assert_eq!((best.bytes, best.patches), cost(best.width as usize));
+            assert_eq!((best.bytes, best.patches), (0..65).map(cost).min().unwrap(), "{counts:?} {patch}");
+        }
+    }
+}
