@@ -9,7 +9,7 @@ use pilaster::any::{File, Table};
 use pilaster::bytes::Fetch as _;
 use pilaster::column::{Batch, Column};
 
-use crate::args::{Form, Text};
+use crate::args::{Form, Text, Which};
 use crate::csv::Csv;
 use crate::failure::{Failure, warn};
 use crate::feed::WINDOW;
@@ -20,12 +20,12 @@ use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
 use crate::sources::Source;
 use crate::special::with_file;
-use crate::threads::{Outlet, RESULT, in_order};
+use crate::threads::{Outlet, Pass, RESULT, in_order};
 use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
 
-/// Prints the rows of the tables of all files, one after the other, as one table: at most `most` unless the caller says
-/// which.
-pub fn run(how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints the rows of the tables of all files, one after the other, as one table. `head`: the number of rows that `head`
+/// prints unless the caller says which; `None` for `cat`.
+pub fn run(how: &Text, head: Option<u64>, out: &mut dyn Write) -> Result<(), Failure> {
     let found = how.sources.find()?;
     if let Some(dir) = found.empty.first() {
         return Err(found.no_files(dir));
@@ -43,21 +43,35 @@ pub fn run(how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
         Form::Table => {
             let width = terminal.map(|terminal| terminal.size().1.into());
             let mut grid = Grid::new(out, !how.no_header, &how.missing, width);
-            let done = tables(how, &found.files, most, &mut grid);
+            let done = tables(how, &found.files, head, &mut grid);
             // Rows before an error are printed, too.
             done.and(grid.finish())
         }
-        Form::Csv => tables(how, &found.files, most, &mut Csv::new(out, !how.no_header, &how.missing)),
-        Form::JsonLines => tables(how, &found.files, most, &mut Lines::new(out)),
+        Form::Csv => tables(how, &found.files, head, &mut Csv::new(out, !how.no_header, &how.missing)),
+        Form::JsonLines => tables(how, &found.files, head, &mut Lines::new(out)),
+    }
+}
+
+/// Returns the rows to read, by their numbers, and after how many printed ones `head` stops if they are not known by their
+/// numbers.
+fn chosen(how: &Text, head: Option<u64>) -> (Range<u64>, Option<u64>) {
+    let first = match &how.rows {
+        Some(Which::Range(rows)) => return (rows.clone(), None),
+        Some(Which::First(first)) => *first,
+        None => head.unwrap_or(u64::MAX),
+    };
+    match head.is_some() && how.conditions.are_given() && first > 0 {
+        true => (0..u64::MAX, Some(first)),
+        false => (0..first, None),
     }
 }
 
 /// Passes the chosen rows of all files to `to`. Rows are counted over all of them.
-fn tables<R: Printer>(how: &Text, files: &[Source], most: u64, to: &mut R) -> Result<(), Failure> {
-    let mut left = how.rows.clone().unwrap_or(0..most);
-    let mut chain = Chain { to, first: None, file: String::new() };
+fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut R) -> Result<(), Failure> {
+    let (mut left, wanted) = chosen(how, head);
+    let mut chain = Chain { to, first: None, file: String::new(), wanted };
     for (k, source) in files.iter().enumerate() {
-        if k > 0 && left.is_empty() {
+        if k > 0 && (left.is_empty() || chain.is_full()) {
             break;
         }
         chain.file = source.path.to_string();
@@ -66,7 +80,11 @@ fn tables<R: Printer>(how: &Text, files: &[Source], most: u64, to: &mut R) -> Re
             if how.table.is_some() && !open::has_names(file) {
                 return Err(Failure::Usage("--table is for files with tables".to_owned()));
             }
-            passed = Reading { how, input, file }.rows(&left, &mut chain)?;
+            passed = match (Reading { how, input, file }.rows(&left, &mut chain)) {
+                // The last row that was wanted ended the walk.
+                Err(Failure::Printed) if chain.is_full() => 0,
+                done => done?,
+            };
             Ok(())
         })?;
         left = left.start.saturating_sub(passed)..left.end.saturating_sub(passed);
@@ -125,27 +143,55 @@ impl Reading<'_> {
         to: &mut Chain<'_, R>,
     ) -> Result<u64, Failure> {
         let (passed, done) = (AtomicU64::new(walk.passed), AtomicU64::new(walk.passed));
+        let one_by_one = to.wanted.is_some();
         in_order(
             threads,
             || pieces.next(),
             || Walked { known: walk.known.clone(), ..Walked::default() },
             |walk, piece, pass| {
-                Outlet::over(pass, |out| match style {
-                    Style::Csv { missing, texts } => {
-                        self.piece(&piece, walk, &mut |_| {}, &mut Csv::rows(out, missing, *texts))
-                    }
-                    Style::Lines { texts } => self.piece(&piece, walk, &mut |_| {}, &mut Lines::rows(out, *texts)),
-                })?;
+                match one_by_one {
+                    true => self.text_of_rows(&piece, walk, style, pass)?,
+                    false => Outlet::over(pass, |out| self.text(&piece, walk, style, out))?,
+                }
                 passed.fetch_max(walk.passed, Ordering::Relaxed);
                 done.fetch_add(piece.rows.end.saturating_sub(piece.rows.start), Ordering::Relaxed);
                 Ok(())
             },
             |text| {
                 progress.at(done.load(Ordering::Relaxed));
-                to.to.put(&text)
+                to.to.put(&text)?;
+                to.count()
             },
         )?;
         Ok(passed.into_inner())
+    }
+
+    /// Writes the text of the chosen rows of a piece.
+    fn text(&self, piece: &Piece<'_>, walk: &mut Walked, style: &Style, out: impl Write) -> Result<(), Failure> {
+        match style {
+            Style::Csv { missing, texts } => self.piece(piece, walk, &mut |_| {}, &mut Csv::rows(out, missing, *texts)),
+            Style::Lines { texts } => self.piece(piece, walk, &mut |_| {}, &mut Lines::rows(out, *texts)),
+        }
+    }
+
+    /// Passes on the text of each chosen row of a piece alone, so that the rows can be counted.
+    fn text_of_rows(
+        &self,
+        piece: &Piece<'_>,
+        walk: &mut Walked,
+        style: &Style,
+        pass: &mut Pass<'_, Vec<u8>>,
+    ) -> Result<(), Failure> {
+        match style {
+            Style::Csv { missing, texts } => {
+                let rows = Csv::rows(Vec::new(), missing, *texts);
+                self.piece(piece, walk, &mut |_| {}, &mut OneByOne { rows, text: |rows| &mut rows.out, pass })
+            }
+            Style::Lines { texts } => {
+                let rows = Lines::rows(Vec::new(), *texts);
+                self.piece(piece, walk, &mut |_| {}, &mut OneByOne { rows, text: |rows| &mut rows.out, pass })
+            }
+        }
     }
 
     /// Passes the chosen rows of a piece to `to`.
@@ -248,6 +294,24 @@ struct Chain<'t, R> {
     /// The file with the first columns, and these.
     first: Option<(String, Head)>,
     file: String,
+    /// How many rows are still wanted; `None` if the rows are known by their numbers.
+    wanted: Option<u64>,
+}
+
+impl<R> Chain<'_, R> {
+    /// Returns whether all wanted rows were printed.
+    fn is_full(&self) -> bool {
+        self.wanted == Some(0)
+    }
+
+    /// Counts a row that was printed.
+    ///
+    /// # Errors
+    /// [`Failure::Printed`] after the last row that is wanted, which ends the walk over the rows.
+    fn count(&mut self) -> Result<(), Failure> {
+        self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));
+        if self.is_full() { Err(Failure::Printed) } else { Ok(()) }
+    }
 }
 
 impl<R: Rows> Rows for Chain<'_, R> {
@@ -280,6 +344,37 @@ impl<R: Rows> Rows for Chain<'_, R> {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.to.end()
+        self.to.end()?;
+        self.count()
+    }
+}
+
+/// Passes on the text of each row alone.
+struct OneByOne<'p, 'q, R> {
+    rows: R,
+    /// Returns the text of the row.
+    text: fn(&mut R) -> &mut Vec<u8>,
+    pass: &'p mut Pass<'q, Vec<u8>>,
+}
+
+impl<R: Rows> Rows for OneByOne<'_, '_, R> {
+    fn batches(&mut self, columns: usize) {
+        self.rows.batches(columns);
+    }
+
+    fn value<C: Column>(
+        &mut self,
+        k: usize,
+        name: &str,
+        column: &C,
+        batch: &Batch<'_, C>,
+        i: usize,
+    ) -> pilaster::Result<()> {
+        self.rows.value(k, name, column, batch, i)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.rows.end()?;
+        Ok((self.pass)(std::mem::take((self.text)(&mut self.rows)))?)
     }
 }

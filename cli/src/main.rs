@@ -155,8 +155,8 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
             let json = how.json.then_some(&failed as Failed<'_>);
             each(&how.sources, json, out, |input, file, special, out| verify::run(input, file, special, how, out))
         }
-        Command::Head(how) => cat::run(how, 10, out),
-        Command::Cat(how) => cat::run(how, u64::MAX, out),
+        Command::Head(how) => cat::run(how, Some(10), out),
+        Command::Cat(how) => cat::run(how, None, out),
         Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
         Command::Convert(how) => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
         Command::Recover(how) => {

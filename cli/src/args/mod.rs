@@ -17,7 +17,7 @@ mod text;
 use convert::ORDERS;
 pub use convert::{Convert, ToJay, Try};
 use text::TEXT_FORMS;
-pub use text::{Form, Text};
+pub use text::{Form, Text, Which};
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
 #[derive(Debug, Parser)]
@@ -54,7 +54,8 @@ pub enum Command {
     Info(Info),
     /// Prints the first rows
     ///
-    /// The rows of several files are one table, as in cat, of which these are the first ones.
+    /// The rows of several files are one table, as in cat, of which these are the first ones. With a condition, these are
+    /// the first rows that meet it.
     #[command(after_long_help = TEXT_FORMS)]
     Head(Text),
     /// Prints all rows, as a table, CSV or JSON lines
@@ -282,14 +283,17 @@ mod tests {
     #[test]
     fn options_before_and_after_the_file() {
         let t = text("cat --type INT x --format-out=jsonl -n3");
-        assert_eq!((t.form(true), t.rows, t.sources.hints.element), (Form::JsonLines, Some(0..3), Some(Element::Int)));
+        assert_eq!(
+            (t.form(true), t.rows, t.sources.hints.element),
+            (Form::JsonLines, Some(Which::First(3)), Some(Element::Int))
+        );
         assert_eq!(t.sources.paths[0].to_string(), "x");
     }
 
     #[test]
     fn choices_of_rows_and_columns() {
-        for (line, rows) in [("-n 3", 0..3), ("--rows 5..9", 5..9), ("--rows 5..", 5..u64::MAX), ("--rows ..9", 0..9)] {
-            assert_eq!(text(&format!("head {line} x")).rows, Some(rows));
+        for (line, rows) in [("--rows 5..9", 5..9), ("--rows 5..", 5..u64::MAX), ("--rows ..9", 0..9)] {
+            assert_eq!(text(&format!("head {line} x")).rows, Some(Which::Range(rows)));
         }
         let all = text("cat --columns a,b --table T --time t --from -3 --until 1e9 --json-lines x");
         assert_eq!(

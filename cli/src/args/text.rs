@@ -25,11 +25,13 @@ stored integer. A condition on a missing value is unknown; rows are kept if the
 condition is true.
 All: dates and times are ISO 8601; a timestamp with a zone is the local time
 with its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if
-they are not UTF-8). --rows counts all rows, also those that conditions leave
-out.
+they are not UTF-8). A range of rows counts all rows, also those that conditions
+leave out, and so does -n in cat. head -n N --where prints the first N rows that
+meet the condition, and reads no more than is needed to find them.
 
 Examples:
   pilaster head -n 3 prices.jay
+  pilaster head -n 3 --where 'price > 99.5' prices.jay
   pilaster cat --rows 100..200 --columns time,price trades.ds
   pilaster cat --where 'price > 99.5 and size is not missing' trades.ds
   pilaster cat --from 1700000000 --until 1700003600 --json-lines trades.ds";
@@ -39,9 +41,10 @@ Examples:
 pub struct Text {
     #[command(flatten)]
     pub sources: Sources,
-    /// The number of rows, or a range: 100..200, 100.., ..200, before conditions [default: 10 for head, all for cat]
+    /// The number of rows, or a range: 100..200, 100.., ..200 [default: 10 for head, all for cat]. Rows are counted before
+    /// conditions; only the number of head counts the rows that meet them
     #[arg(short = 'n', long, value_name = "N", value_parser = rows)]
-    pub rows: Option<Range<u64>>,
+    pub rows: Option<Which>,
     /// The columns, in this order [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
     pub columns: Option<Vec<String>>,
@@ -85,11 +88,20 @@ pub enum Form {
     JsonLines,
 }
 
+/// A choice of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The first rows, at most this number.
+    First(u64),
+    /// The rows with these numbers.
+    Range(Range<u64>),
+}
+
 /// Parses a number of rows, or a range of rows.
-fn rows(text: &str) -> Result<Range<u64>, String> {
+fn rows(text: &str) -> Result<Which, String> {
     let bad = |e: std::num::ParseIntError| format!("neither a number nor a range of rows: {e}");
-    let Some((from, to)) = text.split_once("..") else { return Ok(0..text.parse().map_err(bad)?) };
+    let Some((from, to)) = text.split_once("..") else { return Ok(Which::First(text.parse().map_err(bad)?)) };
     let from = if from.is_empty() { 0 } else { from.parse().map_err(bad)? };
     let to = if to.is_empty() { u64::MAX } else { to.parse().map_err(bad)? };
-    Ok(from..to)
+    Ok(Which::Range(from..to))
 }

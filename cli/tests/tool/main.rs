@@ -12,6 +12,7 @@ mod dataseries_verdicts;
 mod documents;
 mod edit;
 mod filo;
+mod head;
 mod jay;
 mod matrix;
 mod people;

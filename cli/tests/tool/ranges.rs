@@ -11,7 +11,7 @@ use pilaster::dataseries::{self, record};
 use super::*;
 
 /// Runs a command. Returns what it printed, the number of bytes that it read, and the most memory that it took, in MiB.
-fn measured(args: &[&str]) -> (String, u64, u64) {
+pub fn measured(args: &[&str]) -> (String, u64, u64) {
     let (output, bytes, memory) = measured_call(args);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
     (out(&output).to_owned(), bytes, memory)
@@ -52,7 +52,7 @@ fn one_extent(rows: usize) -> (Vec<u8>, usize) {
 }
 
 /// A sparse Jay file with the column `time`, of `rows` zeros.
-fn large_jay(name: &str, rows: u64) -> String {
+pub fn large_jay(name: &str, rows: u64) -> String {
     const SMALL: u64 = 12_345;
     let (source, small) = (target(&format!("{name}.ds")), target(&format!("{name}.small.jay")));
     fs::write(&source, one_extent(SMALL as usize).0).unwrap();
@@ -109,7 +109,7 @@ fn large_dataseries(name: &str, count: usize) -> String {
     path
 }
 
-const GIB: u64 = 1 << 30;
+pub const GIB: u64 = 1 << 30;
 
 #[test]
 fn few_rows_of_ten_gigabytes() {
