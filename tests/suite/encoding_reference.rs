@@ -206,3 +206,122 @@ fn texts_that_onpair_compressed() {
         assert_eq!(out, text);
     }
 }
+
+/// Columns of measurements, prices and positions, as in `peers/vortex/data.py`, and less regular ones.
+fn columns(random: &mut Random) -> Vec<(&'static str, Vec<f64>)> {
+    const LEN: usize = 40_000;
+    let unit = |random: &mut Random| (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+    let normal = |random: &mut Random| (0..12).map(|_| unit(random)).sum::<f64>() - 6.0;
+    let rounded = |value: f64, digits: i32| (value * 10f64.powi(digits)).round() / 10f64.powi(digits);
+    let mut walk = 20.0;
+    let mut value = |name: &str, random: &mut Random, i: usize| match name {
+        "price" => random.below(1_000_000) as f64 / 100.0,
+        "temp" => rounded(20.0 + 5.0 * normal(random), 1),
+        "tip" if unit(random) < 0.3 => 0.0,
+        "tip" => rounded(20.0 * unit(random) * [0.15, 0.2, 0.25, 0.3][random.below(4) as usize], 2),
+        "extra" => [0.0, 0.5, 1.0, 2.5, 3.5, 5.0][random.below(6) as usize],
+        "surcharge" if unit(random) < 0.005 => -1.0,
+        "surcharge" => 1.0,
+        "latitude" => rounded(48.0 + 5.0 * normal(random), 5),
+        "battery" => (100.0 - i as f64 / 1300.0).round(),
+        "walk, rounded" => {
+            walk += 0.01 * normal(random);
+            rounded(walk, 2)
+        }
+        "acceleration" => 9.81 * normal(random),
+        "instants in ns" => 1.7e18 + i as f64 * 1e9 + random.below(1000) as f64 * 1e6,
+        "NaN" if unit(random) < 0.05 => f64::NAN,
+        "outliers" if unit(random) < 0.002 => 1e12 * normal(random),
+        "NaN" | "outliers" => rounded(100.0 * unit(random), 2),
+        "uniform" => unit(random),
+        _ => normal(random).exp(),
+    };
+    let names = [
+        "price",
+        "temp",
+        "tip",
+        "extra",
+        "surcharge",
+        "latitude",
+        "battery",
+        "walk, rounded",
+        "acceleration",
+        "instants in ns",
+        "NaN",
+        "outliers",
+        "uniform",
+        "lognormal",
+    ];
+    names.map(|name| (name, (0..LEN).map(|i| value(name, random, i)).collect())).into()
+}
+
+/// Packed integers, or parts, with their exceptions are at most 5 % larger than with the crate `alp`. A writer
+/// stores plain values if they are smaller, so that an encoding counts as much as they at most.
+#[test]
+fn floats_take_no_more_than_with_alp() {
+    macro_rules! check {
+        ($random:ident, $($float:ident, $int:ident, $word:ident;)*) => {$(
+            for (name, values) in columns(&mut $random) {
+                let values: Vec<$float> = values.iter().map(|value| *value as $float).collect();
+                let len = values.len();
+                let plain = size_of_val(values.as_slice()) as u64;
+                let integers = |ints: &[$int], exceptions: usize| {
+                    let mut counts = [0; 65];
+                    let least = *ints.iter().min().unwrap();
+                    lanes::count_widths::<$word>(bytemuck::cast_slice(ints), least as $word, &mut counts);
+                    let patch = size_of::<$float>() + 4;
+                    plain.min(lanes::best_width(&counts, patch as u64).bytes + (exceptions * patch) as u64)
+                };
+                let mut out = vec![0; len];
+                let ours = alp::encode(&values, alp::choose(&values), &mut out, |_, _| {}).unwrap();
+                let (_, theirs, positions, ..) = ::alp::encode(&values, None);
+                let (ours, theirs) = (integers(&out, ours), integers(&theirs, positions.len()));
+                assert!(ours * 100 <= theirs * 105, "{name}: {ours}, alp {theirs}");
+
+                let parts = |left: u32, right: u32, exceptions: usize| {
+                    plain.min(lanes::packed_len(len.div_ceil(1024) as u64, left + right) + exceptions as u64 * 6)
+                };
+                let cut = alp::choose_cut(&values);
+                let (mut codes, mut rights) = (vec![0; len], vec![0; len]);
+                let ours = alp::split(&values, &cut, &mut codes, &mut rights, |_, _| {}).unwrap();
+                let code = usize::BITS - (cut.dictionary().len() - 1).leading_zeros();
+                let encoder = ::alp::RDEncoder::new(&values);
+                let (_, _, positions, _) = encoder.split_parts(&values);
+                let (left, right) = (encoder.left_bit_width().into(), encoder.right_bit_width().into());
+                let (ours, theirs) = (parts(code, cut.width, ours), parts(left, right, positions.len()));
+                assert!(ours * 100 <= theirs * 105, "{name}, parts: {ours}, alp {theirs}");
+            }
+        )*};
+    }
+    for mut random in rounds(1) {
+        check! { random, f64, i64, u64; f32, i32, u32; }
+    }
+}
+
+/// With the same exponents, both make the same integers and exceptions.
+#[test]
+fn floats_that_both_encode() {
+    macro_rules! check {
+        ($random:ident, $($float:ident;)*) => {$(
+            for (name, values) in columns(&mut $random) {
+                let values: Vec<$float> = values.iter().take(5000).map(|value| *value as $float).collect();
+                let exponents = alp::choose(&values);
+                let theirs = ::alp::Exponents { e: exponents.e as u8, f: exponents.f as u8 };
+                let (mut out, mut positions, mut exceptions) = (vec![0; values.len()], Vec::new(), Vec::new());
+                let found = |i, value: $float| {
+                    positions.push(i as u64);
+                    exceptions.push(value.to_bits());
+                };
+                alp::encode(&values, exponents, &mut out, found).unwrap();
+                let (_, ints, indices, floats, _) = ::alp::encode(&values, Some(theirs));
+                let floats: Vec<_> = floats.iter().map(|value| value.to_bits()).collect();
+                assert!(positions == indices && exceptions == floats, "{name}");
+                // If all are exceptions, ours are zero, and theirs are of any value.
+                assert!(out == ints || (indices.len() == out.len() && out.iter().all(|int| *int == 0)), "{name}");
+            }
+        )*};
+    }
+    for mut random in rounds(1) {
+        check! { random, f64; f32; }
+    }
+}

@@ -10,6 +10,14 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+mod encode;
+mod float;
+mod split;
+
+pub use encode::{Exponents, choose, encode};
+pub use float::Float;
+pub use split::{Cut, choose_cut, split};
+
 use super::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
@@ -95,62 +103,4 @@ pub fn join(lefts: &[u16], width: u32, mut cells: Cells<'_>) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::format;
-
-    /// Encodes as in the paper; `None` if the value is an exception.
-    fn encode(value: f64, e: u32, f: u32) -> Option<i64> {
-        let sweet = f64::from_bits(0x4338_0000_0000_0000);
-        let q = ((value * powers(0, e, 24)?.0 * TENTHS[f as usize]) + sweet - sweet) as i64;
-        (((q as f64) * powers(e, f, 24)?.0 * TENTHS[e as usize]).to_bits() == value.to_bits()).then_some(q)
-    }
-
-    #[test]
-    fn what_encodes_decodes_to_the_same_bits() {
-        let mut seen = 0;
-        for i in -2000..2000i64 {
-            let value = i as f64 / 100.0;
-            for (e, f) in [(14, 12), (16, 14), (3, 1), (2, 0), (17, 15)] {
-                let Some(q) = encode(value, e, f) else { continue };
-                let mut words = [q as u64];
-                decode(e, f, Cells::W8(&mut words)).unwrap();
-                assert_eq!(words[0], value.to_bits(), "{value} {e} {f}");
-                seen += 1;
-            }
-        }
-        assert!(seen > 10_000, "{seen}");
-        let mut words = [15u32];
-        decode(1, 0, Cells::W4(&mut words)).unwrap();
-        assert_eq!(f32::from_bits(words[0]), 1.5);
-    }
-
-    #[test]
-    fn powers_are_the_nearest_floats() {
-        for i in 0..24u32 {
-            let (up, down) = powers(i, i, 24).unwrap();
-            let (ten, tenth) = (format!("1e{i}"), format!("1e-{i}"));
-            assert_eq!((Ok(up), Ok(down)), (ten.parse(), tenth.parse()));
-            assert!(i >= 11 || (Ok(up as f32), Ok(down as f32)) == (ten.parse(), tenth.parse()));
-        }
-    }
-
-    #[test]
-    fn exponents_without_a_power_are_refused() {
-        assert_eq!(decode(24, 0, Cells::W8(&mut [1])).unwrap_err().need(), 24);
-        assert_eq!(decode(0, 11, Cells::W4(&mut [1])).unwrap_err().need(), 11);
-        assert!(decode(0, 0, Cells::W2(&mut [1])).is_err());
-    }
-
-    #[test]
-    fn parts_join() {
-        let value = 1.2345f64.to_bits();
-        let (left, right) = ((value >> 48) as u16, value & 0xffff_ffff_ffff);
-        let mut codes = [1, 0, 9];
-        assert_eq!(lefts(&[7, left], &mut codes), Some(2));
-        let mut words = [right];
-        join(&codes[..1], 48, Cells::W8(&mut words)).unwrap();
-        assert_eq!(f64::from_bits(words[0]), 1.2345);
-        assert!(join(&[1], 64, Cells::W8(&mut words)).is_err() && join(&[1], 32, Cells::W4(&mut [0])).is_err());
-    }
-}
+mod tests;
