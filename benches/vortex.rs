@@ -33,10 +33,16 @@ fn main() {
     unpack::<u16>("u16", &[3, 10, 15], |out| Cells::W2(out));
     unpack::<u32>("u32", &[1, 3, 10, 17, 31], |out| Cells::W4(out));
     unpack::<u64>("u64", &[7, 17, 40, 60], |out| Cells::W8(out));
+    heading("pack FastLanes blocks");
+    pack::<u8>("u8", &[1, 3, 7]);
+    pack::<u16>("u16", &[3, 10, 15]);
+    pack::<u32>("u32", &[1, 3, 10, 17, 31]);
+    pack::<u64>("u64", &[7, 17, 40, 60]);
     heading("delta, with untransposition");
     delta();
     heading("other kernels");
     floats();
+    encode_floats();
     symbols();
     tokens();
     runs();
@@ -78,6 +84,38 @@ where
 fn unchecked<T: BitPacking>(width: usize, block: &[T], out: &mut [T]) {
     // SAFETY: `block` has the number of words that `width` requires, `out` has 1024 values.
     unsafe { BitPacking::unchecked_unpack(width, block, out) }
+}
+
+fn pack<T>(name: &str, widths: &[usize])
+where
+    T: BitPacking + lanes::Lane + Default + PartialEq + core::fmt::Debug,
+{
+    let bytes = common::noise(1024 * BLOCKS * size_of::<T>());
+    let values: Vec<T> = bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
+    for width in widths {
+        let words = 128 * width / size_of::<T>();
+        let (mut ours, mut theirs) = (vec![0; 128 * width * BLOCKS], vec![T::default(); words * BLOCKS]);
+        let rival = |out: &mut [T]| {
+            for (block, out) in values.chunks_exact(1024).zip(out.chunks_exact_mut(words)) {
+                unchecked_pack(*width, block, out);
+            }
+        };
+        lanes::pack(&values, T::default(), *width as u32, &mut ours).unwrap();
+        rival(&mut theirs);
+        assert_eq!(ours, bytemuck::cast_slice::<T, u8>(&theirs), "{name} at {width} bits");
+        Work::new(format!("{name} packed, {width} bits"), values.len(), bytes.len(), || {
+            lanes::pack(black_box(&values), T::default(), *width as u32, black_box(&mut ours)).unwrap();
+        })
+        .rival("fastlanes", || rival(black_box(&mut theirs)))
+        .run();
+    }
+}
+
+/// Calls the function for a width that is known at run time only.
+#[allow(unsafe_code, reason = "the rival has no safe function for widths known at run time")]
+fn unchecked_pack<T: BitPacking>(width: usize, block: &[T], out: &mut [T]) {
+    // SAFETY: `block` has 1024 values, `out` has the number of words that `width` requires.
+    unsafe { BitPacking::unchecked_pack(width, block, out) }
 }
 
 fn delta() {
@@ -140,6 +178,46 @@ fn floats() {
     })
     .rival("alp", || ::alp::decode_slice_inplace::<f32>(black_box(&mut theirs), exponents))
     .run();
+}
+
+/// Encodes prices with two digits, with one NaN in 100 values. Cuts floats between 1 and 2.2 into parts.
+fn encode_floats() {
+    macro_rules! one {
+        ($float:ident, $word:ident) => {{
+            let mut random = Random(4);
+            let prices: Vec<$float> = (0..1024 * 64)
+                .map(|i| if i % 100 == 7 { $float::NAN } else { random.below(10_000) as $float / 100.0 })
+                .collect();
+            let exponents = alp::choose(&prices);
+            let theirs = ::alp::Exponents { e: exponents.e as u8, f: exponents.f as u8 };
+            let (mut out, mut places, mut patches) = (vec![0; prices.len()], Vec::new(), Vec::new());
+            let name = stringify!($float);
+            Work::new(format!("ALP {name}, encoded"), prices.len(), size_of_val(prices.as_slice()), || {
+                places.clear();
+                patches.clear();
+                let found = |i, value| {
+                    places.push(i as u64);
+                    patches.push(value);
+                };
+                alp::encode(black_box(&prices), exponents, black_box(&mut out), found).unwrap();
+            })
+            .rival("alp", || _ = black_box(::alp::encode(black_box(&prices), Some(theirs))))
+            .run();
+
+            let noise: Vec<$float> = (0..1024 * 64).map(|_| 1.0 + random.below(1 << 50) as $float / 1e15).collect();
+            let cut = alp::choose_cut(&noise);
+            let encoder = ::alp::RDEncoder::new(&noise);
+            let (mut codes, mut rights) = (vec![0; noise.len()], vec![0 as $word; noise.len()]);
+            Work::new(format!("ALP-RD {name}, encoded"), noise.len(), size_of_val(noise.as_slice()), || {
+                let (codes, rights) = (black_box(&mut codes), black_box(&mut rights));
+                alp::split(black_box(&noise), &cut, codes, rights, |_, _| {}).unwrap();
+            })
+            .rival("alp", || _ = black_box(encoder.split_parts(black_box(&noise))))
+            .run();
+        }};
+    }
+    one!(f64, u64);
+    one!(f32, u32);
 }
 
 fn symbols() {

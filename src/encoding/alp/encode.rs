@@ -52,7 +52,7 @@ pub fn choose<F: Float>(values: &[F]) -> Exponents {
     for e in (0..F::POWERS).rev() {
         for f in 0..=e {
             let Some(size) = size(values, e, f, least) else { continue };
-            // Of equal sizes, the pair with the fewest decimals is kept, then (0, 0), then the largest `e`.
+            // Among equal sizes, the least `e - f` wins, then (0, 0), then the largest `e`.
             if size < least || e.wrapping_sub(f) < best.e.wrapping_sub(best.f) {
                 (best, least) = (Exponents { e, f }, size);
             }
@@ -79,8 +79,9 @@ fn size<F: Float>(values: &[F], e: u32, f: u32, least: u64) -> Option<u64> {
 }
 
 /// Encodes values to the first integers of `out`, which [`decode`](super::decode) converts back to the same
-/// bits. For each other value it calls `exception` with its index and the value, in ascending order, and stores
-/// the first integer of any other value, or 0 if all values are exceptions. Returns the number of exceptions.
+/// bits. A value without such an integer is an exception: `exception` is called with its index and the value, in
+/// ascending order, and the first integer of the others is stored, or 0 if all values are exceptions. Returns
+/// the number of exceptions.
 ///
 /// # Errors
 /// [`Kind::Invalid`] if an exponent is above 23 (doubles) or 10 (singles); [`Kind::NoRoom`] if `out` is shorter
