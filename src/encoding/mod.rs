@@ -21,11 +21,15 @@ pub mod cells;
 pub mod fastlanes;
 pub mod fsst;
 pub mod integers;
+#[cfg(feature = "alloc")]
+mod lanes;
 pub mod linear;
 pub mod min_max;
 pub mod onpair;
 #[cfg(feature = "pco")]
 pub mod pco;
+#[cfg(feature = "alloc")]
+pub mod texts;
 mod what;
 
 pub(crate) use what::FIELDS;

@@ -1,24 +1,12 @@
-//! OnPair: strings as codes of 16 bits for tokens of 1 to 16 bytes.
-//!
-//! ```
-//! use pilaster::unstable::encoding::onpair::Tokens;
-//!
-//! let tokens = Tokens::new(b"GET /api", &[0, 4, 8])?;
-//! let mut out = [0; 16];
-//! let len = tokens.decode(&[0, 1, 1], &mut out)?;
-//! assert_eq!(&out[..len], b"GET /api/api");
-//! # Ok::<(), pilaster::Error>(())
-//! ```
+//! Decoding of OnPair codes.
 
 use core::fmt;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::LONGEST;
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
-
-/// Maximum length of a token in bytes.
-pub const LONGEST: u32 = 16;
 
 /// A dictionary of tokens, borrowed.
 #[derive(Clone, Copy, Debug)]

@@ -1,23 +1,8 @@
-//! FSST: strings as codes for symbols of 1 to 8 bytes.
-//!
-//! Code 255 escapes one literal byte; every other code names a symbol. The strings of a block are contiguous,
-//! so they are decoded together and split by their lengths afterwards.
-//!
-//! ```
-//! use pilaster::unstable::encoding::fsst::Symbols;
-//!
-//! let table = Symbols::new(b"http://\0www.\0\0\0\0", &[7, 4])?;
-//! let mut out = [0; 16];
-//! let len = table.decode(&[0, 1, 255, b'x'], &mut out)?;
-//! assert_eq!(&out[..len], b"http://www.x");
-//! # Ok::<(), pilaster::Error>(())
-//! ```
+//! Decoding of FSST codes.
 
+use super::ESCAPE;
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
-
-/// The code that precedes a literal byte.
-const ESCAPE: u8 = 255;
 
 /// Minimum number of codes for which building the tables pays.
 const MANY: usize = 256;

@@ -1,0 +1,140 @@
+//! Finds the longest token at the start of a text, among tokens that no longer change.
+//!
+//! The tokens are sorted. The last one that is not behind the text in this order has all tokens that are prefixes of the
+//! text as prefixes, too. A binary search finds it; it knows its own prefixes by their lengths.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hint::select_unpredictable as select;
+
+use super::LONGEST;
+use super::finder::{Token, window};
+use crate::encoding::lanes::{Found, Longest};
+
+/// Number of pairs of two bytes.
+const PAIRS: usize = 1 << 16;
+
+/// A token that is a prefix: its number from bit 8, below it the length.
+type Prefix = u32;
+
+#[allow(clippy::cast_possible_truncation, reason = "16 bits")]
+const fn number(prefix: Prefix) -> u16 {
+    (prefix >> 8) as u16
+}
+
+/// Returns the first two bytes of a key.
+#[allow(clippy::cast_possible_truncation, reason = "16 bits")]
+const fn pair(key: u128) -> usize {
+    (key >> 112) as usize
+}
+
+/// Sorted tokens; all single bytes are among them.
+#[derive(Clone, Debug)]
+pub(super) struct Sorted {
+    /// The bytes of each token as a number, the first highest, padded with zeros.
+    keys: Vec<u128>,
+    /// For each token and each length from 1: the longest prefix of at most this length.
+    prefixes: Vec<[Prefix; LONGEST as usize]>,
+    /// For each pair of bytes the last token that is not behind this pair.
+    starts: Vec<u16>,
+    /// Number of bits of the distance from there, rounded up to an even one.
+    levels: u32,
+}
+
+impl Sorted {
+    /// Creates the search for tokens in the order of their bytes.
+    pub(super) fn new(tokens: &[Token]) -> Self {
+        let keys: Vec<u128> = tokens.iter().map(|token| token.bytes.swap_bytes()).collect();
+        let starts = starts(&keys);
+        let mut farthest = 1;
+        for (at, key) in keys.iter().enumerate() {
+            let start = starts.get(pair(*key)).copied().unwrap_or_default();
+            farthest = farthest.max(at.saturating_add(1).saturating_sub(start.into()));
+        }
+        // Steps of 3 times 4^n each.
+        let levels = usize::BITS.wrapping_sub(farthest.saturating_sub(1).leading_zeros()).next_multiple_of(2);
+        let prefixes = prefixes(tokens);
+        Sorted { keys, prefixes, starts, levels }
+    }
+
+    #[inline(always)]
+    fn key(&self, at: usize) -> u128 {
+        self.keys.get(at).copied().unwrap_or(u128::MAX)
+    }
+
+    /// Returns the longest token that is a prefix of the first `left` bytes of `window`.
+    #[inline(always)]
+    pub(super) fn find(&self, window: u128, left: usize) -> Prefix {
+        let mut at = usize::from(self.starts.get(pair(window)).copied().unwrap_or_default());
+        let mut shift = self.levels;
+        while shift > 0 {
+            shift = shift.wrapping_sub(2);
+            // Three keys per level: of a sum, the compiler makes no branch, which would be mispredicted half the time.
+            let step = 1usize << (shift & 31);
+            let (one, two) = (at.wrapping_add(step), at.wrapping_add(step << 1));
+            let behind = |at: usize| usize::from(self.key(at) <= window);
+            let count = behind(one).wrapping_add(behind(two)).wrapping_add(behind(two.wrapping_add(step)));
+            at = at.wrapping_add(count << (shift & 31));
+        }
+        // A text of the highest bytes is not behind the padding.
+        let at = at.min(self.prefixes.len().wrapping_sub(1));
+        let equal = ((self.key(at) ^ window).leading_zeros() >> 3) as usize;
+        let bound = select(equal < left, equal, left).wrapping_sub(1);
+        self.prefixes.get(at).map_or(1, |prefixes| prefixes.get(bound).copied().unwrap_or(1))
+    }
+
+    /// Calls `take` with the number of each token of a text.
+    pub(super) fn parse(&self, mut text: &[u8], mut take: impl FnMut(u16)) {
+        while !text.is_empty() {
+            let found = self.find(window(text).swap_bytes(), text.len());
+            take(number(found));
+            text = text.get((found & 31) as usize..).unwrap_or_default();
+        }
+    }
+}
+
+/// Returns for each pair of bytes the number of the last key that is not behind it.
+fn starts(keys: &[u128]) -> Vec<u16> {
+    let mut starts = vec![0u16; PAIRS];
+    let (mut from, mut before) = (0, 0);
+    for (number, key) in (0..=u16::MAX).zip(keys) {
+        // The first pair that the key is not behind: its own only if nothing follows in the key.
+        let first = pair(*key).saturating_add(usize::from(key << 16 != 0));
+        if let Some(pairs) = starts.get_mut(from..first) {
+            pairs.fill(before);
+        }
+        (from, before) = (first, number);
+    }
+    if let Some(pairs) = starts.get_mut(from..) {
+        pairs.fill(before);
+    }
+    starts
+}
+
+/// Returns the prefixes of each token. Those of a token are the same ones as those of the token before, up to the
+/// bytes that both have in common.
+fn prefixes(tokens: &[Token]) -> Vec<[Prefix; LONGEST as usize]> {
+    let mut before = (Token::default(), [1; LONGEST as usize]);
+    let row = |(token, number): (&Token, Prefix)| {
+        let common = ((token.bytes ^ before.0.bytes).trailing_zeros() >> 3).min(before.0.len) as usize;
+        let mut row = before.1;
+        let longest = common.checked_sub(1).and_then(|at| row.get(at)).copied().unwrap_or_default();
+        row.iter_mut().skip(common).for_each(|to| *to = longest);
+        let own = token.len.saturating_sub(1) as usize;
+        row.iter_mut().skip(own).for_each(|to| *to = number << 8 | token.len);
+        before = (*token, row);
+        row
+    };
+    tokens.iter().zip(0..).map(row).collect()
+}
+
+impl Longest for Sorted {
+    type Unit = u16;
+    const UNITS: usize = 1;
+
+    #[inline(always)]
+    fn longest(&self, window: &[u8; 16], left: usize) -> Found<u16> {
+        let found = self.find(u128::from_be_bytes(*window), left);
+        Found { units: [number(found); 2], count: 1, len: (found & 31) as usize }
+    }
+}
