@@ -18,9 +18,9 @@ pub(super) trait Longest {
     /// Maximum number of units per byte of text, 1 or 2.
     const UNITS: usize;
 
-    /// Returns the code of the longest symbol at the start of `window`, whose first `left` bytes belong to the text;
-    /// `left` is 1 or more.
-    fn longest(&self, window: &[u8; 16], left: usize) -> Found<Self::Unit>;
+    /// Returns the code of the longest symbol at the start of `window`, 16 bytes from the lowest, if the first
+    /// `left` belong to the text. `left` is 1 or more.
+    fn longest(&self, window: u128, left: usize) -> Found<Self::Unit>;
 }
 
 /// A code, in the first `count` units, for `len` bytes of text.
@@ -171,7 +171,7 @@ impl<U: Copy> Lane<'_, U> {
             Some(window) => *window,
             None => tail(texts.bytes(), self.at),
         };
-        let found = by.longest(&window, self.end.wrapping_sub(self.at));
+        let found = by.longest(u128::from_le_bytes(window), self.end.wrapping_sub(self.at));
         if let Some(to) = self.units.get_mut(self.count..).and_then(<[U]>::first_chunk_mut::<2>) {
             *to = found.units;
         }

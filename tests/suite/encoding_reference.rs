@@ -6,6 +6,7 @@ use std::env;
 
 use fastlanes::{BitPacking, Delta, RLE, Transpose};
 use pilaster::unstable::encoding::cells::Cells;
+use pilaster::unstable::encoding::texts::Texts;
 use pilaster::unstable::encoding::{alp, fastlanes as lanes, fsst, onpair};
 
 /// Numbers that look random, the same in each run.
@@ -187,16 +188,55 @@ fn texts_that_fsst_compressed() {
     }
 }
 
+/// The bytes of all lines, and the offset of each.
+fn joined(lines: &[Vec<u8>]) -> (Vec<u8>, Vec<u32>) {
+    let ends = lines.iter().scan(0, |end, line| {
+        *end += line.len() as u32;
+        Some(*end)
+    });
+    (lines.concat(), [0].into_iter().chain(ends).collect())
+}
+
+#[test]
+fn fsst_takes_our_symbols_and_codes() {
+    for mut random in rounds(10) {
+        let (text, offsets) = joined(&lines(&mut random));
+        let texts = Texts::new(&text, &offsets).unwrap();
+        let table = fsst::Table::train(&texts);
+        let (mut codes, mut ends) = (Vec::new(), Vec::new());
+        table.encode(&texts, &mut codes, &mut ends);
+        let symbols: Vec<_> = table.symbols().as_chunks().0.iter().map(::fsst::Symbol::from_slice).collect();
+        // Readers of Vortex do this to look a text up. It panics if the order or the slots are others.
+        let theirs = ::fsst::Compressor::rebuild_from(&symbols, table.lengths());
+        assert_eq!(theirs.decompressor().decompress(&codes), text);
+        for (i, end) in ends.iter().enumerate() {
+            let start = i.checked_sub(1).map_or(0, |i| ends[i] as usize);
+            assert_eq!(theirs.compress(texts.get(i)), codes[start..*end as usize], "an equal text has equal codes");
+        }
+    }
+}
+
+#[test]
+fn onpair_takes_our_tokens_and_codes() {
+    for mut random in rounds(10) {
+        let (text, offsets) = joined(&lines(&mut random));
+        let texts = Texts::new(&text, &offsets).unwrap();
+        let dictionary = onpair::Dictionary::train(&texts, 12);
+        let (mut codes, mut ends) = (Vec::new(), vec![0]);
+        dictionary.encode(&texts, &mut codes, &mut ends);
+        let dict = ::onpair::CompactDictionaryView::validate(dictionary.bytes(), dictionary.offsets()).unwrap();
+        let column = ::onpair::ColumnView { dict, codes: &codes, row_offsets: &ends };
+        assert_eq!(column.decoded_len(), text.len());
+        for i in (0..texts.len()).step_by(7) {
+            assert!(column.rows_equal_to(texts.get(i)).contains(&i), "an equal text has equal codes");
+        }
+    }
+}
+
 #[test]
 fn texts_that_onpair_compressed() {
     for mut random in rounds(10) {
-        let lines = lines(&mut random);
-        let ends = lines.iter().scan(0, |end, line| {
-            *end += line.len() as u32;
-            Some(*end)
-        });
-        let offsets: Vec<u32> = [0].into_iter().chain(ends).collect();
-        let text = lines.concat();
+        let (text, offsets) = joined(&lines(&mut random));
         let column = ::onpair::compress(&text, &offsets, ::onpair::DEFAULT_CONFIG).unwrap();
         let codes = column.view().codes.to_vec();
         let dictionary = column.into_raw().0;

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hint::select_unpredictable as select;
 
 use super::ESCAPE;
 use crate::encoding::lanes::{self, Found, Longest};
@@ -68,11 +69,13 @@ pub(super) struct Symbol {
 }
 
 impl Symbol {
-    /// Returns the symbol of the bytes of `self` and then those of `other`, if they are 8 or fewer.
+    /// Returns the symbol of the bytes of `self` and then those of `other`, if they are 8 or fewer. None ends in a zero,
+    /// because readers of Vortex take zeros at the end for padding when they encode a text to look it up.
     pub(super) fn then(self, other: Symbol) -> Option<Symbol> {
         let len = self.len.wrapping_add(other.len);
         let shift = u32::from(self.len).wrapping_mul(8);
-        (len <= 8).then_some(Symbol { bytes: self.bytes | other.bytes.unbounded_shl(shift), len })
+        (len <= 8 && other.bytes.unbounded_shr(u32::from(other.len).wrapping_mul(8).wrapping_sub(8)) != 0)
+            .then_some(Symbol { bytes: self.bytes | other.bytes.unbounded_shl(shift), len })
     }
 }
 
@@ -181,22 +184,24 @@ impl Finder {
     /// Returns the code for the start of `word`, of which `left` bytes belong to the text.
     #[inline(always)]
     pub(super) fn find(&self, word: u64, left: usize) -> Code {
-        let [low, high, ..] = word.to_le_bytes();
-        let pair = self.pairs.get(usize::from(u16::from_le_bytes([low, high])));
-        let single = self.singles.get(usize::from(low));
-        let short = if left == 1 { single } else { pair };
-        // All numbers have an entry.
-        let (Some(short), Some(slot)) = (short, self.slots.get(hash(word))) else { return Code::BYTE };
+        let (low, pair) = (word.to_le_bytes()[0], (word & 0xffff) as usize);
+        // All numbers have an entry, so that nothing is checked; all are loaded, so that there is no branch.
+        let pair = self.pairs.get(pair).copied().unwrap_or(Code::BYTE);
+        let single = self.singles.get(usize::from(low)).copied().unwrap_or(Code::BYTE);
+        let slot = self.slots.get(hash(word)).copied().unwrap_or(Slot::EMPTY);
+        let short = select(left == 1, single, pair);
         let equal = word & u64::MAX.wrapping_shr(slot.shift) == slot.symbol;
-        if equal & (slot.code.len() <= left) { slot.code } else { *short }
+        select(equal & (slot.code.len() <= left), slot.code, short)
     }
 }
 
-/// Returns the number of the slot for the first three bytes of a word.
+/// Returns the number of the slot for the first three bytes of a word. It is the function of the readers of Vortex, because
+/// they insert the symbols into a table like this one to look a text up, and panic if two symbols have the same slot.
 #[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "a remainder")]
 const fn hash(word: u64) -> usize {
-    let [a, b, c, ..] = word.to_le_bytes();
-    (u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9e37_79b1) >> u32::BITS.wrapping_sub(SLOTS.ilog2())) as usize
+    let prefix = word & 0xff_ffff;
+    (prefix.wrapping_mul(2_971_215_073) ^ prefix >> 15) as usize % SLOTS
 }
 
 impl Longest for Finder {
@@ -204,9 +209,11 @@ impl Longest for Finder {
     const UNITS: usize = 2;
 
     #[inline(always)]
-    fn longest(&self, window: &[u8; 16], left: usize) -> Found<u8> {
-        let [a, b, c, d, e, f, g, h, ..] = *window;
-        let code = self.find(u64::from_le_bytes([a, b, c, d, e, f, g, h]), left);
-        Found { units: [code.unit(), a], count: 1usize.wrapping_add(code.escaped()), len: code.len() }
+    #[allow(clippy::cast_possible_truncation, reason = "the first 8 bytes")]
+    fn longest(&self, window: u128, left: usize) -> Found<u8> {
+        let word = window as u64;
+        let code = self.find(word, left);
+        let units = [code.unit(), word.to_le_bytes()[0]];
+        Found { units, count: 1usize.wrapping_add(code.escaped()), len: code.len() }
     }
 }

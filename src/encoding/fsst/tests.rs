@@ -92,3 +92,13 @@ proptest! {
         returns_with(&table, &others);
     }
 }
+
+#[test]
+fn no_symbol_of_several_bytes_ends_in_a_zero() {
+    let texts: Vec<Vec<u8>> = (0..3000u32).map(|i| [i % 5, i % 3].map(u32::to_le_bytes).concat()).collect();
+    let table = trained(&texts);
+    let symbols = table.symbols().as_chunks::<8>().0.iter().zip(table.lengths());
+    assert!(symbols.clone().all(|(symbol, len)| *len == 1 || symbol[usize::from(*len) - 1] != 0));
+    assert!(symbols.filter(|(_, len)| **len > 1).count() > 3, "several zeros, then another byte");
+    returns_with(&table, &texts);
+}

@@ -133,8 +133,8 @@ impl Longest for Sorted {
     const UNITS: usize = 1;
 
     #[inline(always)]
-    fn longest(&self, window: &[u8; 16], left: usize) -> Found<u16> {
-        let found = self.find(u128::from_be_bytes(*window), left);
+    fn longest(&self, window: u128, left: usize) -> Found<u16> {
+        let found = self.find(window.swap_bytes(), left);
         Found { units: [number(found); 2], count: 1, len: (found & 31) as usize }
     }
 }
