@@ -18,8 +18,8 @@ pub(super) trait Longest {
     /// Maximum number of units per byte of text, 1 or 2.
     const UNITS: usize;
 
-    /// Returns the code of the longest symbol at the start of `window`, 16 bytes from the lowest, if the first
-    /// `left` belong to the text. `left` is 1 or more.
+    /// Returns the code of the longest symbol at the start of `window`: 16 bytes as a number, the first lowest. The first
+    /// `left` of them belong to the text; `left` is 1 or more.
     fn longest(&self, window: u128, left: usize) -> Found<Self::Unit>;
 }
 
