@@ -64,6 +64,8 @@
 mod fixed;
 mod table;
 mod vector;
+#[cfg(feature = "alloc")]
+pub mod write;
 
 pub use fixed::Fixed;
 pub use table::{Table, Union};

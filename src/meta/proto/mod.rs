@@ -26,6 +26,9 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+#[cfg(feature = "alloc")]
+pub mod write;
+
 use crate::error::{Error, Kind, Result, What};
 
 /// A message, not checked yet.
