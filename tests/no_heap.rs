@@ -54,6 +54,7 @@ const ORACLES: &[&str] = &[
     "jay_made",
     "bcolz_made",
     "vortex_made",
+    "vortex_roundtrip",
 ];
 
 #[test]

@@ -15,7 +15,7 @@ use pilaster::error::{Kind, What};
 use pilaster::jay::Layout;
 use pilaster::jay::write::{Sentinels, WriteOptions, storage};
 use pilaster::limits::Limits;
-use pilaster::{filo, jay};
+use pilaster::{filo, jay, vortex};
 
 use crate::args::Convert;
 use crate::bcolz::{Kept, params};
@@ -67,8 +67,7 @@ pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
             let cat = format!("pilaster cat --format-out {form} FILE > {path}");
             return Failure::Usage(format!("{path}: convert does not write text; `{cat}` writes it"));
         }
-        let written = EXTENSIONS.iter().filter(|(_, format)| *format != Format::Vortex);
-        let names: Vec<String> = written.map(|(known, _)| format!(".{known}")).collect();
+        let names: Vec<String> = EXTENSIONS.iter().map(|(known, _)| format!(".{known}")).collect();
         let why = format!("the extension is none of {}", names.join(", "));
         Failure::Usage(format!("{path}: {why}; --format-out names the format to write"))
     })
@@ -91,7 +90,6 @@ fn is_chunk(how: &Convert) -> bool {
 /// Checks the target.
 pub fn open_target(how: &Convert, to: Format) -> Result<Target<'_>, Failure> {
     match to {
-        Format::Vortex => Err(Failure::Usage(format!("{to} cannot be written yet"))),
         Format::Bcolz if !is_chunk(how) => Target::directory(&how.target, how.bcolz.append),
         _ => Target::file(&how.target, how.force),
     }
@@ -140,7 +138,7 @@ pub fn write<T: Table>(
             Format::DataSeries => to_dataseries(view, (how, target), scratch),
             Format::Filo => to_filo(view, (how, target), scratch),
             Format::Bcolz => to_bcolz(view, (how, target), scratch),
-            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written yet"))),
+            Format::Vortex => to_vortex(view, (how, target), scratch),
         };
         match done {
             Err(Failure::Format(e)) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => {
@@ -359,6 +357,22 @@ fn to_dataseries_of<T: Table, E: Endian>(
         Some(failure) => Err(failure),
         None => done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT)),
     }
+}
+
+fn to_vortex<T: Table>(
+    table: &mut View<'_, T>,
+    (how, target): (&Convert, &Target<'_>),
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
+    check(table, Format::Vortex, vortex::write::holds, time_hint, true, scratch)?;
+    let mut refused = None;
+    let done = target.fill(|sink| {
+        let mut builder = Noting::new(vortex::write::Builder::new(sink, &vortex::write::WriteOptions::DEFAULT)?);
+        table.restart()?;
+        builder.convert(table, how.threads, scratch, &mut refused)?;
+        builder.build.finish()
+    });
+    done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT))
 }
 
 fn to_filo<T: Table>(

@@ -223,8 +223,11 @@ pub fn by_groups<B: Build>(
     progress: &mut dyn FnMut(u64),
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
-    let mut done = 0u64;
+    let (mut done, mut told) = (0u64, piece.is_some());
     chosen.walk(piece, &chosen.with_tested(&chosen.columns.numbers), scratch, &mut |part, rows, full, scratch| {
+        if !std::mem::replace(&mut told, true) {
+            no_rows(part, build, scratch)?;
+        }
         let (mut sieve, mut first) = (chosen.sieve(part, rows.start)?, rows.start);
         while first < rows.end && (first == rows.start || !full()) {
             let end = rows.end.min(first.saturating_add(most));
@@ -242,6 +245,17 @@ pub fn by_groups<B: Build>(
         }
         Ok(first)
     })
+}
+
+/// Feeds a group without rows, so that the builder knows the columns of a table of which no row is fed.
+fn no_rows<B: Build>(part: &Part<'_>, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
+    build.open(0)?;
+    for k in 0..part.width() {
+        let column = part.column(k)?;
+        let batch = column.read(0..0, &mut scratch.scope())?;
+        build.batch(k, part.name(k)?, 0, &column, &batch)?;
+    }
+    build.close()
 }
 
 /// Feeds one column to a builder, in one pass.

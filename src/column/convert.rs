@@ -20,7 +20,7 @@ pub enum Feed {
 /// A writer that [`convert`] feeds with columns. Each format that can be written implements it.
 ///
 /// With [`Feed::Groups`], the calls for a group are `open(rows)`, `batch` for each column with `at` starting at 0, and
-/// `close`. A group never crosses a part. With [`Feed::Columns`], the calls for each column and pass are `open` with
+/// `close`. A group never crosses a part; a group without rows may come first. With [`Feed::Columns`], the calls for each column and pass are `open` with
 /// the number of rows of the first part, `batch` with `at` counting through all parts, and `close`.
 ///
 /// ```
@@ -138,18 +138,20 @@ fn by_groups<T: Table, B: Build>(
     most: u64,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
+    let mut told = false;
     loop {
         let mut outer = scratch.scope();
         let Some(part) = table.next_part(&mut outer)? else { return Ok(()) };
         let mut first = 0;
-        while first < part.rows() {
+        // A group without rows tells the columns of a table that has none.
+        while first < part.rows() || !core::mem::replace(&mut told, true) {
             let end = part.rows().min(first.saturating_add(most));
             build.open(end.saturating_sub(first))?;
             for k in 0..part.width() {
                 feed_column(part, k, first..end, 0, build, &mut outer)?;
             }
             build.close()?;
-            first = end;
+            (first, told) = (end, true);
         }
     }
 }

@@ -422,6 +422,20 @@ fn required<'a>(table: &Table<'a>, field: u8) -> Result<Table<'a>> {
     table.table(field)?.ok_or_else(|| Error::new(Kind::Invalid, What::VORTEX_DTYPE, table.at()))
 }
 
+/// Returns the number of a number type in the schema.
+#[cfg(feature = "alloc")]
+#[allow(clippy::cast_possible_truncation, reason = "one of 11")]
+pub(super) fn number_of_prim(prim: Prim) -> u8 {
+    PRIMS.iter().position(|known| *known == prim).unwrap_or(0) as u8
+}
+
+/// Returns the number of a unit in the metadata of calendar types.
+#[cfg(feature = "alloc")]
+#[allow(clippy::cast_possible_truncation, reason = "one of 5")]
+pub(super) fn number_of_unit(unit: Unit) -> Option<u8> {
+    UNITS.iter().position(|known| *known == unit).map(|number| number as u8)
+}
+
 /// Returns the number type with the given number in the schema.
 pub(super) fn prim_of(number: u64) -> Option<Prim> {
     PRIMS.get(usize::try_from(number).ok()?).copied()

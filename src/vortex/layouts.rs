@@ -94,7 +94,7 @@ pub(super) mod dict_child {
 }
 
 /// Metadata of a dictionary layout.
-mod dict_field {
+pub(super) mod dict_field {
     pub const CODES_TYPE: u32 = 1;
     pub const CODES_NULLABLE: u32 = 2;
 }

@@ -108,6 +108,8 @@ mod values;
 mod verify;
 mod visit;
 mod what;
+#[cfg(feature = "alloc")]
+pub mod write;
 mod zones;
 
 pub(crate) use what::FIELDS;

@@ -34,5 +34,6 @@ mod vortex_file;
 mod vortex_nested;
 mod vortex_read;
 mod vortex_verify;
+mod vortex_write;
 mod xml;
 mod zstd;

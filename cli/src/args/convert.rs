@@ -32,8 +32,8 @@ pub struct Convert {
     /// Replace TARGET if it is a file that exists
     #[arg(long)]
     pub force: bool,
-    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc), or without one the
-    /// format of FILE]
+    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc .vortex), or without one
+    /// the format of FILE]
     #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
     #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
     pub format_out: Option<Format>,

@@ -166,10 +166,6 @@ fn between_the_formats_and_back() {
     assert!(line.contains("column nonull: filo cannot store timestamp[ns] (--stored-times"), "{line}");
     good(&["convert", "--force", "--columns", "nonull", "--stored-times", &times, &vector]);
     assert!(good(&["verify", "--type", "long", &vector]).contains("ok, 9 rows"));
-    assert!(
-        bad(2, &["convert", "--force", "--format-out", "vortex", &times, &vector])
-            .contains("vortex cannot be written yet")
-    );
     assert_eq!(fs::read_dir(&place).unwrap().count(), 4, "nothing half written is left");
 }
 

@@ -63,3 +63,24 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     alp::decode(exponent, factor, out.again()).map_err(|e| e.moved(node.at()))?;
     patches::apply(node, PATCHES, &node.dtype.required(), at, out, cx)
 }
+
+/// Writes floats as integers.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::encoding::alp::Exponents;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::encodings::patches::write::Patches;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// The integers of floats, and the floats that have none.
+    pub fn integers(exponents: Exponents, encoded: Array, patches: Option<Patches>) -> Array {
+        let mut message = Writer::default();
+        message.some(field::EXPONENT, exponents.e.into()).some(field::FACTOR, exponents.f.into());
+        let array = Array::new(Encoding::Alp);
+        let Some(patches) = patches else { return array.message(&mut message).child(encoded) };
+        message.bytes(field::PATCHES, &patches.message());
+        array.message(&mut message).child(encoded).child(patches.indices).child(patches.values)
+    }
+}

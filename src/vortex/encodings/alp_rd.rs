@@ -101,3 +101,30 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     patches::apply(node, PATCHES, &Ty::prim(LEFT, false), at, &mut Cells::W2(parts), &mut t)?;
     alp::join(parts, right_width, out.again()).map_err(|e| e.moved(node.at()))
 }
+
+/// Writes floats in two parts.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::{LEFT, field};
+    use crate::encoding::alp::Cut;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::encodings::patches::write::Patches;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Codes of left parts, right parts, and the left parts without a code.
+    pub fn parts(cut: &Cut, codes: Array, rights: Array, patches: Option<Patches>) -> Array {
+        let dictionary = cut.dictionary();
+        let mut packed = Writer::default();
+        dictionary.iter().for_each(|left| packed.varint((*left).into()));
+        let mut message = Writer::default();
+        message.uint(field::RIGHT_WIDTH, cut.width.into()).uint(field::DICTIONARY_LEN, dictionary.len() as u64);
+        message.bytes(field::DICTIONARY, &packed.finish());
+        message.some(field::LEFTS_TYPE, number_of_prim(LEFT).into());
+        let array = Array::new(Encoding::AlpRd);
+        let Some(patches) = patches else { return array.message(&mut message).child(codes).child(rights) };
+        message.bytes(field::PATCHES, &patches.message());
+        array.message(&mut message).child(codes).child(rights).child(patches.indices).child(patches.values)
+    }
+}

@@ -69,3 +69,29 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     fastlanes::unpack(packed.bytes, width, first, out.again()).map_err(|e| e.moved(packed.at))?;
     patches::apply(node, PATCHES, &node.dtype.required(), at, out, cx)
 }
+
+/// Writes packed integers.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::field;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::encodings::patches::write::Patches;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Whole blocks of integers of `width` bits, which are `size` bytes in memory, and the integers that have more bits.
+    pub fn packed(blocks: Vec<u8>, width: u32, size: usize, patches: Option<Patches>, valid: Option<Array>) -> Array {
+        let mut message = Writer::default();
+        message.some(field::WIDTH, width.into());
+        let array = Array::new(Encoding::BitPacked).buffer(blocks, size);
+        match patches {
+            None => array.message(&mut message).child(valid),
+            Some(patches) => {
+                message.bytes(field::PATCHES, &patches.message());
+                array.message(&mut message).child(patches.indices).child(patches.values).child(valid)
+            }
+        }
+    }
+}

@@ -108,3 +108,22 @@ pub(in crate::vortex) fn item_cells(
     })?;
     Ok(())
 }
+
+/// Writes constants.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::{Array, scalar};
+
+    /// The same scalar, a protobuf message, in every row.
+    pub fn constant(scalar: Vec<u8>) -> Array {
+        Array::new(Encoding::Constant).buffer(scalar, 1)
+    }
+
+    /// The same boolean in every row.
+    pub fn boolean(value: bool) -> Array {
+        constant(scalar::boolean(value))
+    }
+}

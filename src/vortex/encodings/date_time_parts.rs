@@ -62,3 +62,24 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     }
     Ok(())
 }
+
+/// Writes timestamps in parts.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::column::Prim;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Days, seconds and fractions, each with its type. Days have the validity.
+    pub fn parts(parts: [(Array, Prim); 3]) -> Array {
+        let mut message = Writer::default();
+        let [days, seconds, fractions] = parts.each_ref().map(|(_, prim)| u64::from(number_of_prim(*prim)));
+        message.some(field::DAYS_TYPE, days).some(field::SECONDS_TYPE, seconds);
+        message.some(field::FRACTIONS_TYPE, fractions);
+        let array = Array::new(Encoding::DateTimeParts).message(&mut message);
+        parts.into_iter().fold(array, |array, (part, _)| array.child(part))
+    }
+}

@@ -47,3 +47,20 @@ pub(super) fn put(
     out.part(i, 1).fill(value);
     Ok(())
 }
+
+/// Writes decimals.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::{Array, Numbers};
+
+    /// Unscaled integers as they are in memory.
+    pub fn decimal(numbers: &Numbers, valid: Option<Array>) -> Array {
+        let (bytes, size) = numbers.stored();
+        let mut message = Writer::default();
+        message.some(field::WIDTH, size.max(1).ilog2().into());
+        Array::new(Encoding::Decimal).message(&mut message).buffer(bytes, size).child(valid)
+    }
+}

@@ -54,3 +54,21 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     }
     Ok(())
 }
+
+/// Writes decimals as integers.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::column::Prim;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Unscaled integers of type `prim`.
+    pub fn parts((high, prim): (Array, Prim)) -> Array {
+        let mut message = Writer::default();
+        message.some(field::HIGH_TYPE, number_of_prim(prim).into());
+        Array::new(Encoding::DecimalByteParts).message(&mut message).child(high)
+    }
+}

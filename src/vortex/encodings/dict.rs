@@ -83,3 +83,22 @@ pub(in crate::vortex) fn need_of(
     let values = values.temporaries(Amount { rows: whole.max(1), width, at: None }, cx)?;
     Ok(own.saturating_add(codes).saturating_add(values))
 }
+
+/// Writes dictionaries.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::column::Prim;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Codes of `len` distinct values, one of which may be null.
+    pub fn dictionary((codes, prim): (Array, Prim), len: usize, values: Array) -> Array {
+        let mut message = Writer::default();
+        message.uint(field::VALUES_LEN, len as u64).some(field::CODES_TYPE, number_of_prim(prim).into());
+        message.uint(field::CODES_NULLABLE, 0);
+        Array::new(Encoding::Dict).message(&mut message).child(codes).child(values)
+    }
+}

@@ -20,3 +20,17 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     integers::add(Scalar::new(node.metadata()?).integer(node.prim()?)?, out.again());
     Ok(())
 }
+
+/// Writes differences from a reference.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Differences from a reference, which is a scalar of the type of the rows.
+    pub fn differences(reference: Vec<u8>, encoded: Array) -> Array {
+        Array::new(Encoding::For).metadata(reference).child(encoded)
+    }
+}

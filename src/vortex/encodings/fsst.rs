@@ -143,3 +143,33 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let done = table.decode(bytes, cx.arena(start, total).0).map_err(|e| node.text_error(e, codes.0.at))?;
     node.all_decoded(done, total)
 }
+
+/// Writes texts as codes of symbols.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::field;
+    use crate::column::Prim;
+    use crate::encoding::fsst::Table;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// The codes of all texts, the length of each text, and the offset of its codes, followed by the end of the last ones.
+    pub fn symbols(
+        table: &Table,
+        codes: Vec<u8>,
+        (lengths, lengths_prim): (Array, Prim),
+        (offsets, offsets_prim): (Array, Prim),
+        valid: Option<Array>,
+    ) -> Array {
+        let mut message = Writer::default();
+        message.some(field::LENGTHS_TYPE, number_of_prim(lengths_prim).into());
+        message.some(field::OFFSETS_TYPE, number_of_prim(offsets_prim).into());
+        let array = Array::new(Encoding::Fsst).message(&mut message);
+        let array = array.buffer(table.symbols().to_vec(), 8).buffer(table.lengths().to_vec(), 1).buffer(codes, 1);
+        array.child(lengths).child(offsets).child(valid)
+    }
+}

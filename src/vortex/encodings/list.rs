@@ -170,3 +170,41 @@ pub(super) fn strides(node: &Node<'_>, size: u64, at: u64, out: &mut Cells<'_>) 
     }
     Ok(())
 }
+
+/// Writes lists.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::column::Prim;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// `len` elements, and the first one of each list, followed by the end of the last list.
+    pub fn list(elements: Array, len: usize, (offsets, prim): (Array, Prim), valid: Option<Array>) -> Array {
+        let mut message = Writer::default();
+        message.some(field::ELEMENTS_LEN, len as u64).some(field::OFFSETS_TYPE, number_of_prim(prim).into());
+        Array::new(Encoding::List).message(&mut message).child(elements).child(offsets).child(valid)
+    }
+
+    /// `len` elements, and the first one and the number of elements of each list.
+    pub fn list_view(
+        elements: Array,
+        len: usize,
+        (offsets, prim): (Array, Prim),
+        (sizes, sizes_prim): (Array, Prim),
+        valid: Option<Array>,
+    ) -> Array {
+        let mut message = Writer::default();
+        message.some(field::ELEMENTS_LEN, len as u64).some(field::OFFSETS_TYPE, number_of_prim(prim).into());
+        message.some(field::SIZES_TYPE, number_of_prim(sizes_prim).into());
+        let array = Array::new(Encoding::ListView).message(&mut message);
+        array.child(elements).child(offsets).child(sizes).child(valid)
+    }
+
+    /// The elements of lists of one length.
+    pub fn fixed(elements: Array, valid: Option<Array>) -> Array {
+        Array::new(Encoding::FixedSizeList).child(elements).child(valid)
+    }
+}

@@ -5,31 +5,31 @@ pub(super) mod alp_rd;
 pub(super) mod bit_packed;
 pub(super) mod chunked;
 pub(super) mod constant;
-mod date_time_parts;
-mod decimal;
-mod decimal_byte_parts;
+pub(super) mod date_time_parts;
+pub(super) mod decimal;
+pub(super) mod decimal_byte_parts;
 mod delta;
 #[cfg(any(feature = "pco", feature = "zstd"))]
 mod dense;
 pub(super) mod dict;
-mod frame_of_reference;
-mod fsst;
-mod list;
+pub(super) mod frame_of_reference;
+pub(super) mod fsst;
+pub(super) mod list;
 mod lookup;
-mod onpair;
+pub(super) mod onpair;
 pub(super) mod patches;
 #[cfg(feature = "pco")]
 mod pco;
 pub(super) mod plain;
 mod rle;
 pub(super) mod run_end;
-mod sequence;
+pub(super) mod sequence;
 pub(super) mod sparse;
 pub(super) mod structure;
-mod var_bin;
+pub(super) mod var_bin;
 mod var_bin_view;
 pub(super) mod wrapped;
-mod zigzag;
+pub(super) mod zigzag;
 #[cfg(feature = "zstd")]
 mod zstd;
 

@@ -268,3 +268,39 @@ impl<'s> Codes<'s> {
         Ok(numbers)
     }
 }
+
+/// Writes texts as codes of tokens.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::column::Prim;
+    use crate::encoding::onpair::Dictionary;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Parts of the array, each with the type of its numbers.
+    pub struct Parts {
+        pub tokens: (Array, Prim),
+        pub codes: (Array, Prim),
+        /// Number of codes.
+        pub codes_len: u64,
+        pub offsets: (Array, Prim),
+        pub lengths: (Array, Prim),
+    }
+
+    /// The codes of all texts.
+    pub fn tokens(dictionary: &Dictionary, parts: Parts, valid: Option<Array>) -> Array {
+        let Parts { tokens, codes, codes_len, offsets, lengths } = parts;
+        let mut message = Writer::default();
+        let number = |prim: Prim| u64::from(number_of_prim(prim));
+        message.some(field::LENGTHS_TYPE, number(lengths.1));
+        message.uint(field::TOKENS_LEN, dictionary.offsets().len().saturating_sub(1) as u64);
+        message.uint(field::CODES_LEN, codes_len).some(field::TOKENS_TYPE, number(tokens.1));
+        message.some(field::CODES_TYPE, number(codes.1)).some(field::OFFSETS_TYPE, number(offsets.1));
+        // Vectors of 8 bytes, as the original aligns it.
+        let array = Array::new(Encoding::OnPair).message(&mut message).buffer(dictionary.bytes().to_vec(), 8);
+        array.child(tokens.0).child(codes.0).child(offsets.0).child(lengths.0).child(valid)
+    }
+}

@@ -175,3 +175,38 @@ impl<'n, 'f> Patches<'n, 'f> {
 
 /// Maximum number of patched rows that are found at once.
 const TOGETHER: usize = 32;
+
+/// Writes patches.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::field;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::encodings::plain::write::primitive;
+    use crate::vortex::write::{Array, Narrow};
+
+    /// Patches, which an array has as children.
+    pub struct Patches {
+        len: u64,
+        indices_type: u8,
+        pub indices: Array,
+        pub values: Array,
+    }
+
+    impl Patches {
+        /// The patches of some rows, in order. `None` if there are none.
+        pub fn new(rows: &[u64], values: Array) -> Option<Self> {
+            let (numbers, prim) = Narrow::unsigned(rows);
+            let indices = primitive(&numbers, None);
+            let indices_type = number_of_prim(prim);
+            (!rows.is_empty()).then_some(Patches { len: rows.len() as u64, indices_type, indices, values })
+        }
+
+        /// Returns the message about the patches.
+        pub fn message(&self) -> Vec<u8> {
+            Writer::default().uint(field::LEN, self.len).some(field::INDICES_TYPE, self.indices_type.into()).finish()
+        }
+    }
+}

@@ -94,3 +94,37 @@ pub(in crate::vortex) fn bits<'f>(node: &Node<'f>, at: u64, len: usize) -> Resul
     let first = saturated(at.saturating_add(offset));
     Bits::new(buffer.bytes, first, len).map_err(|e| e.moved(buffer.at))
 }
+
+/// Writes null, primitive and bool.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use crate::vortex::encodings::constant;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::{Array, Bitmap, Numbers};
+
+    /// Rows without a value.
+    pub fn null() -> Array {
+        Array::new(Encoding::Null)
+    }
+
+    /// Integers or floats as they are in memory.
+    pub fn primitive(numbers: &Numbers, valid: Option<Array>) -> Array {
+        let (bytes, size) = numbers.stored();
+        Array::new(Encoding::Primitive).buffer(bytes, size).child(valid)
+    }
+
+    /// One bit per row.
+    pub fn bits(bits: &Bitmap, valid: Option<Array>) -> Array {
+        Array::new(Encoding::Bool).buffer(bits.bytes.clone(), 1).child(valid)
+    }
+
+    /// The validity of rows; `None` if all have a value.
+    pub fn validity(valid: Option<&Bitmap>) -> Option<Array> {
+        let valid = valid?;
+        match valid.ones() {
+            ones if ones == valid.len => None,
+            0 => Some(constant::write::boolean(false)),
+            _ => Some(bits(valid, None)),
+        }
+    }
+}

@@ -82,3 +82,21 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     Metadata::of(node)?.values(node)?.cells(ask, first, &mut cells, &mut t)?;
     out.expand(&cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
 }
+
+/// Writes runs.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::column::Prim;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// The ends of `count` runs, and the value of each.
+    pub fn runs(count: usize, (ends, prim): (Array, Prim), values: Array) -> Array {
+        let mut message = Writer::default();
+        message.some(field::ENDS_TYPE, number_of_prim(prim).into()).uint(field::RUNS, count as u64);
+        Array::new(Encoding::RunEnd).message(&mut message).child(ends).child(values)
+    }
+}

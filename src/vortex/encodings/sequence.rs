@@ -25,3 +25,19 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, _: &mut Context<
     integers::sequence(base, step, at, out.again());
     Ok(())
 }
+
+/// Writes sequences.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::{Array, scalar};
+
+    /// Row `i` is `base + i * step`; `base` is a scalar of the type of the rows.
+    pub fn sequence(base: &[u8], step: i64) -> Array {
+        let mut message = Writer::default();
+        message.bytes(field::BASE, base).bytes(field::STEP, &scalar::signed(step));
+        Array::new(Encoding::Sequence).message(&mut message)
+    }
+}

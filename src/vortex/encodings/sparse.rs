@@ -63,3 +63,23 @@ pub(in crate::vortex) fn part<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> 
         (_, Err(unpatched)) => Rows { node: constant::value(node)?, at: rows.at, left: rows.left.min(unpatched) },
     })
 }
+
+/// Writes rows of which most are the same.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::field;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::encodings::patches::write::Patches;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// A scalar in every row without a patch.
+    pub fn sparse(fill: Vec<u8>, patches: Patches) -> Array {
+        let mut message = Writer::default();
+        message.bytes(field::PATCHES, &patches.message());
+        let array = Array::new(Encoding::Sparse).buffer(fill, 1).message(&mut message);
+        array.child(patches.indices).child(patches.values)
+    }
+}

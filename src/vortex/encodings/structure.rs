@@ -49,3 +49,17 @@ pub(in crate::vortex) fn cells(
 ) -> Result<()> {
     list::strides(node, 1, at, out)
 }
+
+/// Writes structs.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// One array per field.
+    pub fn structure(fields: Vec<Array>, valid: Option<Array>) -> Array {
+        fields.into_iter().fold(Array::new(Encoding::Struct).child(valid), |all, field| all.child(field))
+    }
+}

@@ -43,3 +43,23 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     }
     Ok(())
 }
+
+/// Writes texts with their offsets.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::field;
+    use crate::column::Prim;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// All texts, and the offset of each, followed by the end of the last one.
+    pub fn texts(bytes: Vec<u8>, (offsets, prim): (Array, Prim), valid: Option<Array>) -> Array {
+        let mut message = Writer::default();
+        message.some(field::OFFSETS_TYPE, number_of_prim(prim).into());
+        Array::new(Encoding::VarBin).message(&mut message).buffer(bytes, 1).child(offsets).child(valid)
+    }
+}

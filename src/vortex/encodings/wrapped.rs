@@ -54,3 +54,28 @@ pub(super) fn inner<'f>(node: &Node<'f>) -> Result<Node<'f>> {
         _ => Err(node.undecoded()),
     }
 }
+
+/// Writes arrays around a child.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Rows of the storage type of an extension.
+    pub fn extension(rows: Array) -> Array {
+        Array::new(Encoding::Ext).child(rows)
+    }
+
+    /// A list of entries, which must be a list view.
+    pub fn map(rows: Array) -> Array {
+        Array::new(Encoding::Map).child(rows)
+    }
+
+    /// Rows without nulls, and their validity.
+    pub fn masked(rows: Array, valid: Option<Array>) -> Array {
+        match valid {
+            Some(valid) => Array::new(Encoding::Masked).child(rows).child(valid),
+            None => rows,
+        }
+    }
+}

@@ -31,3 +31,15 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     integers::unzigzag(out.again());
     Ok(())
 }
+
+/// Writes integers with the sign in the lowest bit.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Signed integers as the unsigned ones of `encoded`.
+    pub fn zigzag(encoded: Array) -> Array {
+        Array::new(Encoding::ZigZag).child(encoded)
+    }
+}

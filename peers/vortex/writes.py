@@ -1,0 +1,88 @@
+"""Random tables written by pilaster and read by the original: the original writes a table, pilaster converts the file to
+Vortex and verifies it, and the original reads it; every value must be that of the table.
+
+  writes.py SCRATCH [--count 100] [--seed 1] [--rows 4000]     with a Python that has vortex-data, pyarrow and numpy
+
+The tables are those of gen.py. Files that differ stay in SCRATCH."""
+
+import os
+import random
+import subprocess
+import sys
+
+import pyarrow as pa
+import vortex as vx
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import gen
+import peer
+
+
+def call(*args):
+    """The line of an error, or None."""
+    done = subprocess.run(args, capture_output=True)
+    return None if done.returncode == 0 else done.stderr.decode(errors='replace').strip()[:300]
+
+
+def read(path):
+    rows = vx.open(path).to_arrow()
+    return rows.read_all() if hasattr(rows, 'read_all') else rows
+
+
+def compare(a, source, target, table, labels):
+    why = call(a.pilaster, 'convert', '--force', source, target) or call(a.pilaster, 'verify', target)
+    if why:
+        return why
+    try:
+        found = read(target)
+    except BaseException as e:
+        return f'the original: {type(e).__name__} {str(e)[:300]}'
+    if found.num_rows != table.num_rows or found.column_names != table.column_names:
+        return f'{found.num_rows} rows of {found.column_names}'
+    for name, label in zip(table.column_names, labels):
+        got, want = gen.encc(found[name]), gen.encc(table[name])
+        if got != want:
+            row = next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), None)
+            return f'{name} ({label}), row {row}: {got[row]!r:.200} for {want[row]!r:.200}'
+    return None
+
+
+def main():
+    p = peer.arguments(__doc__, count=100)
+    p.add_argument('--rows', type=int, default=4000, help='most rows of a table (default 4000)')
+    p.add_argument('--skip', default='', help='kinds of column to leave out, separated by commas (map, listview, ...)')
+    a = peer.parse(p)
+    skip = tuple(x for x in a.skip.split(',') if x)
+    equal = wrong = refused = 0
+    sizes = [0, 0]
+    for seed in range(a.seed, a.seed + a.count):
+        r = random.Random(seed)
+        n = r.choice([0, 1, 2, 7, 100, 1000, 1023, 1024, 1025, 2049, r.randrange(0, a.rows), a.rows])
+        columns = [gen.col(r, n, 0, skip) for _ in range(r.randrange(1, 6))]
+        labels = [label for label, _ in columns]
+        source, target = (f'{a.scratch}/{gen.VER}_{seed}{end}.vortex' for end in ('', '_written'))
+        try:
+            table = pa.table([c for _, c in columns], names=[f'c{i}' for i in range(len(columns))])
+            vx.io.write(table, source)
+        except BaseException:
+            refused += 1
+            continue
+        why = compare(a, source, target, table, labels)
+        if why:
+            wrong += 1
+            print('FAIL', seed, why, flush=True)
+            continue
+        equal += 1
+        sizes = [size + os.path.getsize(path) for size, path in zip(sizes, (source, target))]
+        os.remove(source)
+        os.remove(target)
+    peer.finish(
+        'vortex writes',
+        wrong or not equal,
+        f'vortex-data {gen.VER}: equal {equal}, wrong {wrong}, tables refused by the original {refused};'
+        f' bytes of the original {sizes[0]}, of pilaster {sizes[1]}',
+    )
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,151 @@
+//! A dictionary of a column: distinct values once, and codes in chunks.
+
+use alloc::vec::Vec;
+
+use super::WriteOptions;
+use super::distinct::Distinct;
+use super::dtype::{Logical, Shape};
+use super::encode::encode;
+use super::file::{Container, Layout};
+use super::integers::{self, Choice};
+use super::rows::{Data, Numbers, Rows};
+use crate::bytes::{Sink, WriteError, low16};
+use crate::column::Prim;
+use crate::hash::xxh64;
+use crate::meta::proto::write::Writer;
+use crate::vortex::dtype::number_of_prim;
+use crate::vortex::layouts::dict_field as field;
+use crate::vortex::raw::{Encoding, LayoutId};
+
+/// Maximum number of values, one of which may be null.
+const MOST: usize = 65_535;
+
+/// Maximum size in bytes of the values in memory.
+const SIZE: u64 = 1 << 20;
+
+/// A dictionary that is being filled.
+#[derive(Debug)]
+pub(super) struct Dictionary {
+    ty: Logical,
+    known: Distinct,
+    /// The values by code. If rows may be missing, the first value is a missing one.
+    values: Rows,
+    rows: u64,
+    codes: Vec<u16>,
+    parts: Vec<Layout>,
+}
+
+impl Dictionary {
+    pub fn empty(ty: &Logical) -> Self {
+        let mut values = Rows::new(ty);
+        if ty.nullable {
+            values.missing(ty);
+        }
+        let known = Distinct::new(MOST);
+        Dictionary { ty: ty.clone(), known, values, rows: 0, codes: Vec::new(), parts: Vec::new() }
+    }
+
+    /// Returns an empty dictionary if the first rows of a column are smaller with one.
+    pub fn new(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Option<Self> {
+        let is_number = matches!(rows.data, Data::Numbers(_)) && !matches!(ty.shape, Shape::Decimal { .. });
+        if !(is_number || matches!(rows.data, Data::Texts(_))) || rows.nulls() == rows.len || ty.extension.is_some() {
+            return None;
+        }
+        let mut trial = Dictionary::empty(ty);
+        trial.add(rows);
+        if trial.values.len.saturating_mul(2) > rows.len {
+            return None;
+        }
+        let codes: Vec<u64> = trial.codes.iter().map(|code| u64::from(*code)).collect();
+        let without = encode(rows, ty, how);
+        // Chunks with dictionaries of their own would repeat its values.
+        let pays = without.encoding == Encoding::Dict || {
+            let with = integers::unsigned(&codes, Choice::ALL).0.size();
+            with.saturating_add(encode(&trial.values, ty, how).size()) < without.size()
+        };
+        pays.then(|| Dictionary::empty(ty))
+    }
+
+    /// Returns whether there is room for the values of a block, were they all new.
+    pub fn takes(&self, rows: &Rows) -> bool {
+        self.values.len.saturating_add(rows.len) < MOST && self.values.size() < SIZE
+    }
+
+    /// Adds the codes of rows for which there is room.
+    fn add(&mut self, rows: &Rows) {
+        let start = usize::from(self.ty.nullable);
+        for row in 0..rows.len {
+            if !rows.has(row) {
+                self.codes.push(0);
+                continue;
+            }
+            let values = &self.values;
+            let is_same = |code: u32| values.is_same((code as usize).saturating_add(start), rows, row);
+            let Some(code) = self.known.code(rows.hash(row), is_same) else { continue };
+            let code = (code as usize).saturating_add(start);
+            if code == self.values.len {
+                self.values.append(rows.slice(row..row.saturating_add(1)));
+            }
+            self.codes.push(low16(code));
+        }
+        self.rows = self.rows.saturating_add(rows.len as u64);
+    }
+
+    /// Adds rows for which there is room, and writes the codes that make a chunk.
+    pub fn push<S: Sink>(
+        &mut self,
+        rows: &Rows,
+        how: &WriteOptions,
+        to: &mut Container<S>,
+    ) -> Result<(), WriteError<S::Error>> {
+        self.add(rows);
+        if (self.codes.len() as u64).saturating_mul(2) >= how.chunk_size {
+            self.write(to)?;
+        }
+        Ok(())
+    }
+
+    fn write<S: Sink>(&mut self, to: &mut Container<S>) -> Result<(), WriteError<S::Error>> {
+        let codes = core::mem::take(&mut self.codes);
+        let rows = codes.len() as u64;
+        self.parts.push(to.flat(&integers::encode(&Numbers::U16(codes), None, Choice::ALL), rows)?);
+        Ok(())
+    }
+
+    /// Writes the rest of the codes and the values.
+    pub fn finish<S: Sink>(
+        mut self,
+        how: &WriteOptions,
+        to: &mut Container<S>,
+    ) -> Result<Layout, WriteError<S::Error>> {
+        if !self.codes.is_empty() {
+            self.write(to)?;
+        }
+        let values = to.flat(&encode(&self.values, &self.ty, how), self.values.len as u64)?;
+        let mut message = Writer::default();
+        message.uint(field::CODES_TYPE, number_of_prim(Prim::U16).into()).uint(field::CODES_NULLABLE, 0);
+        let children = Vec::from([values, Layout::chunked(self.parts)]);
+        Ok(Layout { metadata: message.finish(), children, ..Layout::new(LayoutId::Dict, self.rows) })
+    }
+}
+
+impl Rows {
+    /// Returns a hash of the value of a row, for the types that dictionaries have.
+    fn hash(&self, row: usize) -> u64 {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        match &self.data {
+            Data::Texts(texts) => xxh64(0, texts.get(row)),
+            Data::Numbers(numbers) => numbers.bits(row).wrapping_mul(ODD),
+            _ => 0,
+        }
+    }
+
+    /// Returns whether a row has the value of a row of other rows, for the types that dictionaries have.
+    fn is_same(&self, row: usize, other: &Rows, of: usize) -> bool {
+        match (&self.data, &other.data) {
+            (Data::Texts(texts), Data::Texts(others)) => texts.get(row) == others.get(of),
+            (Data::Numbers(numbers), Data::Numbers(others)) => numbers.bits(row) == others.bits(of),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The choice of an encoding for the rows of any type.
+
+use alloc::vec::Vec;
+
+use super::array::Array;
+use super::dtype::{Logical, Shape};
+use super::integers::{self, Choice};
+use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
+use super::word::Narrow;
+use super::{WriteOptions, floats, scalar, texts};
+use crate::column::{Prim, Unit};
+use crate::vortex::encodings::{
+    constant, date_time_parts, decimal, decimal_byte_parts, list, plain, structure, var_bin, wrapped,
+};
+use crate::vortex::raw::Calendar;
+
+/// Encodes rows of type `ty`.
+pub(in crate::vortex) fn encode(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
+    let Some(extension) = &ty.extension else { return stored(rows, ty, how) };
+    let whole = wrapped::write::extension(stored(rows, ty, how));
+    if extension.id != Calendar::Timestamp || rows.nulls() == rows.len {
+        return whole;
+    }
+    match parts(rows, extension.unit) {
+        Some(parts) if parts.size() < whole.size() => parts,
+        _ => whole,
+    }
+}
+
+/// Encodes rows of a storage type.
+fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
+    let valid = rows.valid.as_ref();
+    let present = || plain::write::validity(valid);
+    if matches!(rows.data, Data::Null) {
+        return plain::write::null();
+    }
+    if rows.len > 0 && rows.nulls() == rows.len {
+        return constant::write::constant(scalar::null());
+    }
+    match &rows.data {
+        Data::Null => plain::write::null(),
+        Data::Bool(values) => booleans(values, valid),
+        Data::Numbers(numbers) => match ty.shape {
+            Shape::Decimal { .. } => decimals(numbers, valid),
+            _ if matches!(numbers, Numbers::F16(_) | Numbers::F32(_) | Numbers::F64(_)) => {
+                floats::encode(numbers, valid)
+            }
+            _ => integers::encode(numbers, valid, Choice::ALL),
+        },
+        Data::Texts(all) => texts::encode(all, valid, ty.shape == Shape::Utf8, how),
+        Data::List(ends, items) => match (&ty.shape, ty.entry()) {
+            (_, Some(entry)) => {
+                let view = list_view(encode(items, &entry, how), items.len, ends, present());
+                wrapped::write::map(view)
+            }
+            (Shape::List(item), _) => {
+                let offsets = offsets(ends);
+                list::write::list(encode(items, item, how), items.len, offsets, present())
+            }
+            _ => plain::write::null(),
+        },
+        Data::Fixed(_, items) => match &ty.shape {
+            Shape::FixedList(_, item) => list::write::fixed(encode(items, item, how), present()),
+            _ => plain::write::null(),
+        },
+        Data::Struct(fields) => match &ty.shape {
+            Shape::Struct(types) => {
+                let fields = fields.iter().zip(types).map(|(field, (_, ty))| encode(field, ty, how));
+                structure::write::structure(fields.collect(), present())
+            }
+            _ => plain::write::null(),
+        },
+    }
+}
+
+fn booleans(values: &Bitmap, valid: Option<&Bitmap>) -> Array {
+    let present = plain::write::validity(valid);
+    let is = |bit: bool| values.iter().enumerate().all(|(i, value)| value == bit || valid.is_some_and(|v| !v.get(i)));
+    for bit in [false, true] {
+        if values.len > 0 && is(bit) {
+            return wrapped::write::masked(constant::write::boolean(bit), present);
+        }
+    }
+    plain::write::bits(values, present)
+}
+
+/// Encodes offsets: 0, and the end of each item.
+pub(super) fn offsets(ends: &[u64]) -> (Array, Prim) {
+    let all: Vec<u64> = core::iter::once(0).chain(ends.iter().copied()).collect();
+    integers::unsigned(&all, Choice { sparse: false, ..Choice::ALL })
+}
+
+fn list_view(items: Array, len: usize, ends: &[u64], valid: Option<Array>) -> Array {
+    let starts: Vec<u64> = core::iter::once(0).chain(ends.iter().copied()).take(ends.len()).collect();
+    let sizes: Vec<u64> = starts.iter().zip(ends).map(|(start, end)| end.saturating_sub(*start)).collect();
+    let starts = integers::unsigned(&starts, Choice { sparse: false, ..Choice::ALL });
+    list::write::list_view(items, len, starts, integers::unsigned(&sizes, Choice::ALL), valid)
+}
+
+/// Encodes decimals as integers if all have at most 64 bits.
+fn decimals(numbers: &Numbers, valid: Option<&Bitmap>) -> Array {
+    let narrow: Option<Vec<i64>> = match numbers {
+        Numbers::I8(values) => Some(values.iter().map(|value| i64::from(*value)).collect()),
+        Numbers::I16(values) => Some(values.iter().map(|value| i64::from(*value)).collect()),
+        Numbers::I32(values) => Some(values.iter().map(|value| i64::from(*value)).collect()),
+        Numbers::I64(values) => Some(values.clone()),
+        Numbers::I128(values) => values.iter().map(|value| i64::try_from(*value).ok()).collect(),
+        Numbers::I256(values) => values.iter().map(low).collect(),
+        _ => None,
+    };
+    match narrow {
+        Some(values) => {
+            let (numbers, prim) = Narrow::signed(&values);
+            decimal_byte_parts::write::parts((integers::encode(&numbers, valid, Choice::ALL), prim))
+        }
+        None => decimal::write::decimal(numbers, plain::write::validity(valid)),
+    }
+}
+
+/// Returns a number of 256 bits if it has at most 64.
+fn low(words: &[u64; 4]) -> Option<i64> {
+    let [low, high @ ..] = *words;
+    let low = low.cast_signed();
+    let sign = (low >> 63).cast_unsigned();
+    (high == [sign; 3]).then_some(low)
+}
+
+/// Encodes timestamps as days, seconds and fractions.
+fn parts(rows: &Rows, unit: Unit) -> Option<Array> {
+    let Data::Numbers(Numbers::I64(values)) = &rows.data else { return None };
+    let second: i64 = match unit {
+        Unit::Second => 1,
+        Unit::Milli => 1_000,
+        Unit::Micro => 1_000_000,
+        Unit::Nano => 1_000_000_000,
+        _ => return None,
+    };
+    let day = second.checked_mul(86_400)?;
+    // Missing rows are on the day of the row before them, so that they end no run.
+    let mut last = values.iter().enumerate().find(|(i, _)| rows.has(*i)).map_or(0, |(_, value)| *value);
+    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+    for (i, value) in values.iter().enumerate() {
+        if rows.has(i) {
+            last = *value;
+        }
+        let (days, rest) = (last.checked_div(day)?, last.checked_rem(day)?);
+        let parts = [days, rest.checked_div(second)?, rest.checked_rem(second)?];
+        all.iter_mut().zip(parts).for_each(|(to, part)| to.push(part));
+    }
+    let [days, seconds, fractions] = all;
+    let encoded = |values: &[i64], valid| {
+        let (numbers, prim) = Narrow::signed(values);
+        (integers::encode(&numbers, valid, Choice::ALL), prim)
+    };
+    let days = encoded(&days, rows.valid.as_ref());
+    Some(date_time_parts::write::parts([days, encoded(&seconds, None), encoded(&fractions, None)]))
+}
+
+/// Encodes texts in one buffer with their offsets.
+pub(super) fn plain_texts(all: &Texts, valid: Option<&Bitmap>) -> Array {
+    var_bin::write::texts(all.bytes.clone(), offsets(&all.ends), plain::write::validity(valid))
+}

@@ -1,0 +1,266 @@
+//! The choice of an encoding for integers.
+
+use alloc::borrow::Cow;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::array::Array;
+use super::rows::{Bitmap, Numbers};
+use super::scalar;
+use super::word::{Narrow, Word, bits, extended, signed};
+use crate::column::Prim;
+use crate::encoding::fastlanes::{self, Width};
+use crate::vortex::encodings::patches::write::Patches;
+use crate::vortex::encodings::{
+    bit_packed, constant, frame_of_reference, plain, run_end, sequence, sparse, wrapped, zigzag,
+};
+
+/// Which encodings may be chosen. Those inside another one are fewer, so that the work is bounded.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::vortex) struct Choice {
+    pub runs: bool,
+    pub sparse: bool,
+}
+
+impl Choice {
+    pub const ALL: Choice = Choice { runs: true, sparse: true };
+    pub const LEAF: Choice = Choice { runs: false, sparse: false };
+}
+
+/// Encodes integers. `valid`: as in [`Rows`](super::rows::Rows), with at least one row that has a value.
+pub(in crate::vortex) fn encode(numbers: &Numbers, valid: Option<&Bitmap>, choice: Choice) -> Array {
+    match numbers {
+        Numbers::I8(v) => words::<u8>(bytemuck::must_cast_slice(v), Prim::I8, valid, choice),
+        Numbers::I16(v) => words::<u16>(bytemuck::must_cast_slice(v), Prim::I16, valid, choice),
+        Numbers::I32(v) => words::<u32>(bytemuck::must_cast_slice(v), Prim::I32, valid, choice),
+        Numbers::I64(v) => words::<u64>(bytemuck::must_cast_slice(v), Prim::I64, valid, choice),
+        Numbers::U8(v) => words(v, Prim::U8, valid, choice),
+        Numbers::U16(v) => words(v, Prim::U16, valid, choice),
+        Numbers::U32(v) => words(v, Prim::U32, valid, choice),
+        Numbers::U64(v) => words(v, Prim::U64, valid, choice),
+        _ => plain::write::primitive(numbers, plain::write::validity(valid)),
+    }
+}
+
+/// Encodes unsigned numbers in the narrowest type.
+pub(in crate::vortex) fn unsigned(values: &[u64], choice: Choice) -> (Array, Prim) {
+    let (numbers, prim) = Narrow::unsigned(values);
+    (encode(&numbers, None, choice), prim)
+}
+
+/// A way to store integers, with an estimate of its size in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Plain,
+    Packed,
+    ZigZag,
+    Runs,
+    Sparse,
+}
+
+/// Bytes that an array of its own takes beside its buffers.
+const NODE: u64 = 40;
+
+fn words<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, choice: Choice) -> Array {
+    let values = &*without_gaps(values, valid);
+    let Some(facts) = Facts::of(values, signed(prim)) else {
+        return plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid));
+    };
+    let value = |bits: T| scalar::integer(prim, extended(bits.wide(), T::BITS, signed(prim)));
+    if facts.least == facts.most {
+        return wrapped::write::masked(constant::write::constant(value(facts.least)), plain::write::validity(valid));
+    }
+    if valid.is_none()
+        && let Some(step) = progression(values, signed(prim))
+    {
+        return sequence::write::sequence(&value(values.first().copied().unwrap_or_default()), step);
+    }
+    let rows = values.len() as u64;
+    let range = bits(facts.most.minus(facts.least).wide());
+    let packed = width_of(values, facts.least);
+    let own = u64::from(T::BITS / 8);
+    let mut ways =
+        Vec::from([(Way::Plain, rows.saturating_mul(own)), (Way::Packed, packed.bytes.saturating_add(NODE))]);
+    // For numbers around 0 with outliers on both sides.
+    let folded = if signed(prim) && negative(facts.least) { folded(values) } else { Vec::new() };
+    let folded_width = width_of(&folded, T::default());
+    if !folded.is_empty() {
+        ways.push((Way::ZigZag, folded_width.bytes.saturating_add(NODE)));
+    }
+    // Rows, or places of rows, and values.
+    let pairs = |count: u64| {
+        let each = u64::from(bits(rows)).saturating_add(range.into());
+        blocks(count).saturating_mul(each).saturating_mul(128).saturating_add(NODE.saturating_mul(3))
+    };
+    if choice.runs && facts.runs.saturating_mul(4) <= rows {
+        ways.push((Way::Runs, pairs(facts.runs)));
+    }
+    let common = if choice.sparse && valid.is_none() { most_common(values) } else { None };
+    ways.extend(common.map(|(_, others)| (Way::Sparse, pairs(others))));
+    let way = ways.iter().min_by_key(|(_, size)| *size).map_or(Way::Plain, |(way, _)| *way);
+    match (way, common) {
+        (Way::Runs, _) => runs(values, prim, valid),
+        (Way::Sparse, Some((fill, _))) => {
+            let (at, others): (Vec<u64>, Vec<T>) =
+                values.iter().enumerate().filter(|(_, v)| **v != fill).map(|(i, v)| (i as u64, *v)).unzip();
+            let others = words(&others, prim, None, Choice::LEAF);
+            match Patches::new(&at, others) {
+                Some(patches) => sparse::write::sparse(value(fill), patches),
+                None => constant::write::constant(value(fill)),
+            }
+        }
+        (Way::ZigZag, _) => {
+            zigzag::write::zigzag(pack(&folded, (unsigned_of(prim), T::default()), folded_width.width, valid))
+        }
+        (Way::Packed, _) => pack(values, (prim, facts.least), packed.width, valid),
+        _ => plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid)),
+    }
+}
+
+const fn blocks(rows: u64) -> u64 {
+    rows.div_ceil(1024)
+}
+
+/// Returns values in which a missing row has the value before it, or the first one, so that it adds no run and no range.
+fn without_gaps<'v, T: Word>(values: &'v [T], valid: Option<&Bitmap>) -> Cow<'v, [T]> {
+    let Some(valid) = valid else { return Cow::Borrowed(values) };
+    let mut last = values.iter().zip(valid.iter()).find(|(_, there)| *there).map_or(T::default(), |(value, _)| *value);
+    let filled = values.iter().zip(valid.iter()).map(|(value, there)| {
+        if there {
+            last = *value;
+        }
+        last
+    });
+    Cow::Owned(filled.collect())
+}
+
+/// Facts that need one look at all values.
+struct Facts<T> {
+    least: T,
+    most: T,
+    /// Number of runs of equal values.
+    runs: u64,
+}
+
+impl<T: Word> Facts<T> {
+    fn of(values: &[T], signed: bool) -> Option<Self> {
+        let first = *values.first()?;
+        // With its sign bit inverted, a signed number has the order of an unsigned one.
+        let flip = if signed { 1u64 << T::BITS.saturating_sub(1) } else { 0 };
+        let key = |value: T| T::of(value.wide() ^ flip);
+        let (mut least, mut most, mut changes) = (key(first), key(first), 0u64);
+        for pair in values.windows(2) {
+            if let [before, value] = pair {
+                changes = changes.wrapping_add(u64::from(before != value));
+            }
+        }
+        for value in values {
+            let key = key(*value);
+            least = least.min(key);
+            most = most.max(key);
+        }
+        Some(Facts { least: key(least), most: key(most), runs: changes.wrapping_add(1) })
+    }
+}
+
+/// Returns the step if each value is the one before it plus the same number, without overflow.
+fn progression<T: Word>(values: &[T], signed: bool) -> Option<i64> {
+    let wide = |value: &T| {
+        let bits = extended(value.wide(), T::BITS, signed);
+        if signed { i128::from(bits.cast_signed()) } else { i128::from(bits) }
+    };
+    let [first, second, .., last] = values else { return None };
+    let step = wide(second).checked_sub(wide(first))?;
+    let count = i128::try_from(values.len().saturating_sub(1)).ok()?;
+    if wide(last).checked_sub(wide(first))? != step.checked_mul(count)? {
+        return None;
+    }
+    let same = T::of((second.wide()).wrapping_sub(first.wide()));
+    let is_one = values.windows(2).all(|pair| match pair {
+        [a, b] => T::of(b.wide().wrapping_sub(a.wide())) == same,
+        _ => true,
+    });
+    is_one.then(|| i64::try_from(step).ok()).flatten()
+}
+
+/// Returns a value that at least nine of ten rows have, and the number of other rows.
+fn most_common<T: Word>(values: &[T]) -> Option<(T, u64)> {
+    // The majority, if there is one, is left after pairs of different values are removed.
+    let (mut candidate, mut lead) = (*values.first()?, 0u64);
+    for value in values {
+        match (*value == candidate, lead) {
+            (true, _) => lead = lead.wrapping_add(1),
+            (false, 0) => (candidate, lead) = (*value, 1),
+            (false, _) => lead = lead.wrapping_sub(1),
+        }
+    }
+    let others = values.iter().filter(|value| **value != candidate).count() as u64;
+    (others.saturating_mul(10) <= values.len() as u64).then_some((candidate, others))
+}
+
+/// Encodes the ends of runs and their values.
+fn runs<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>) -> Array {
+    let (mut ends, mut kept, mut there) = (Vec::new(), Vec::new(), Bitmap::default());
+    let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
+    for (i, value) in values.iter().enumerate() {
+        let next = i.saturating_add(1);
+        let ends_here = values.get(next) != Some(value) || is_valid(i) != is_valid(next);
+        if ends_here {
+            ends.push(next as u64);
+            kept.push(*value);
+            there.push(is_valid(i));
+        }
+    }
+    let inner = Choice::LEAF;
+    let some = valid.is_some().then_some(&there);
+    run_end::write::runs(ends.len(), unsigned(&ends, inner), words(&kept, prim, some, inner))
+}
+
+fn negative<T: Word>(value: T) -> bool {
+    value.wide() >> T::BITS.saturating_sub(1) == 1
+}
+
+/// Returns signed numbers with the sign in the lowest bit.
+fn folded<T: Word>(values: &[T]) -> Vec<T> {
+    let fold = |value: &T| T::of(value.wide() << 1 ^ if negative(*value) { u64::MAX } else { 0 });
+    values.iter().map(fold).collect()
+}
+
+const fn unsigned_of(prim: Prim) -> Prim {
+    match prim {
+        Prim::I8 => Prim::U8,
+        Prim::I16 => Prim::U16,
+        Prim::I32 => Prim::U32,
+        Prim::I64 => Prim::U64,
+        other => other,
+    }
+}
+
+/// Returns the best width of differences from `reference`.
+fn width_of<T: Word>(values: &[T], reference: T) -> Width {
+    let mut counts = [0; 65];
+    fastlanes::count_widths(values, reference, &mut counts);
+    let index: u64 = if values.len() > 1 << 16 { 4 } else { 2 };
+    fastlanes::best_width(&counts, index.saturating_add(u64::from(T::BITS / 8)))
+}
+
+/// Packs differences from `least`.
+fn pack<T: Word>(values: &[T], (prim, least): (Prim, T), width: u32, valid: Option<&Bitmap>) -> Array {
+    let len = fastlanes::packed_len(blocks(values.len() as u64), width);
+    let mut packed = vec![0; usize::try_from(len).unwrap_or(0)];
+    // The buffer has the length that this width needs.
+    let _ = fastlanes::pack(values, least, width, &mut packed);
+    let (mut at, mut others) = (Vec::new(), Vec::new());
+    fastlanes::wider(values, least, width, |i| {
+        at.push(i as u64);
+        others.extend(values.get(i).map(|value| value.minus(least)));
+    });
+    let others = plain::write::primitive(&Narrow::of_bits(prim, &others), None);
+    let (patches, valid) = (Patches::new(&at, others), plain::write::validity(valid));
+    let array = bit_packed::write::packed(packed, width, (T::BITS / 8) as usize, patches, valid);
+    if least == T::default() {
+        return array;
+    }
+    let least = extended(least.wide(), T::BITS, signed(prim));
+    frame_of_reference::write::differences(scalar::integer(prim, least), array)
+}

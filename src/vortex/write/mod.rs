@@ -1,0 +1,110 @@
+//! Writes Vortex: segments go to a sink as they are made, followed by the metadata. Needs a heap.
+//!
+//! | item | what it is for |
+//! |---|---|
+//! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert) |
+//! | [`WriteOptions`] | the size of chunks, dictionaries and statistics |
+//! | [`Profile`] | the releases of the original that open the file |
+//!
+//! A column is stored in chunks of about a megabyte of values. Each chunk is encoded on its own, in the way that takes the
+//! fewest bytes: as a constant, packed bits in a frame of reference, runs, a sequence, sparse values, a dictionary, floats as
+//! integers (ALP) or in two parts (ALP-RD), texts as symbols (FSST) or tokens (OnPair), or as it is. A column whose
+//! first 8,192 rows are smaller with a dictionary has one over all of its chunks.
+
+mod array;
+mod bounds;
+mod build;
+mod column;
+mod dictionary;
+mod distinct;
+mod dtype;
+mod encode;
+mod file;
+mod floats;
+mod gather;
+mod ids;
+mod integers;
+mod rows;
+pub(super) mod scalar;
+mod texts;
+mod word;
+mod zones;
+
+pub(super) use array::Array;
+pub use build::Builder;
+pub(super) use rows::{Bitmap, Numbers};
+pub(super) use word::Narrow;
+
+use crate::column::{Type, Unit};
+
+/// Returns whether the format has a type for columns of `ty`, apart from their children.
+///
+/// ```
+/// use pilaster::column::{Type, Unit};
+/// use pilaster::vortex::write::holds;
+///
+/// assert!(holds(Type::Timestamp(Unit::Micro)) && holds(Type::Map));
+/// assert!(!holds(Type::Timestamp(Unit::Hour)));
+/// ```
+#[must_use]
+pub const fn holds(ty: Type) -> bool {
+    match ty {
+        Type::Date(unit) => matches!(unit, Unit::Day | Unit::Milli),
+        Type::Time(unit) | Type::Timestamp(unit) => {
+            matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano)
+        }
+        _ => true,
+    }
+}
+
+/// Options for writing a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct WriteOptions {
+    /// Size in bytes of the values of a chunk in memory. A chunk has whole blocks of 8,192 rows, at least one.
+    pub chunk_size: u64,
+    /// Whether a column may have a dictionary over all of its chunks.
+    pub dictionaries: bool,
+    /// Whether bounds and counts are stored: for each column of the file, and, unless the profile forbids it, for every
+    /// 8,192 rows of it.
+    pub statistics: bool,
+    /// The releases of the original that open the file.
+    pub profile: Profile,
+}
+
+/// Releases of the original that open a file.
+///
+/// ```
+/// use pilaster::vortex::write::{Profile, WriteOptions};
+///
+/// let options = WriteOptions { profile: Profile::Wide, ..WriteOptions::DEFAULT };
+/// assert_ne!(options, WriteOptions::DEFAULT);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub enum Profile {
+    /// Releases since 0.84: with zone maps and OnPair.
+    #[default]
+    Edition2026,
+    /// Releases since 0.36, as far as they know the types of the columns.
+    Wide,
+}
+
+impl WriteOptions {
+    /// Chunks of a megabyte, with dictionaries and statistics, for releases since 0.84.
+    pub const DEFAULT: WriteOptions =
+        WriteOptions { chunk_size: 1 << 20, dictionaries: true, statistics: true, profile: Profile::Edition2026 };
+
+    /// Returns whether bounds and counts are stored for every 8,192 rows.
+    fn zones(&self) -> bool {
+        self.statistics && self.profile == Profile::Edition2026
+    }
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        WriteOptions::DEFAULT
+    }
+}
