@@ -11,7 +11,7 @@ use pilaster::column::{Batch, Column};
 
 use crate::args::{Form, Text, Which};
 use crate::csv::Csv;
-use crate::failure::{Failure, warn};
+use crate::failure::{self, Failure, warn};
 use crate::feed::WINDOW;
 use crate::grid::Grid;
 use crate::json::Lines;
@@ -66,17 +66,19 @@ fn chosen(how: &Text, head: Option<u64>) -> (Range<u64>, Option<u64>) {
     }
 }
 
-/// Passes the chosen rows of all files to `to`. Rows are counted over all of them.
+/// Passes the chosen rows of all files to `to`. Rows are counted over all of them. If there are several files, an error of one
+/// is printed, and those after it are read: the last line has their number.
 fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut R) -> Result<(), Failure> {
     let (mut left, wanted) = chosen(how, head);
     let mut chain = Chain { to, first: None, file: String::new(), wanted };
+    let mut bad = 0usize;
     for (k, source) in files.iter().enumerate() {
         if k > 0 && (left.is_empty() || chain.is_full()) {
             break;
         }
         chain.file = source.path.to_string();
         let mut passed = 0;
-        with_file(source, |input, file, _| {
+        let done = with_file(source, |input, file, _| {
             if how.table.is_some() && !open::has_names(file) {
                 return Err(Failure::Usage("--table is for files with tables".to_owned()));
             }
@@ -86,10 +88,23 @@ fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut 
                 done => done?,
             };
             Ok(())
-        })?;
+        });
+        match done {
+            Err(failure @ Failure::Input(_)) if files.len() > 1 => {
+                chain.to.flush()?;
+                failure::print(&failure);
+                bad = bad.saturating_add(1);
+            }
+            done => done?,
+        }
         left = left.start.saturating_sub(passed)..left.end.saturating_sub(passed);
     }
-    Ok(())
+    if bad == 0 {
+        return Ok(());
+    }
+    let good = files.len().saturating_sub(bad);
+    warn(&format!("{} files: {good} printed, {bad} bad; rows of these are missing above", files.len()));
+    Err(Failure::Printed)
 }
 
 /// A file whose rows are printed.
@@ -250,6 +265,9 @@ trait Printer: Rows {
     fn style(&self) -> Option<Style>;
 
     fn put(&mut self, text: &[u8]) -> Result<(), Failure>;
+
+    /// Passes the rows so far on, so that a message about the next ones comes after them.
+    fn flush(&mut self) -> Result<(), Failure>;
 }
 
 /// How rows are printed.
@@ -266,6 +284,10 @@ impl<W: Write> Printer for Csv<W> {
     fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
         Ok(self.out.write_all(text)?)
     }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
 }
 
 impl<W: Write> Printer for Lines<W> {
@@ -276,6 +298,10 @@ impl<W: Write> Printer for Lines<W> {
     fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
         Ok(self.out.write_all(text)?)
     }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
 }
 
 impl<W: Write> Printer for Grid<W> {
@@ -285,6 +311,10 @@ impl<W: Write> Printer for Grid<W> {
 
     fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
         Ok(self.out.write_all(text)?)
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
     }
 }
 

@@ -367,7 +367,9 @@ fn to_vortex<T: Table>(
     check(table, Format::Vortex, vortex::write::holds, time_hint, true, scratch)?;
     let mut refused = None;
     let done = target.fill(|sink| {
-        let mut builder = Noting::new(vortex::write::Builder::new(sink, &vortex::write::WriteOptions::DEFAULT)?);
+        let profile = how.vortex.profile.unwrap_or_default();
+        let options = vortex::write::WriteOptions { profile, ..vortex::write::WriteOptions::DEFAULT };
+        let mut builder = Noting::new(vortex::write::Builder::new(sink, &options)?);
         table.restart()?;
         builder.convert(table, how.threads, scratch, &mut refused)?;
         builder.build.finish()

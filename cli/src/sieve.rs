@@ -23,7 +23,8 @@ pub struct Conditions {
     /// --trust-statistics, more rows are skipped without reading them
     #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
     pub condition: Option<Expression<Test>>,
-    /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost
+    /// Skip rows by statistics in the file, which are not checked. Faster, but in a file with wrong statistics rows are lost;
+    /// `pilaster verify` compares statistics of Vortex and Jay files with the values
     #[arg(long)]
     pub trust_statistics: bool,
     #[command(flatten)]

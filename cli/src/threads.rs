@@ -36,7 +36,9 @@ impl Threads {
         if len < SMALL {
             return 1;
         }
-        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        // Linux reads several files for the answer.
+        static CORES: OnceLock<usize> = OnceLock::new();
+        let cores = || *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
         let fitting = MEMORY.checked_div(memory).map_or(MOST, |fitting| usize::try_from(fitting).unwrap_or(MOST));
         self.threads.map_or_else(cores, NonZeroUsize::get).min(fitting).clamp(1, MOST)
     }

@@ -66,15 +66,55 @@ fn tree_and_encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Resu
         writeln!(out, "metadata  {key}: {} bytes at {}", span.len, span.at)?;
     }
     writeln!(out, "\nlayout")?;
-    let mut lines = Vec::new();
+    let (mut lines, mut run) = (Vec::new(), Run::default());
     file.visit(true, &mut |visit| {
-        lines.push(layout(visit));
+        run.add(visit, &mut lines);
         Ok(())
     })?;
+    run.end(&mut lines);
     for line in lines {
         writeln!(out, "{line}")?;
     }
     encodings(file, out)
+}
+
+/// Flat chunks in a row. Only the first and the last have a line.
+#[derive(Default)]
+struct Run {
+    depth: u16,
+    count: u64,
+    bytes: u64,
+    last: Option<String>,
+}
+
+impl Run {
+    /// Adds a node to the lines, or to the run.
+    fn add(&mut self, visit: &Visit<'_>, lines: &mut Vec<String>) {
+        let (Role::Chunk(_), Some(span)) = (visit.role, visit.segment) else {
+            self.end(lines);
+            return lines.push(layout(visit));
+        };
+        if visit.depth != self.depth || self.count == 0 {
+            self.end(lines);
+            (self.depth, self.count) = (visit.depth, 1);
+            return lines.push(layout(visit));
+        }
+        // The last one has a line of its own.
+        if self.last.replace(layout(visit)).is_some() {
+            self.count = self.count.saturating_add(1);
+        }
+        self.bytes = self.bytes.saturating_add(span.len);
+    }
+
+    /// Appends the lines of the run, apart from its first one.
+    fn end(&mut self, lines: &mut Vec<String>) {
+        let Run { depth, count, bytes, last } = std::mem::take(self);
+        if count > 1 {
+            let indent = "  ".repeat(usize::from(depth).saturating_add(1));
+            lines.push(format!("{indent}{} chunks more, {bytes} bytes with the last one", count.saturating_sub(1)));
+        }
+        lines.extend(last);
+    }
 }
 
 /// Returns the role of a node in its parent.

@@ -30,7 +30,7 @@ def read(path):
 
 
 def compare(a, source, target, table, labels):
-    why = call(a.pilaster, 'convert', '--force', source, target) or call(a.pilaster, 'verify', target)
+    why = call(a.pilaster, 'convert', '--force', '--profile', a.profile, source, target) or call(a.pilaster, 'verify', target)
     if why:
         return why
     try:
@@ -51,6 +51,7 @@ def main():
     p = peer.arguments(__doc__, count=100)
     p.add_argument('--rows', type=int, default=4000, help='most rows of a table (default 4000)')
     p.add_argument('--skip', default='', help='kinds of column to leave out, separated by commas (map, listview, ...)')
+    p.add_argument('--profile', default='2026', help='wide for releases before 0.84 (default 2026)')
     a = peer.parse(p)
     skip = tuple(x for x in a.skip.split(',') if x)
     equal = wrong = refused = 0

@@ -10,6 +10,7 @@ use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order, Ordering, Pad};
 use pilaster::jay::Layout;
 use pilaster::jay::write::Sentinels;
+use pilaster::vortex::write::Profile;
 
 use crate::sieve::Conditions;
 use crate::sources::{Source, one_of};
@@ -59,6 +60,8 @@ pub struct Convert {
     pub bcolz: ToBcolz,
     #[command(flatten)]
     pub dataseries: ToDataSeries,
+    #[command(flatten)]
+    pub vortex: ToVortex,
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -80,6 +83,15 @@ pub struct ToJay {
     /// int16 and int32 a column of the next wider type [default: error]
     #[arg(long, value_parser = one_of(SENTINELS))]
     pub sentinels: Option<Sentinels>,
+}
+
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "To Vortex")]
+pub struct ToVortex {
+    /// The releases of the original that open the file: those since 0.84, or since 0.36 (wide), which then have no zone maps
+    /// [default: 2026]
+    #[arg(long, value_parser = one_of([("2026", Profile::Edition2026), ("wide", Profile::Wide)]))]
+    pub profile: Option<Profile>,
 }
 
 #[derive(Args, Clone, Debug, Default)]

@@ -293,3 +293,24 @@ fn failed_after_rows(args: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(1));
     String::from_utf8(output.stderr).unwrap()
 }
+
+/// An error of one file does not end `cat` of several: those after it are printed.
+#[test]
+fn files_after_a_damaged_one_are_printed() {
+    let place = place("after_damage");
+    let tiny = std::fs::read("../tests/golden/dataseries/tiny.ds").unwrap();
+    for (name, bytes) in [("a.ds", &tiny[..]), ("b.ds", &tiny[..tiny.len() / 2]), ("c.ds", &tiny[..])] {
+        std::fs::write(place.join(name), bytes).unwrap();
+    }
+    let one = good(&["cat", "--no-header", place.join("a.ds").to_str().unwrap()]);
+    for form in [&[][..], &["--threads", "2"]] {
+        let call = [&["cat", "--no-header"], form, &[place.to_str().unwrap()]].concat();
+        let output = run(&call);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), [&*one, &*one].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines.len() == 2 && lines[0].contains("b.ds: "), "{said}");
+        assert!(lines[1].ends_with("3 files: 2 printed, 1 bad; rows of these are missing above"), "{said}");
+    }
+}

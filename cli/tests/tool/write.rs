@@ -131,5 +131,7 @@ fn a_target_that_cannot_be_is_an_error() {
     let damaged = "../tests/golden/dataseries/damaged/payload_flip.ds";
     assert!(bad(1, &["convert", "--force", damaged, target.to_str().unwrap()]).contains("adler32"));
     assert_eq!(fs::read_dir(place).unwrap().count(), 0, "no half of a file is left");
+    let filo = "../tests/golden/filo/bin_double.filo";
+    good(&["convert", "--force", "--type", "double", filo, target.to_str().unwrap()]);
     assert!(good(&["verify", target.to_str().unwrap()]).contains(": ok, "));
 }

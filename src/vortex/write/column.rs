@@ -4,7 +4,6 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::WriteOptions;
 use super::bounds::{self, Extremes};
 use super::dictionary::Dictionary;
 use super::dtype::{Logical, Shape};
@@ -13,6 +12,7 @@ use super::file::{Container, Layout};
 use super::rows::{Bitmap, Data, Rows};
 use super::scalar;
 use super::zones::{ZONE, Zones};
+use super::{Profile, WriteOptions};
 use crate::bytes::{Sink, WriteError};
 use crate::generated::vortex as flat;
 use crate::meta::flat::write::{Field, Place, Writer};
@@ -35,8 +35,10 @@ pub(super) enum Column {
 impl Column {
     /// A column of type `ty`; `zoned`: whether zones are stored.
     pub fn new(ty: &Logical, zoned: bool, options: &WriteOptions) -> Self {
+        // Releases up to 0.80 mix up the validity of a struct in a struct that are stored field by field.
+        let apart = !ty.nullable || options.profile != Profile::Wide;
         match &ty.shape {
-            Shape::Struct(fields) if ty.extension.is_none() => {
+            Shape::Struct(fields) if apart => {
                 let zoned = zoned && !ty.nullable;
                 let fields = fields.iter().map(|(_, ty)| Column::new(ty, zoned, options)).collect();
                 let valid = ty.nullable.then(Bitmap::default);

@@ -72,6 +72,8 @@ fn words<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, choice: Choi
     }
     if valid.is_none()
         && let Some(step) = progression(values, signed(prim))
+        // Old releases read the step as a number of the type of the rows.
+        && (step >= 0 || signed(prim))
     {
         return sequence::write::sequence(&value(values.first().copied().unwrap_or_default()), step);
     }
