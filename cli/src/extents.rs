@@ -60,7 +60,8 @@ impl<'e> Extents<'e> {
             let memory = memory.as_mut().map_err(|e| Failure::Format(*e))?;
             let sink = Whole { pass, front, bytes: Vec::new(), order: std::marker::PhantomData::<E> };
             let writer = Writer::<E, _, _>::with(sink, Descriptions::new(types)?, &mut [], compress.clone());
-            let mut builder = Noting::new(Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS));
+            let builder = Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
+            let mut builder = Noting::after(piece.rows.start, builder);
             let done = feed::piece(&chosen, &piece, &mut builder, &mut memory.scratch());
             done.map_err(|e| match e {
                 WriteError::Format(e) => located(e.into(), builder.refused.take(), |_, _| LEAVE_OUT),

@@ -1,29 +1,42 @@
 //! A builder that notes the column of an error, and the text of such an error.
 
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Scratch, WriteError};
 use pilaster::column::{Batch, Build, Column, Feed, Table, Type};
 use pilaster::error::Kind;
 
 use crate::conversion::{View, convert};
+use crate::csv;
 use crate::failure::Failure;
+use crate::json::Ahead;
 use crate::threads::Threads;
 
 /// A builder that stores the column of its first error.
 pub struct Noting<B> {
     pub build: B,
     pub refused: Option<Refused>,
+    /// Number of rows before the group.
+    first: u64,
+    /// Number of rows in it.
+    group: u64,
 }
 
 /// The column that a builder refused.
 pub struct Refused {
     name: String,
     ty: Type,
+    /// The row, and the text of its value, if the error is about a value.
+    value: Option<(u64, String)>,
 }
 
-impl<B: Build> Noting<B> {
+impl<E, B: Build<Error = WriteError<E>>> Noting<B> {
     /// Creates a builder over `build`.
     pub fn new(build: B) -> Self {
-        Noting { build, refused: None }
+        Noting::after(0, build)
+    }
+
+    /// Creates a builder over `build`, which is fed the rows after the first `rows`.
+    pub fn after(rows: u64, build: B) -> Self {
+        Noting { build, refused: None, first: rows, group: 0 }
     }
 
     /// Converts `table`. On an error of a column, `refused` is that column.
@@ -40,7 +53,7 @@ impl<B: Build> Noting<B> {
     }
 }
 
-impl<B: Build> Build for Noting<B> {
+impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
     type Error = B::Error;
 
     fn feed(&self) -> Feed {
@@ -52,6 +65,7 @@ impl<B: Build> Build for Noting<B> {
     }
 
     fn open(&mut self, rows: u64) -> Result<(), B::Error> {
+        self.group = rows;
         self.build.open(rows)
     }
 
@@ -64,15 +78,40 @@ impl<B: Build> Build for Noting<B> {
         batch: &Batch<'_, C>,
     ) -> Result<(), B::Error> {
         let done = self.build.batch(k, name, at, col, batch);
-        if done.is_err() {
-            self.refused = Some(Refused { name: name.to_owned(), ty: col.ty() });
+        if let Err(e) = &done {
+            let value = match e {
+                WriteError::Format(e) if e.kind() == Kind::Lossy => {
+                    let first = if let Feed::Groups { .. } = self.feed() { self.first } else { 0 };
+                    value(e.at(), at, col, batch).map(|text| (first.saturating_add(e.at()), text))
+                }
+                _ => None,
+            };
+            self.refused = Some(Refused { name: name.to_owned(), ty: col.ty(), value });
         }
         done
     }
 
     fn close(&mut self) -> Result<(), B::Error> {
+        self.first = self.first.saturating_add(self.group);
         self.build.close()
     }
+}
+
+/// Maximum length of the text of a value in an error, in characters.
+const SHOWN: usize = 40;
+
+/// Returns the text of the value of row `row`. The first row of the batch is row `at`.
+fn value<C: Column>(row: u64, at: u64, col: &C, batch: &Batch<'_, C>) -> Option<String> {
+    let i = usize::try_from(row.checked_sub(at)?).ok().filter(|i| *i < batch.len)?;
+    let mut text = String::new();
+    let is_there = csv::field(&mut text, col, batch, i, true, &mut Ahead::default()).ok()?;
+    if matches!(col.ty(), Type::Utf8 | Type::Bytes | Type::FixedBytes(_)) {
+        text = format!("{text:?}");
+    }
+    if text.chars().count() > SHOWN {
+        text = text.chars().take(SHOWN).chain("...".chars()).collect();
+    }
+    Some(if is_there { text } else { "missing".to_owned() })
 }
 
 /// Converts the error of a value, or of bytes as text, that the target cannot store; adds the column and a remedy.
@@ -82,8 +121,12 @@ pub fn located(
     hint: impl Fn(&pilaster::Error, Type) -> &'static str,
 ) -> Failure {
     match (failure, refused) {
-        (Failure::Format(e), Some(Refused { name, ty })) if matches!(e.kind(), Kind::Lossy | Kind::Utf8) => {
-            Failure::Input(format!("column {name} ({ty}): {e}{}", hint(&e, ty)))
+        (Failure::Format(e), Some(Refused { name, ty, value })) if matches!(e.kind(), Kind::Lossy | Kind::Utf8) => {
+            let hint = hint(&e, ty);
+            let Some((row, text)) = value else { return Failure::Input(format!("column {name} ({ty}): {e}{hint}")) };
+            // A builder may count from the start of a group.
+            let e = pilaster::Error::needing(e.kind(), e.what(), row, e.need().into());
+            Failure::Input(format!("column {name} ({ty}), value {text}: {e}{hint}"))
         }
         (failure, _) => failure,
     }

@@ -140,7 +140,7 @@ fn fixedwidth_fields_of_a_foreign_byte_order_bring_a_warning() {
     }
 }
 
-/// The minimum of an integer type means missing in Jay: the error names column, type, row and option, and each option does as it says.
+/// The minimum of an integer type means missing in Jay: the error names column, type, value, row and option, and each option does as it says.
 #[test]
 fn sentinels_of_jay_are_errors_missing_or_widened() {
     let place = place("sentinels");
@@ -155,7 +155,10 @@ fn sentinels_of_jay_are_errors_missing_or_widened() {
     let line = crate::failed(1, &refused);
     let least = "jay column, in which the minimum of the type means missing: the value of row ";
     let remedy = "(--sentinels widen stores the column in a wider type, --sentinels missing makes the value missing)";
-    assert!(line.contains(&format!("column i0 (int32): {least}")) && line.ends_with(remedy), "{line}");
+    assert!(
+        line.contains(&format!("column i0 (int32), value -2147483648: {least}")) && line.ends_with(remedy),
+        "{line}"
+    );
     assert_eq!(to_jay(&["--columns", "i0", "--sentinels", "error"], &types).stderr, refused.stderr);
     assert!(values(&types, "i0").contains("-2147483648"));
     assert_eq!(to_jay(&["--columns", "i0", "--sentinels", "widen"], &types).status.code(), Some(0));
@@ -170,7 +173,8 @@ fn sentinels_of_jay_are_errors_missing_or_widened() {
     for how in [&[][..], &["--sentinels", "widen"]] {
         let line = crate::failed(1, &to_jay(&[&["--type", "long"], how].concat(), &longs));
         assert!(
-            line.contains("column v (int64): ") && line.ends_with("(--sentinels missing makes it missing)"),
+            line.contains("column v (int64), value -9223372036854775808: ")
+                && line.ends_with("(--sentinels missing makes it missing)"),
             "{line}"
         );
     }

@@ -72,9 +72,11 @@ fn a_value_that_the_target_cannot_store_costs_its_column() {
     assert_eq!(
         recovered(&source, &jay)[..2],
         [
-            format!("left out: column u64 (uint64): jay column type: {why} 1 cannot be stored"),
             format!(
-                "left out: column i64 (int64): jay column, in which the minimum of the type means missing: {why} 0 \
+                "left out: column u64 (uint64), value 18446744073709551615: jay column type: {why} 1 cannot be stored"
+            ),
+            format!(
+                "left out: column i64 (int64), value -9223372036854775808: jay column, in which the minimum of the type means missing: {why} 0 \
                  cannot be stored"
             ),
         ]
@@ -82,7 +84,7 @@ fn a_value_that_the_target_cannot_store_costs_its_column() {
     assert_eq!(
         recovered(&source, &ds)[..2],
         [
-            format!("left out: column u64 (uint64): column: {why} 1 cannot be stored"),
+            format!("left out: column u64 (uint64), value 18446744073709551615: column: {why} 1 cannot be stored"),
             "left out: column f16: dataseries cannot store float16".to_owned(),
         ]
     );
