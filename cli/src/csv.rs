@@ -42,6 +42,8 @@ impl<W: Write> Csv<W> {
 impl<W: Write> Rows for Csv<W> {
     fn batches(&mut self, columns: usize) {
         self.ahead = json::ahead(columns);
+        // An error may have ended a row of another file.
+        self.line.clear();
     }
 
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {

@@ -136,6 +136,8 @@ impl<W: Write> Grid<W> {
 impl<W: Write> Rows for Grid<W> {
     fn batches(&mut self, columns: usize) {
         self.ahead = json::ahead(columns);
+        // An error may have ended a row of another file.
+        self.row.clear();
     }
 
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {

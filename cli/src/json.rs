@@ -269,6 +269,8 @@ impl<W: Write> Lines<W> {
 impl<W: Write> Rows for Lines<W> {
     fn batches(&mut self, columns: usize) {
         self.ahead = ahead(columns);
+        // An error may have ended a row of another file.
+        self.line.clear();
     }
 
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
