@@ -33,7 +33,7 @@ pub(super) fn symbols(texts: &Texts<'_>) -> Vec<Symbol> {
         symbols = chosen(counts.gains(&symbols, part));
         counts.clear();
     }
-    // Those of 1 byte last.
+    // Symbols of 1 byte come last.
     symbols.sort_unstable_by_key(|symbol| (symbol.len.wrapping_sub(2), *symbol));
     symbols
 }

@@ -1,6 +1,6 @@
 //! Finds the longest token at the start of a text, among tokens that no longer change.
 //!
-//! The tokens are sorted. The last one that is not behind the text in this order has all tokens that are prefixes of the
+//! The tokens are sorted. The last one that is not after the text in this order has all tokens that are prefixes of the
 //! text as prefixes, too. A binary search finds it; it knows its own prefixes by their lengths.
 
 use alloc::vec;
@@ -35,7 +35,7 @@ pub(super) struct Sorted {
     keys: Vec<u128>,
     /// For each token and each length from 1: the longest prefix of at most this length.
     prefixes: Vec<[Prefix; LONGEST as usize]>,
-    /// For each pair of bytes the last token that is not behind this pair.
+    /// For each pair of bytes, the last token that is not after this pair.
     starts: Vec<u16>,
     /// Number of bits of the distance from there, rounded up to an even one.
     levels: u32,
@@ -76,7 +76,7 @@ impl Sorted {
             let count = behind(one).wrapping_add(behind(two)).wrapping_add(behind(two.wrapping_add(step)));
             at = at.wrapping_add(count << (shift & 31));
         }
-        // A text of the highest bytes is not behind the padding.
+        // A text of the highest bytes is not after the padding.
         let at = at.min(self.prefixes.len().wrapping_sub(1));
         let equal = ((self.key(at) ^ window).leading_zeros() >> 3) as usize;
         let bound = select(equal < left, equal, left).wrapping_sub(1);
@@ -93,12 +93,12 @@ impl Sorted {
     }
 }
 
-/// Returns for each pair of bytes the number of the last key that is not behind it.
+/// Returns, for each pair of bytes, the number of the last key that is not after it.
 fn starts(keys: &[u128]) -> Vec<u16> {
     let mut starts = vec![0u16; PAIRS];
     let (mut from, mut before) = (0, 0);
     for (number, key) in (0..=u16::MAX).zip(keys) {
-        // The first pair that the key is not behind: its own only if nothing follows in the key.
+        // The first pair that the key is not after: its own only if nothing follows in the key.
         let first = pair(*key).saturating_add(usize::from(key << 16 != 0));
         if let Some(pairs) = starts.get_mut(from..first) {
             pairs.fill(before);
