@@ -70,7 +70,7 @@ fn chosen(how: &Text, head: Option<u64>) -> (Range<u64>, Option<u64>) {
 /// is printed, and those after it are read: the last line has their number.
 fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut R) -> Result<(), Failure> {
     let (mut left, wanted) = chosen(how, head);
-    let mut chain = Chain { to, first: None, file: String::new(), wanted };
+    let mut chain = Chain { to, first: None, next: None, file: String::new(), wanted };
     let mut bad = 0usize;
     for (k, source) in files.iter().enumerate() {
         if k > 0 && (left.is_empty() || chain.is_full()) {
@@ -82,15 +82,22 @@ fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut 
             if how.table.is_some() && !open::has_names(file) {
                 return Err(Failure::Usage("--table is for files with tables".to_owned()));
             }
-            passed = match (Reading { how, input, file }.rows(&left, &mut chain)) {
+            let done = Reading { how, input, file }.rows(&left, &mut chain);
+            passed = match done {
+                Ok(passed) => passed,
                 // The last row that was wanted ended the walk.
-                Err(Failure::Printed) if chain.is_full() => 0,
-                done => done?,
+                Err(Failure::Printed) if chain.is_full() => return Ok(()),
+                // The rows of the files after a bad one keep their numbers, as far as it says how many rows it has.
+                Err(failure) => {
+                    passed = pieces::count(file, how.table.as_deref()).unwrap_or(0);
+                    return Err(failure);
+                }
             };
-            Ok(())
+            chain.announce()
         });
         match done {
             Err(failure @ Failure::Input(_)) if files.len() > 1 => {
+                chain.next = None;
                 chain.to.flush()?;
                 failure::print(&failure);
                 bad = bad.saturating_add(1);
@@ -130,6 +137,7 @@ impl Reading<'_> {
             self.piece(&piece, &mut walk, &mut |row| progress.at(row), to)?;
             let Some(known) = walk.known.clone() else { continue };
             pieces.widen(known.0.numbers.len(), known.1.is_some());
+            to.announce()?;
             let threads = self.how.threads.count(u64::MAX, MEMORY.saturating_add(walk.memory.scratch().room() as u64));
             let style = to.to.style().filter(|_| threads > 1 && !pieces.ended());
             if let Some(style) = style
@@ -264,10 +272,20 @@ trait Printer: Rows {
     /// Returns how other threads make the text of rows, or `None` if the text of a row depends on the rows before it.
     fn style(&self) -> Option<Style>;
 
-    fn put(&mut self, text: &[u8]) -> Result<(), Failure>;
+    fn out(&mut self) -> &mut dyn Write;
 
-    /// Passes the rows so far on, so that a message about the next ones comes after them.
-    fn flush(&mut self) -> Result<(), Failure>;
+    /// Drops the values of a row that an error ended.
+    fn drop_row(&mut self);
+
+    fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
+        Ok(self.out().write_all(text)?)
+    }
+
+    /// Ends the rows of a file that an error ended, so that a message about it comes after them.
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.drop_row();
+        Ok(self.out().flush()?)
+    }
 }
 
 /// How rows are printed.
@@ -281,12 +299,12 @@ impl<W: Write> Printer for Csv<W> {
         Some(Style::Csv { missing: self.missing.clone(), texts: self.texts })
     }
 
-    fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
-        Ok(self.out.write_all(text)?)
+    fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+    fn drop_row(&mut self) {
+        self.line.clear();
     }
 }
 
@@ -295,12 +313,12 @@ impl<W: Write> Printer for Lines<W> {
         Some(Style::Lines { texts: self.texts })
     }
 
-    fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
-        Ok(self.out.write_all(text)?)
+    fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+    fn drop_row(&mut self) {
+        self.line.clear();
     }
 }
 
@@ -309,12 +327,12 @@ impl<W: Write> Printer for Grid<W> {
         None
     }
 
-    fn put(&mut self, text: &[u8]) -> Result<(), Failure> {
-        Ok(self.out.write_all(text)?)
+    fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+    fn drop_row(&mut self) {
+        self.row.clear();
     }
 }
 
@@ -323,6 +341,8 @@ struct Chain<'t, R> {
     to: &'t mut R,
     /// The file with the first columns, and these.
     first: Option<(String, Head)>,
+    /// The columns of this file, until a row of it is printed, or the file ends without an error.
+    next: Option<Head>,
     file: String,
     /// How many rows are still wanted; `None` if the rows are known by their numbers.
     wanted: Option<u64>,
@@ -344,14 +364,26 @@ impl<R> Chain<'_, R> {
     }
 }
 
+impl<R: Rows> Chain<'_, R> {
+    /// Passes on the columns of this file, unless the columns of a file before it were passed on.
+    fn announce(&mut self) -> Result<(), Failure> {
+        let Some(head) = self.next.take() else { return Ok(()) };
+        self.to.head(&head)?;
+        self.first.get_or_insert((self.file.clone(), head));
+        Ok(())
+    }
+}
+
 impl<R: Rows> Rows for Chain<'_, R> {
-    fn batches(&mut self, columns: usize) {
-        self.to.batches(columns);
+    fn batches(&mut self, columns: usize) -> Result<(), Failure> {
+        self.announce()?;
+        self.to.batches(columns)
     }
 
     fn head(&mut self, head: &Head) -> Result<(), Failure> {
-        let (file, first) = self.first.get_or_insert_with(|| (self.file.clone(), head.clone()));
-        if (&first.names, &first.types) != (&head.names, &head.types) {
+        if let Some((file, first)) = &self.first
+            && (&first.names, &first.types) != (&head.names, &head.types)
+        {
             let columns = |head: &Head| {
                 let all = head.names.iter().zip(&head.types);
                 all.map(|(name, ty)| format!("{name} {ty}")).collect::<Vec<_>>().join(", ")
@@ -359,7 +391,8 @@ impl<R: Rows> Rows for Chain<'_, R> {
             let why = format!("the columns are {}, and in {file} {}", columns(head), columns(first));
             return Err(Failure::Input(format!("{why} (--columns chooses those that all files have)")));
         }
-        self.to.head(head)
+        self.next = Some(head.clone());
+        Ok(())
     }
 
     fn value<C: Column>(
@@ -388,8 +421,8 @@ struct OneByOne<'p, 'q, R> {
 }
 
 impl<R: Rows> Rows for OneByOne<'_, '_, R> {
-    fn batches(&mut self, columns: usize) {
-        self.rows.batches(columns);
+    fn batches(&mut self, columns: usize) -> Result<(), Failure> {
+        self.rows.batches(columns)
     }
 
     fn value<C: Column>(

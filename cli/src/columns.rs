@@ -114,7 +114,7 @@ impl Columns {
 
     /// Returns a view of `part` with the chosen columns.
     pub const fn of<P>(&self, part: P) -> Seen<'_, P> {
-        Seen { part, columns: self }
+        Seen { part, columns: self, before: 0 }
     }
 }
 
@@ -122,9 +122,20 @@ impl Columns {
 pub struct Seen<'c, P> {
     part: P,
     columns: &'c Columns,
+    before: u64,
 }
 
 impl<P> Seen<'_, P> {
+    /// Returns the part as one after `rows` rows of other parts.
+    pub fn after(self, rows: u64) -> Self {
+        Seen { before: rows, ..self }
+    }
+
+    /// Returns the number of rows of the table before the part.
+    pub const fn before(&self) -> u64 {
+        self.before
+    }
+
     /// Returns the part with all of its columns.
     pub const fn all(&self) -> &P {
         &self.part

@@ -8,7 +8,7 @@ use pilaster::any::{self, File, Format};
 use pilaster::bcolz::write::{Builder, FileSystem, Missing};
 use pilaster::bcolz::{self, Compressor};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
-use pilaster::column::{Column, Memory, Part, Prim, Table, Type};
+use pilaster::column::{Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, AnyFile, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
@@ -28,6 +28,7 @@ use crate::filter::Filter;
 use crate::noting::{Noting, Refused, located};
 use crate::open::{self, Input, part_room};
 use crate::sieve::BATCH_ROOM;
+use crate::storable::Storable;
 use crate::target::Target;
 
 /// The extension of a target that is one Blosc chunk.
@@ -173,53 +174,12 @@ fn choose(
     Ok((columns, filter))
 }
 
-/// Maximum length in bytes of the name of a column: a limit of DataSeries, and of directories, as in bcolz.
-const MAX_NAME: usize = 255;
-
 /// Converts the error of a builder; an error of the written file names the file.
 fn stop<E: std::fmt::Display>(target: &Path, e: WriteError<E>) -> Failure {
     match e {
         WriteError::Format(e) => e.into(),
         WriteError::Sink(e) => Failure::of_file(target, e),
     }
-}
-
-/// Checks the columns of the first part: one whose type the target format cannot store is an error that names it. So
-/// is a timestamp with a time zone, unless `any_time` allows the zone to be dropped.
-fn check<T: Table>(
-    table: &mut View<'_, T>,
-    to: Format,
-    holds: impl Fn(Type) -> bool,
-    hint: impl Fn(Type) -> &'static str,
-    any_time: bool,
-    scratch: &mut Scratch<'_>,
-) -> Result<(), Failure> {
-    table.restart()?;
-    let mut scope = scratch.scope();
-    let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
-    for k in 0..part.width() {
-        let (column, name) = (part.column(k)?, part.name(k)?);
-        if matches!(to, Format::DataSeries | Format::Bcolz) && name.len() > MAX_NAME {
-            let (start, len) = (name.chars().take(20).collect::<String>(), name.len());
-            let why = format!("its name has {len} bytes, and {to} allows {MAX_NAME}{LEAVE_OUT}");
-            return Err(Failure::Input(format!("column {start}: {why}")));
-        }
-        let mut ty = column.ty();
-        let mut inner = column;
-        // The target stores an array if it stores the elements.
-        while holds(ty) && ty.children() == 1 {
-            inner = inner.child(0)?;
-            ty = inner.ty();
-        }
-        let zone = column.zone()?.filter(|_| !any_time);
-        let why = match zone {
-            _ if !holds(ty) => format!("{ty}{}", Some(hint(ty)).filter(|hint| !hint.is_empty()).unwrap_or(LEAVE_OUT)),
-            Some(zone) => format!("the time zone {zone} (--any-time drops it)"),
-            None => continue,
-        };
-        return Err(Failure::Input(format!("column {name}: {to} cannot store {why}")));
-    }
-    Ok(())
 }
 
 fn time_hint(ty: Type) -> &'static str {
@@ -251,7 +211,8 @@ fn to_jay<T: Table>(
         Type::List | Type::FixedList(_) => " in the old layout",
         ty => time_hint(ty),
     };
-    check(table, Format::Jay, |ty| storage(ty, &options).is_some(), hint, how.any_time, scratch)?;
+    let holds = |ty| storage(ty, &options).is_some();
+    Storable { to: Format::Jay, holds: &holds, hint: &hint, any_time: how.any_time }.check(table, scratch)?;
     let mut refused = None;
     let done = target.fill(|sink| {
         let mut builder = Noting::new(jay::write::Builder::new(sink, &options)?);
@@ -276,7 +237,8 @@ fn to_dataseries<T: Table>(
     (how, target): (&Convert, &Target<'_>),
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
-    check(table, Format::DataSeries, |ty| FieldType::of_column(ty).is_some(), time_hint, true, scratch)?;
+    let holds = |ty| FieldType::of_column(ty).is_some();
+    Storable { to: Format::DataSeries, holds: &holds, hint: &time_hint, any_time: true }.check(table, scratch)?;
     match order(table, how) {
         Order::Little => to_dataseries_of::<T, LittleEndian>(table, (how, target), scratch),
         Order::Big => to_dataseries_of::<T, BigEndian>(table, (how, target), scratch),
@@ -364,7 +326,8 @@ fn to_vortex<T: Table>(
     (how, target): (&Convert, &Target<'_>),
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
-    check(table, Format::Vortex, vortex::write::holds, time_hint, true, scratch)?;
+    let holds = vortex::write::holds;
+    Storable { to: Format::Vortex, holds: &holds, hint: &time_hint, any_time: true }.check(table, scratch)?;
     let mut refused = None;
     let done = target.fill(|sink| {
         let profile = how.vortex.profile.unwrap_or_default();
@@ -389,7 +352,8 @@ fn to_filo<T: Table>(
         );
         return Err(Failure::Usage(why));
     }
-    check(table, Format::Filo, |ty| filo::Element::of_column(ty).is_some(), time_hint, true, scratch)?;
+    let holds = |ty| filo::Element::of_column(ty).is_some();
+    Storable { to: Format::Filo, holds: &holds, hint: &time_hint, any_time: true }.check(table, scratch)?;
     target.fill(|mut sink| {
         let mut failed = None;
         let mut builder = filo::Builder::new(|_, _: &str, _, chunk: &[u8]| {
@@ -421,7 +385,7 @@ fn to_bcolz<T: Table>(
         _ => "",
     };
     let holds = |ty| bcolz::write::holds(ty) && (how.bcolz.records || !matches!(ty, Type::Struct(_)));
-    check(table, Format::Bcolz, holds, hint, how.any_time, scratch)?;
+    Storable { to: Format::Bcolz, holds: &holds, hint: &hint, any_time: how.any_time }.check(table, scratch)?;
     let mut rows = 0u64;
     table.restart()?;
     while let Some(part) = table.next_part(&mut scratch.scope())? {

@@ -23,7 +23,8 @@ pub struct Csv<W> {
     pub missing: String,
     /// True if bytes that are UTF-8 are shown as text.
     pub texts: bool,
-    line: String,
+    /// The row so far.
+    pub line: String,
     ahead: Vec<Ahead>,
 }
 
@@ -40,10 +41,9 @@ impl<W: Write> Csv<W> {
 }
 
 impl<W: Write> Rows for Csv<W> {
-    fn batches(&mut self, columns: usize) {
+    fn batches(&mut self, columns: usize) -> std::result::Result<(), Failure> {
         self.ahead = json::ahead(columns);
-        // An error may have ended a row of another file.
-        self.line.clear();
+        Ok(())
     }
 
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {

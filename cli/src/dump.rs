@@ -14,7 +14,7 @@ use crate::open::Input;
 use crate::parts::{self, Parts};
 use crate::progress::Progress;
 use crate::special::Special;
-use crate::type_name::type_name;
+use crate::type_name::{Budget, type_name};
 
 /// The longest column that is printed in full, in rows.
 const SHOWN: u64 = 2000;
@@ -83,9 +83,10 @@ pub struct Head {
 
 /// Returns the heads of all columns of `part`, for a format without further facts about a column.
 pub fn heads<P: Part>(part: &P, format: &str, nullable: impl Fn(&P::Col) -> bool) -> Result<Vec<Head>, Failure> {
+    let mut budget = Budget::default();
     let head = |k| {
         let column = part.column(k)?;
-        let (name, ty) = (part.name(k)?.to_owned(), type_name(&column, format, false)?);
+        let (name, ty) = (part.name(k)?.to_owned(), type_name(&column, (format, false), &mut budget)?);
         Ok(Head { name, ty, nullable: nullable(&column), rows: part.rows(), facts: Vec::new(), texts: false })
     };
     (0..part.width()).map(head).collect()

@@ -61,7 +61,7 @@ impl<'e> Extents<'e> {
             let sink = Whole { pass, front, bytes: Vec::new(), order: std::marker::PhantomData::<E> };
             let writer = Writer::<E, _, _>::with(sink, Descriptions::new(types)?, &mut [], compress.clone());
             let builder = Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
-            let mut builder = Noting::after(piece.rows.start, builder);
+            let mut builder = Noting::new(builder);
             let done = feed::piece(&chosen, &piece, &mut builder, &mut memory.scratch());
             done.map_err(|e| match e {
                 WriteError::Format(e) => located(e.into(), builder.refused.take(), |_, _| LEAVE_OUT),

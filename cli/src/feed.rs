@@ -111,7 +111,7 @@ impl<'c> Chosen<'c> {
                     let mut step = table.with_input(window.input());
                     let Some(part) = step.next_part(&mut scope)? else { return Ok(()) };
                     let rows = part.rows();
-                    each(&columns.of(part.into()), 0..rows, &|| false, &mut scope)?;
+                    each(&columns.of(part.into()).after(first), 0..rows, &|| false, &mut scope)?;
                     table.follow(&step);
                     first = first.saturating_add(rows);
                 }
@@ -129,7 +129,7 @@ impl<'c> Chosen<'c> {
                     let rows = column::Part::rows(&part);
                     // A piece has some of the rows if the file is one part.
                     let all = if first == 0 && piece.is_some() { row.min(rows)..end.min(rows) } else { 0..rows };
-                    each(&columns.of(part), all, &|| false, &mut scope)?;
+                    each(&columns.of(part).after(first), all, &|| false, &mut scope)?;
                     first = first.saturating_add(rows);
                 }
             }
@@ -364,7 +364,9 @@ impl<'b, B: Build> OneColumn<'b, B> {
             {
                 let rows = run.start..run.end.min(read);
                 let place = |row: u64| usize::try_from(row.saturating_sub(start)).unwrap_or(usize::MAX);
-                let batch = slice(&batch, place(rows.start)..place(rows.end))?;
+                let mut batch = slice(&batch, place(rows.start)..place(rows.end))?;
+                // An error names the row of the table.
+                batch.first = batch.first.saturating_add(part.before());
                 self.build.batch(self.k, name, self.at, &column, &batch)?;
                 self.at = self.at.saturating_add(rows.end.saturating_sub(rows.start));
                 run.start = rows.end;

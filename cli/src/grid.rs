@@ -41,7 +41,8 @@ pub struct Grid<W> {
     sample: Vec<Vec<String>>,
     /// The widths of the columns that are printed, once they are known.
     widths: Option<Vec<usize>>,
-    row: Vec<String>,
+    /// The row so far.
+    pub row: Vec<String>,
     ahead: Vec<Ahead>,
 }
 
@@ -134,10 +135,9 @@ impl<W: Write> Grid<W> {
 }
 
 impl<W: Write> Rows for Grid<W> {
-    fn batches(&mut self, columns: usize) {
+    fn batches(&mut self, columns: usize) -> std::result::Result<(), Failure> {
         self.ahead = json::ahead(columns);
-        // An error may have ended a row of another file.
-        self.row.clear();
+        Ok(())
     }
 
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {

@@ -249,7 +249,8 @@ pub fn ahead(columns: usize) -> Vec<Ahead> {
 /// Prints one object per row, each on its own line.
 pub struct Lines<W> {
     pub out: W,
-    line: String,
+    /// The row so far.
+    pub line: String,
     ahead: Vec<Ahead>,
     /// True if bytes that are UTF-8 are shown as text.
     pub texts: bool,
@@ -267,10 +268,9 @@ impl<W: Write> Lines<W> {
 }
 
 impl<W: Write> Rows for Lines<W> {
-    fn batches(&mut self, columns: usize) {
+    fn batches(&mut self, columns: usize) -> std::result::Result<(), Failure> {
         self.ahead = ahead(columns);
-        // An error may have ended a row of another file.
-        self.line.clear();
+        Ok(())
     }
 
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {

@@ -95,6 +95,7 @@ mod sieve;
 mod slice;
 mod sources;
 mod special;
+mod storable;
 mod tables;
 mod target;
 mod threads;

@@ -14,29 +14,20 @@ use crate::threads::Threads;
 pub struct Noting<B> {
     pub build: B,
     pub refused: Option<Refused>,
-    /// Number of rows before the group.
-    first: u64,
-    /// Number of rows in it.
-    group: u64,
 }
 
 /// The column that a builder refused.
 pub struct Refused {
     name: String,
     ty: Type,
-    /// The row, and the text of its value, if the error is about a value.
+    /// The row of the table, and the text of its value, if the error is about a value.
     value: Option<(u64, String)>,
 }
 
 impl<E, B: Build<Error = WriteError<E>>> Noting<B> {
-    /// Creates a builder over `build`.
-    pub fn new(build: B) -> Self {
-        Noting::after(0, build)
-    }
-
-    /// Creates a builder over `build`, which is fed the rows after the first `rows`.
-    pub fn after(rows: u64, build: B) -> Self {
-        Noting { build, refused: None, first: rows, group: 0 }
+    /// Creates a builder over `build`. Its batches count from the first row of the table.
+    pub const fn new(build: B) -> Self {
+        Noting { build, refused: None }
     }
 
     /// Converts `table`. On an error of a column, `refused` is that column.
@@ -65,7 +56,6 @@ impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
     }
 
     fn open(&mut self, rows: u64) -> Result<(), B::Error> {
-        self.group = rows;
         self.build.open(rows)
     }
 
@@ -80,10 +70,7 @@ impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
         let done = self.build.batch(k, name, at, col, batch);
         if let Err(e) = &done {
             let value = match e {
-                WriteError::Format(e) if e.kind() == Kind::Lossy => {
-                    let first = if let Feed::Groups { .. } = self.feed() { self.first } else { 0 };
-                    value(e.at(), at, col, batch).map(|text| (first.saturating_add(e.at()), text))
-                }
+                WriteError::Format(e) if e.kind() == Kind::Lossy => value(e.at(), at, col, batch),
                 _ => None,
             };
             self.refused = Some(Refused { name: name.to_owned(), ty: col.ty(), value });
@@ -92,7 +79,6 @@ impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
     }
 
     fn close(&mut self) -> Result<(), B::Error> {
-        self.first = self.first.saturating_add(self.group);
         self.build.close()
     }
 }
@@ -100,8 +86,9 @@ impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
 /// Maximum length of the text of a value in an error, in characters.
 const SHOWN: usize = 40;
 
-/// Returns the text of the value of row `row`. The first row of the batch is row `at`.
-fn value<C: Column>(row: u64, at: u64, col: &C, batch: &Batch<'_, C>) -> Option<String> {
+/// Returns the row of the table that a builder calls `row`, and the text of its value. The builder calls the first row of the
+/// batch `at`: it counts the rows that it is fed, perhaps from the start of a group.
+fn value<C: Column>(row: u64, at: u64, col: &C, batch: &Batch<'_, C>) -> Option<(u64, String)> {
     let i = usize::try_from(row.checked_sub(at)?).ok().filter(|i| *i < batch.len)?;
     let mut text = String::new();
     let is_there = csv::field(&mut text, col, batch, i, true, &mut Ahead::default()).ok()?;
@@ -111,7 +98,7 @@ fn value<C: Column>(row: u64, at: u64, col: &C, batch: &Batch<'_, C>) -> Option<
     if text.chars().count() > SHOWN {
         text = text.chars().take(SHOWN).chain("...".chars()).collect();
     }
-    Some(if is_there { text } else { "missing".to_owned() })
+    Some((batch.first.saturating_add(i as u64), if is_there { text } else { "missing".to_owned() }))
 }
 
 /// Converts the error of a value, or of bytes as text, that the target cannot store; adds the column and a remedy.
@@ -124,7 +111,6 @@ pub fn located(
         (Failure::Format(e), Some(Refused { name, ty, value })) if matches!(e.kind(), Kind::Lossy | Kind::Utf8) => {
             let hint = hint(&e, ty);
             let Some((row, text)) = value else { return Failure::Input(format!("column {name} ({ty}): {e}{hint}")) };
-            // A builder may count from the start of a group.
             let e = pilaster::Error::needing(e.kind(), e.what(), row, e.need().into());
             Failure::Input(format!("column {name} ({ty}), value {text}: {e}{hint}"))
         }

@@ -6,7 +6,7 @@ use pilaster::column::{self, Column as _, Memory, Part as _, Table as _};
 use crate::columns::Columns;
 use crate::failure::Failure;
 use crate::open::{Input, part_room};
-use crate::type_name::type_name;
+use crate::type_name::{Budget, type_name};
 
 /// A table, as far as it is known without reading rows.
 pub struct Table {
@@ -46,10 +46,11 @@ pub fn tables(input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
 
 /// Returns the columns of a part.
 pub fn described<P: column::Part>(part: &P, input: &Input) -> Result<Vec<Column>, Failure> {
-    let columns = Columns::all(part, input.rules())?;
+    let (columns, mut budget) = (Columns::all(part, input.rules())?, Budget::default());
     let column = |(k, name): (&usize, String)| {
         // An unknown encoding of one column says nothing about the others.
-        let known = part.column(*k).and_then(|column| Ok((type_name(&column, "vortex", false)?, column.nullable())));
+        let ty = |column: P::Col| Ok((type_name(&column, ("vortex", false), &mut budget)?, column.nullable()));
+        let known = part.column(*k).and_then(ty);
         let (ty, nullable) = known.unwrap_or_else(|e| (format!("cannot be read: {e}"), false));
         Column { name, ty, nullable }
     };

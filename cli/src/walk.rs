@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::sieve::Conditions;
 use crate::sieve::{BATCH_ROOM, Side, Sieve, count, read};
-use crate::type_name::type_name;
+use crate::type_name::{Budget, type_name};
 
 /// The columns whose rows follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub trait Rows {
     }
 
     /// Announces new batches of all columns: the values that follow are of these.
-    fn batches(&mut self, columns: usize);
+    fn batches(&mut self, columns: usize) -> Result<(), Failure>;
 
     /// Receives the value of the row in the `k`th column, called `name`: row `i` of `batch`.
     fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()>;
@@ -146,12 +146,12 @@ impl<'w> Walk<'w> {
             let end = first.saturating_add(part.rows());
             let within = |row: u64| row.clamp(first, end).saturating_sub(first);
             let rows = within(choice.rows.start).max(self.done)..within(choice.rows.end);
-            let progress = &mut |row: u64| progress(first.saturating_add(row));
             let stop: &dyn Fn() -> bool = match pause {
                 Pause::AfterRow(stop) => stop,
                 Pause::Never | Pause::AfterPart(_) => &|| false,
             };
-            self.done = part_rows(&part, columns, filter.as_ref(), choice, rows.clone(), stop, progress, to)?;
+            let course = &mut Course { before: first, stop, progress };
+            self.done = part_rows(&part, (columns, filter.as_ref()), choice, rows.clone(), course, to)?;
             if self.done < rows.end {
                 return Ok(true);
             }
@@ -203,23 +203,30 @@ fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(C
     let all = Columns::all(part, choice.rules)?;
     let filter = choice.conditions.bind(part, &all)?;
     let columns = all.pick(choice.columns)?;
-    let types =
-        columns.numbers.iter().map(|k| type_name(&Stored::new(part.column(*k)?, choice.stored_times), "vortex", false));
-    let types = types.collect::<Result<Vec<_>>>()?;
+    let mut budget = Budget::default();
+    let ty = |k: &usize| type_name(&Stored::new(part.column(*k)?, choice.stored_times), ("vortex", false), &mut budget);
+    let types = columns.numbers.iter().map(ty).collect::<Result<Vec<_>>>()?;
     to.head(&Head { names: columns.names.clone(), types, texts: choice.texts })?;
     Ok((columns, filter))
 }
 
-/// Passes `rows` of a part to `to`, until `stop` returns true. Returns the row after those that were read.
-#[allow(clippy::too_many_arguments, reason = "the state of a walk, apart from its memory, which the part borrows")]
+/// The way through the rows of a part.
+struct Course<'c> {
+    /// Number of rows of the table before the part.
+    before: u64,
+    /// Returns whether the walk pauses.
+    stop: &'c dyn Fn() -> bool,
+    /// Is called with the number of rows of the table that were read.
+    progress: &'c mut dyn FnMut(u64),
+}
+
+/// Passes `rows` of a part to `to`, until the course stops. Returns the row after those that were read.
 fn part_rows<P: Part, R: Rows>(
     part: &P,
-    picked: &Columns,
-    filter: Option<&Filter>,
+    (picked, filter): (&Columns, Option<&Filter>),
     choice: Choice<'_>,
     rows: Range<u64>,
-    stop: &dyn Fn() -> bool,
-    progress: &mut dyn FnMut(u64),
+    course: &mut Course<'_>,
     to: &mut R,
 ) -> Result<u64, Failure> {
     let columns = picked.numbers.iter().map(|k| Ok(Stored::new(part.column(*k)?, choice.stored_times)));
@@ -227,7 +234,7 @@ fn part_rows<P: Part, R: Rows>(
     let mut sieve =
         filter.map(|filter| Sieve::new(part, filter, choice.conditions.trust_statistics, rows.start)).transpose()?;
     let mut row = rows.start;
-    while row < rows.end && (row == rows.start || !stop()) {
+    while row < rows.end && (row == rows.start || !(course.stop)()) {
         let mut now = row..rows.end;
         let kept = match &mut sieve {
             Some(sieve) => Some(sieve.test(&mut now)?),
@@ -235,30 +242,31 @@ fn part_rows<P: Part, R: Rows>(
         };
         // Nothing is read of rows that are not shown.
         if kept.is_none_or(|kept| !kept.is_empty()) {
-            put(&mut shown, &picked.names, &mut now, kept, to)?;
+            put(&mut shown, (&picked.names, course.before), &mut now, kept, to)?;
         }
         row = now.end;
-        progress(row);
+        (course.progress)(course.before.saturating_add(row));
     }
     Ok(row)
 }
 
 /// Hands rows to `to`: those of the numbers in `kept`, counted from the first one, or all. `rows.end` becomes the row up
-/// to which all columns were read.
+/// to which all columns were read. `before`: the number of rows of the table before the part.
 fn put<C: Column, R: Rows>(
     shown: &mut Side<C>,
-    names: &[String],
+    (names, before): (&[String], u64),
     rows: &mut Range<u64>,
     kept: Option<&[usize]>,
     to: &mut R,
 ) -> Result<(), Failure> {
     let columns = shown.columns.clone();
     let batches = shown.read(rows)?;
-    to.batches(batches.len());
+    to.batches(batches.len())?;
+    let first = before.saturating_add(rows.start);
     let mut row = |i: usize| -> Result<(), Failure> {
         for (k, ((name, column), batch)) in names.iter().zip(&columns).zip(&batches).enumerate() {
             let put = to.value(k, name, column, batch, i);
-            put.map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+            put.map_err(|e| Failure::in_row(name, first.saturating_add(i as u64), e))?;
         }
         to.end()
     };

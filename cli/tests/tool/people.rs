@@ -314,3 +314,33 @@ fn files_after_a_damaged_one_are_printed() {
         assert!(lines[1].ends_with("3 files: 2 printed, 1 bad; rows of these are missing above"), "{said}");
     }
 }
+
+/// The rows of a damaged file are counted by `--rows`; if none of them is printed, its columns bind no other file.
+#[test]
+fn a_damaged_file_keeps_its_place() {
+    let place = place("damaged_place");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let (log, tiny) = (path("a.ds"), "../tests/golden/dataseries/tiny.ds");
+    let sound = "../tests/golden/dataseries/sensor_log_lz4.ds";
+    let rows = good(&["cat", "--no-header", sound]);
+    let damage = |at: fn(usize) -> usize| {
+        let mut bytes = std::fs::read(sound).unwrap();
+        let place = at(bytes.len());
+        bytes[place] ^= 0xff;
+        std::fs::write(&log, bytes).unwrap();
+    };
+    // In the last extent.
+    damage(|len| len * 9 / 10);
+    let count = rows.lines().count();
+    let wanted = format!("{}..{}", count - 2, count + 3);
+    let output = run(&["cat", "--no-header", "--rows", &wanted, &log, sound]);
+    assert_eq!(output.status.code(), Some(1));
+    let first: String = rows.lines().take(3).map(|line| format!("{line}\n")).collect();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), first);
+    // In the first extent: no row is printed.
+    damage(|len| len / 4);
+    let output = run(&["cat", &log, tiny]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), good(&["cat", tiny]));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("2 files: 1 printed, 1 bad; rows of these are missing above"), "{said}");
+}

@@ -173,3 +173,72 @@ fn info_does_not_walk_claimed_rows() {
     assert!(good(&["info", "-v", &path]).contains("missing"));
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
+
+/// Returns a Vortex file whose columns have a type of 2^24 nodes, in a few thousand bytes: all 256 fields of a struct are the
+/// same struct, three levels deep.
+fn shared_types() -> Vec<u8> {
+    use pilaster::unstable::meta::flat::write::{Field, Writer};
+    use pilaster::unstable::meta::flat::{Flat, Table};
+
+    let golden = std::fs::read("../tests/golden/vortex/def_one_row_a.vortex").unwrap();
+    let columns = good(&["head", "../tests/golden/vortex/def_one_row_a.vortex"]);
+    let columns = columns.lines().next().unwrap().split(',').count();
+    let mut types = Writer::default();
+    let number = types.table(&[(0, Field::U8(6))]);
+    let mut ty = types.table(&[(0, Field::U8(3)), (1, Field::Place(number))]);
+    let mut structure = |fields: usize, ty| {
+        let name = types.text("f");
+        let names = types.places(&vec![name; fields]);
+        let fields = types.places(&vec![ty; fields]);
+        let fields = types.table(&[(0, Field::Place(names)), (1, Field::Place(fields))]);
+        types.table(&[(0, Field::U8(7)), (1, Field::Place(fields))])
+    };
+    for _ in 0..3 {
+        ty = structure(256, ty);
+    }
+    let root = structure(columns, ty);
+    let types = types.finish(root);
+
+    let end = golden.len() - 8;
+    let len = usize::from(u16::from_le_bytes([golden[end + 2], golden[end + 3]]));
+    let before: Table<'_> = Flat::new(&golden[end - len..end]).root().unwrap();
+    let mut file = golden[..end - len].to_vec();
+    file.resize(file.len().next_multiple_of(8), 0);
+    let mut postscript = Writer::default();
+    let mut segment =
+        |offset: u64, len: u32| postscript.table(&[(0, Field::U64(offset)), (1, Field::U32(len)), (2, Field::U8(3))]);
+    let mut fields = vec![(0, Field::Place(segment(file.len() as u64, types.len() as u32)))];
+    for field in [1, 2, 3] {
+        if let Some(kept) = before.table::<Table<'_>>(field).unwrap() {
+            let (offset, len) = (kept.scalar(0, 0).unwrap(), kept.scalar(1, 0).unwrap());
+            fields.push((field, Field::Place(segment(offset, len))));
+        }
+    }
+    let root = postscript.table(&fields);
+    let postscript = postscript.finish(root);
+    file.extend_from_slice(&types);
+    file.extend_from_slice(&postscript);
+    file.extend_from_slice(&golden[end..end + 2]);
+    file.extend_from_slice(&(postscript.len() as u16).to_le_bytes());
+    file.extend_from_slice(b"VTXF");
+    file
+}
+
+/// A type is looked at as far as `max_nodes` allows, whatever is asked of the file.
+#[test]
+fn a_small_file_with_a_huge_type_is_refused() {
+    let path = target("shared_types.vortex");
+    let file = shared_types();
+    assert!(file.len() < 16_000, "{}", file.len());
+    std::fs::write(&path, file).unwrap();
+    let start = std::time::Instant::now();
+    let limit = "max_nodes at offset 0: limit of 131072 reached";
+    assert!(good(&["info", &path]).contains(&format!("cannot be read: {limit}")));
+    let bcolz = target("shared_types.bcolz");
+    for command in [&["head", &path][..], &["convert", "--records", &path, &bcolz]] {
+        let line = bad(1, command);
+        assert!(line.trim_end().ends_with(limit), "{command:?}: {line}");
+    }
+    bad(1, &["verify", &path]);
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}

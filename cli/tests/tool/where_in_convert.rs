@@ -127,3 +127,27 @@ fn what_is_not_possible_is_told() {
         assert!(line.contains("are for complete files"), "{line}");
     }
 }
+
+/// An error of a value names its row in the source, also if other rows are left out, or are in other parts.
+#[test]
+fn an_error_names_the_row_of_the_source() {
+    let source = "../tests/golden/dataseries/empty_extent.ds";
+    let to = target("where_row.bcolz");
+    for (column, condition, row) in [("y1", "y0 = 128", 1), ("i1", "y0 = 127", 0)] {
+        let line = bad(1, &["convert", "--columns", column, "--where", condition, source, &to]);
+        assert!(line.contains(&format!("column {column} (")) && line.contains("value missing"), "{line}");
+        assert!(line.contains(&format!("the value of row {row} cannot be stored")), "{line}");
+    }
+}
+
+/// A type that the target lacks is named before anything is written, with the field that has it.
+#[test]
+fn a_field_that_the_target_lacks_is_named() {
+    let to = target("where_lacks.jay");
+    let lists = &["convert", "--columns", "lst", NESTED, &to];
+    let line = bad(1, lists);
+    assert!(line.contains("column lst: jay cannot store"), "{line}");
+    let to = target("where_lacks.bcolz");
+    let line = bad(1, &["convert", "--records", "--columns", "st", "--fill-missing", NESTED, &to]);
+    assert!(line.contains("column st"), "{line}");
+}

@@ -372,6 +372,8 @@ impl<D: Disk> Build for Builder<D> {
         batch: &Batch<'_, C>,
     ) -> Result<(), Self::Error> {
         self.column = k;
+        // Errors name the row by the count of the builder.
+        let batch = &Batch { first: at, ..*batch };
         if self.left == 0 {
             self.left = self.passes(col);
             self.longest.clear();
