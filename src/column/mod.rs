@@ -71,6 +71,7 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+mod borrowed;
 #[cfg(feature = "alloc")]
 mod collect;
 mod convert;
@@ -84,6 +85,7 @@ mod values;
 mod what;
 mod zone;
 
+pub use borrowed::Borrowed;
 #[cfg(feature = "alloc")]
 pub use collect::FromColumn;
 pub use convert::{Build, Feed, convert};
