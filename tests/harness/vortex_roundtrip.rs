@@ -42,6 +42,7 @@ pub fn again(bytes: &[u8], flags: u8, limits: &Limits) -> bool {
         dictionaries: flags & 1 == 0,
         profile: if flags & 2 == 0 { Profile::Edition2026 } else { Profile::Wide },
         statistics: flags & 4 == 0,
+        limits: *limits,
     };
     let written = loop {
         let mut builder = Builder::new(Vec::new(), &options).expect("a vector takes all");

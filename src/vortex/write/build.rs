@@ -1,20 +1,9 @@
 //! The columns of a table to a file.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use super::WriteOptions;
-use super::column::{Column as Writing, Statistics};
-use super::dtype::{Logical, Shape};
-use super::file::{Container, Layout};
-use super::rows::Rows;
+use super::{WriteOptions, Writer};
 use crate::bytes::{Sink, WriteError};
 use crate::column::{Batch, Build, Column, Feed};
-use crate::error::{Error, Kind, Result, What};
-use crate::generated::vortex as flat;
-use crate::limits::{Depth, Limits};
-use crate::meta::flat::write::{Field, Place, Writer};
-use crate::vortex::raw::LayoutId;
+use crate::error::{Error, Kind, What};
 
 /// Number of rows in a group: eight zones.
 const GROUP: u64 = 1 << 16;
@@ -45,20 +34,11 @@ const GROUP: u64 = 1 << 16;
 /// ```
 #[derive(Debug)]
 pub struct Builder<S> {
-    file: Container<S>,
-    options: WriteOptions,
-    rows: u64,
-    columns: Vec<Open>,
-}
-
-/// A column that is being written.
-#[derive(Debug)]
-struct Open {
-    name: String,
-    ty: Logical,
-    column: Writing,
-    /// The rows of the group.
-    group: Rows,
+    file: Writer<S>,
+    /// Number of rows of the open group.
+    group: Option<u64>,
+    /// Whether a group was closed: later ones add no columns.
+    begun: bool,
 }
 
 impl<S: Sink> Builder<S> {
@@ -67,7 +47,7 @@ impl<S: Sink> Builder<S> {
     /// # Errors
     /// Errors of the sink.
     pub fn new(sink: S, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
-        Ok(Builder { file: Container::new(sink)?, options: *options, rows: 0, columns: Vec::new() })
+        Ok(Builder { file: Writer::start(sink, options)?, group: None, begun: false })
     }
 
     /// Writes the rest of the rows and the metadata. Returns the sink.
@@ -76,27 +56,10 @@ impl<S: Sink> Builder<S> {
     /// [`Kind::Misuse`] if a group is not closed; [`Kind::Overflow`] if a segment or the metadata has 4 GiB or more;
     /// errors of the sink.
     pub fn finish(self) -> Result<S, WriteError<S::Error>> {
-        let Builder { mut file, options, rows, columns } = self;
-        let mut to = Writer::default();
-        let (mut fields, mut layouts, mut statistics) = (Vec::new(), Vec::new(), Vec::<Place>::new());
-        for (k, Open { name, ty, column, group }) in columns.into_iter().enumerate() {
-            if group.len > 0 {
-                return Err(Error::new(Kind::Misuse, What::COLUMN, k as u64).into());
-            }
-            let (layout, known): (Layout, Statistics) = column.finish(&mut file)?;
-            if layout.rows != rows {
-                return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, layout.rows).into());
-            }
-            statistics.push(known.put(&ty, &mut to));
-            layouts.push(layout);
-            fields.push((name, ty));
+        if let Some(rows) = self.group {
+            return Err(Error::new(Kind::Misuse, What::ROW, rows).into());
         }
-        let dtype = Logical::new(Shape::Struct(fields), false).bytes();
-        let all = to.places(&statistics);
-        let root = to.table(&[(flat::FileStatistics::FIELD_STATS, Field::Place(all))]);
-        let statistics = options.statistics.then(|| to.finish(root));
-        let layout = Layout { children: layouts, ..Layout::new(LayoutId::Struct, rows) };
-        file.finish(&dtype, &layout, statistics.as_deref())
+        self.file.finish()
     }
 }
 
@@ -107,11 +70,28 @@ impl<S: Sink> Build for Builder<S> {
         Feed::Groups { rows: GROUP }
     }
 
+    /// Starts a group of `rows` rows.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if a group is open; [`Kind::Overflow`] if the file has 2^64 rows.
     fn open(&mut self, rows: u64) -> Result<(), Self::Error> {
-        self.rows = self.rows.checked_add(rows).ok_or_else(|| Error::new(Kind::Overflow, What::ROW, self.rows))?;
+        let before = self.file.rows();
+        if self.group.is_some() {
+            return Err(Error::new(Kind::Misuse, What::ROW, before).into());
+        }
+        before.checked_add(rows).ok_or_else(|| Error::new(Kind::Overflow, What::ROW, before))?;
+        self.group = Some(rows);
         Ok(())
     }
 
+    /// Adds rows to column `k`. The first group adds the columns.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`] if the format has no such type, or if the column began with another type;
+    /// [`Kind::Lossy`] with the row if one is missing where the type says that none is; [`Kind::Misuse`] with the number
+    /// of the column if it began with another name or after the first group, or if these are not its next rows of the
+    /// group; [`Kind::Limit`] if the type or a row exceeds [`WriteOptions::limits`]; errors of an invalid batch; errors
+    /// of the sink.
     fn batch<C: Column>(
         &mut self,
         k: usize,
@@ -120,24 +100,29 @@ impl<S: Sink> Build for Builder<S> {
         col: &C,
         batch: &Batch<'_, C>,
     ) -> Result<(), Self::Error> {
-        if k == self.columns.len() {
-            let ty = Logical::of(col, Depth::new(&Limits::DEFAULT))?;
-            let column = Writing::new(&ty, self.options.zones(), &self.options);
-            self.columns.push(Open { name: name.into(), group: Rows::new(&ty), ty, column });
+        let before = self.file.rows();
+        let is_in_group = |end: u64| self.group.is_some_and(|rows| end <= rows);
+        let misuse = Error::needing(Kind::Misuse, What::COLUMN, k as u64, at);
+        if !at.checked_add(batch.len as u64).is_some_and(is_in_group) {
+            return Err(misuse.into());
         }
-        let misuse = || Error::needing(Kind::Misuse, What::COLUMN, k as u64, at);
-        let open = self.columns.get_mut(k).ok_or_else(misuse)?;
-        if open.group.len as u64 != at {
-            return Err(misuse().into());
+        if k == self.file.width() && !self.begun {
+            self.file.add(name, col)?;
         }
-        Ok(open.group.gather(col, batch)?)
+        if self.file.rows_of(k) != before.checked_add(at) {
+            return Err(misuse.into());
+        }
+        self.file.append(k, name, col, batch)
     }
 
+    /// Ends a group.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if no group is open, or with the number of a column that has not all rows of the group.
     fn close(&mut self) -> Result<(), Self::Error> {
-        for Open { ty, column, group, .. } in &mut self.columns {
-            let rows = core::mem::replace(group, Rows::new(ty));
-            column.push(rows, &mut self.file)?;
-        }
-        Ok(())
+        let before = self.file.rows();
+        let group = self.group.take().ok_or_else(|| Error::new(Kind::Misuse, What::ROW, before))?;
+        self.begun = true;
+        self.file.end(group)
     }
 }

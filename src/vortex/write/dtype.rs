@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::column::{Column, Prim, Type, Unit};
 use crate::error::{Error, Kind, Result};
 use crate::generated::vortex::{self as flat, Type as Tag};
-use crate::limits::Depth;
+use crate::limits::{Depth, Fuel};
 use crate::meta::flat::write::{Field, Place, Writer};
 use crate::vortex::dtype::{number_of_prim, number_of_unit};
 use crate::vortex::raw::Calendar;
@@ -53,12 +53,15 @@ impl Logical {
         Logical { nullable, shape, extension: None }
     }
 
-    /// Returns the type that stores the rows of `column`.
+    /// Returns the type that stores the rows of `column`. `fuel` bounds the work, because columns that share children
+    /// may have a type without end.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if the format has no such type; errors of the column.
-    pub(super) fn of<C: Column>(column: &C, depth: Depth) -> Result<Self> {
-        let child = |k| Logical::of(&column.child(k)?, depth.child(0)?);
+    /// [`Kind::WrongType`] if the format has no such type; [`Kind::Limit`] if the type has more levels than `depth`, or
+    /// more nodes than `fuel`; errors of the column.
+    pub(super) fn of<C: Column>(column: &C, depth: Depth, fuel: &mut Fuel) -> Result<Self> {
+        fuel.spend(0)?;
+        let mut child = |k| Logical::of(&column.child(k)?, depth.child(0)?, fuel);
         let ty = column.ty();
         let plain = |shape| Logical::new(shape, column.nullable());
         let time = |id, unit, prim, zone: &str| -> Result<Self> {
@@ -89,12 +92,12 @@ impl Logical {
             Type::List => plain(Shape::List(Box::new(child(0)?))),
             Type::FixedList(size) => plain(Shape::FixedList(size, Box::new(child(0)?))),
             Type::Struct(fields) => {
-                let field = |k| Ok((column.child_name(k)?.into(), child(k)?));
-                plain(Shape::Struct((0..fields as usize).map(field).collect::<Result<_>>()?))
+                let mut field = |k| Ok((column.child_name(k)?.into(), child(k)?));
+                plain(Shape::Struct((0..fields as usize).map(&mut field).collect::<Result<_>>()?))
             }
             Type::Map => {
                 let (entry, depth) = (column.child(0)?, depth.child(0)?);
-                let of = |k| Logical::of(&entry.child(k)?, depth.child(0)?);
+                let mut of = |k| Logical::of(&entry.child(k)?, depth.child(0)?, fuel);
                 // Keys are never missing.
                 plain(Shape::Map(Box::new([Logical { nullable: false, ..of(0)? }, of(1)?])))
             }
@@ -102,6 +105,23 @@ impl Logical {
                 return Err(Error::new(Kind::WrongType, ty.what(), 0));
             }
         })
+    }
+
+    /// Returns whether rows of `other` can be stored in a column of this type: `other` is the same type, or differs
+    /// only in that no row is missing where rows of this type may be.
+    pub(super) fn takes(&self, other: &Logical) -> bool {
+        (self.nullable || !other.nullable)
+            && self.extension == other.extension
+            && match (&self.shape, &other.shape) {
+                (Shape::List(item), Shape::List(others)) => item.takes(others),
+                (Shape::FixedList(size, item), Shape::FixedList(of, others)) => size == of && item.takes(others),
+                (Shape::Struct(fields), Shape::Struct(others)) => {
+                    fields.len() == others.len()
+                        && fields.iter().zip(others).all(|((name, ty), (other, of))| name == other && ty.takes(of))
+                }
+                (Shape::Map(pair), Shape::Map(others)) => pair.iter().zip(&**others).all(|(ty, of)| ty.takes(of)),
+                (shape, other) => shape == other,
+            }
     }
 
     /// Returns the struct of an entry, if this is a map.

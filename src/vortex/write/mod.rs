@@ -3,6 +3,7 @@
 //! | item | what it is for |
 //! |---|---|
 //! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert) |
+//! | [`Writer`] | columns in memory, or of any part, batch by batch |
 //! | [`WriteOptions`] | the size of chunks, dictionaries and statistics |
 //! | [`Profile`] | the releases of the original that open the file |
 //!
@@ -26,16 +27,20 @@ mod ids;
 mod integers;
 mod rows;
 pub(super) mod scalar;
+mod statistics;
 mod texts;
 mod word;
+mod writer;
 mod zones;
 
 pub(super) use array::Array;
 pub use build::Builder;
 pub(super) use rows::{Bitmap, Numbers};
 pub(super) use word::Narrow;
+pub use writer::Writer;
 
 use crate::column::{Type, Unit};
+use crate::limits::Limits;
 
 /// Returns whether the format has a type for columns of `ty`, apart from their children.
 ///
@@ -62,7 +67,8 @@ pub const fn holds(ty: Type) -> bool {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct WriteOptions {
-    /// Size in bytes of the values of a chunk in memory. A chunk has whole blocks of 8,192 rows, at least one.
+    /// Size in bytes of the values of a chunk in memory, at most 1 GiB. A chunk has whole blocks of 8,192 rows, at least
+    /// one. A block ends before, with its chunk, when its rows take 16 MiB and `chunk_size`.
     pub chunk_size: u64,
     /// Whether a column may have a dictionary over all of its chunks.
     pub dictionaries: bool,
@@ -71,6 +77,10 @@ pub struct WriteOptions {
     pub statistics: bool,
     /// The releases of the original that open the file.
     pub profile: Profile,
+    /// Budgets: `max_depth` and `max_nodes` for the types of all columns, `max_decoded` for the bytes in memory of a row or
+    /// block.
+    #[cfg_attr(feature = "arbitrary", arbitrary(default))]
+    pub limits: Limits,
 }
 
 /// Releases of the original that open a file.
@@ -94,12 +104,27 @@ pub enum Profile {
 
 impl WriteOptions {
     /// Chunks of a megabyte, with dictionaries and statistics, for releases since 0.84.
-    pub const DEFAULT: WriteOptions =
-        WriteOptions { chunk_size: 1 << 20, dictionaries: true, statistics: true, profile: Profile::Edition2026 };
+    pub const DEFAULT: WriteOptions = WriteOptions {
+        chunk_size: 1 << 20,
+        dictionaries: true,
+        statistics: true,
+        profile: Profile::Edition2026,
+        limits: Limits::DEFAULT,
+    };
 
     /// Returns whether bounds and counts are stored for every 8,192 rows.
     fn zones(&self) -> bool {
         self.statistics && self.profile == Profile::Edition2026
+    }
+
+    /// Returns the size in bytes in memory from which blocks make a chunk. A segment has at most 4 GiB.
+    fn chunk(&self) -> u64 {
+        self.chunk_size.min(1 << 30)
+    }
+
+    /// Returns the size in bytes in memory from which rows make a block, even if they are fewer than 8,192.
+    fn block(&self) -> u64 {
+        self.chunk().max(1 << 24).min(self.limits.max_decoded)
     }
 }
 

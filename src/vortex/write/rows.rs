@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::dtype::{Logical, Shape};
-use crate::bytes::{low8, saturated};
+use crate::bytes::{Bits, low8, saturated};
 use crate::column::Prim;
 
 /// Rows of a column.
@@ -71,7 +71,6 @@ macro_rules! each_number {
         }
     };
 }
-pub(in crate::vortex) use each_number;
 
 impl Numbers {
     pub fn new(prim: Prim) -> Self {
@@ -210,6 +209,26 @@ impl Bitmap {
         all
     }
 
+    /// Copies bits.
+    pub fn of(bits: &Bits<'_>) -> Self {
+        let mut bytes: Vec<u8> = bits.words().flat_map(u64::to_le_bytes).collect();
+        bytes.truncate(bits.len().div_ceil(8));
+        Bitmap { bytes, len: bits.len() }
+    }
+
+    /// Returns the bits that are 1 in both bitmaps, which have the same length.
+    pub fn and(&self, other: &Self) -> Self {
+        let bytes = self.bytes.iter().zip(&other.bytes).map(|(a, b)| a & b).collect();
+        Bitmap { bytes, len: self.len }
+    }
+
+    /// Returns the bits that are 1 here or 0 in `other`, which has the same length.
+    pub fn or_not(&self, other: &Self) -> Self {
+        let all = Bitmap::filled(self.len, true);
+        let bytes = self.bytes.iter().zip(&other.bytes).zip(&all.bytes).map(|((a, b), all)| (a | !b) & all).collect();
+        Bitmap { bytes, len: self.len }
+    }
+
     /// Ones, and a zero at the end.
     pub fn all_but_last(len: usize) -> Self {
         let mut bits = Bitmap::filled(len.saturating_sub(1), true);
@@ -239,7 +258,7 @@ impl Bitmap {
         self.bytes.iter().map(|byte| byte.count_ones() as usize).fold(0, usize::saturating_add)
     }
 
-    fn slice(&self, rows: Range<usize>) -> Self {
+    pub fn slice(&self, rows: Range<usize>) -> Self {
         if rows.start.is_multiple_of(8) {
             let mut part = Bitmap { bytes: Vec::new(), len: rows.len() };
             let bytes = self.bytes.get(rows.start / 8..).unwrap_or_default();
@@ -261,6 +280,14 @@ impl Bitmap {
         } else {
             other.iter().for_each(|bit| self.push(bit));
         }
+    }
+}
+
+impl FromIterator<bool> for Bitmap {
+    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
+        let mut all = Bitmap::default();
+        bits.into_iter().for_each(|bit| all.push(bit));
+        all
     }
 }
 
@@ -300,19 +327,58 @@ impl Rows {
 
     /// Returns the number of bytes that the rows take in memory.
     pub fn size(&self) -> u64 {
-        let bits = |len: usize| len.div_ceil(8) as u64;
-        let own = match &self.data {
-            Data::Null => 0,
-            Data::Bool(values) => bits(values.len),
-            Data::Numbers(numbers) => each_number!(numbers, values => core::mem::size_of_val(&**values) as u64),
-            Data::Texts(texts) => {
-                (texts.bytes.len() as u64).saturating_add((texts.ends.len() as u64).saturating_mul(8))
-            }
-            Data::List(ends, items) => items.size().saturating_add((ends.len() as u64).saturating_mul(8)),
-            Data::Fixed(_, items) => items.size(),
+        let rest = match &self.data {
+            Data::Texts(texts) => texts.bytes.len() as u64,
+            Data::List(_, items) | Data::Fixed(_, items) => items.size(),
             Data::Struct(fields) => fields.iter().map(Rows::size).fold(0, u64::saturating_add),
+            Data::Null | Data::Bool(_) | Data::Numbers(_) => 0,
         };
-        own.saturating_add(self.valid.as_ref().map_or(0, |valid| bits(valid.len)))
+        let valid = self.valid.as_ref().map_or(0, |valid| valid.len.div_ceil(8) as u64);
+        self.own_size(self.len).saturating_add(rest).saturating_add(valid)
+    }
+
+    /// Returns the number of bytes that `len` more rows take in memory, without validity, the bytes of texts, and
+    /// children.
+    pub fn own_size(&self, len: usize) -> u64 {
+        match &self.data {
+            Data::Null | Data::Fixed(..) | Data::Struct(_) => 0,
+            Data::Bool(_) => len.div_ceil(8) as u64,
+            Data::Numbers(numbers) => {
+                (len as u64).saturating_mul(each_number!(numbers, values => size_of_item(values) as u64))
+            }
+            Data::Texts(_) | Data::List(..) => (len as u64).saturating_mul(8),
+        }
+    }
+
+    /// Returns the number of bytes that `len` more blank rows take in memory.
+    pub fn blank_size(&self, len: usize) -> u64 {
+        let below = match &self.data {
+            Data::Fixed(size, items) => items.blank_size(len.saturating_mul(*size)),
+            Data::Struct(fields) => fields.iter().map(|field| field.blank_size(len)).fold(0, u64::saturating_add),
+            _ => 0,
+        };
+        self.own_size(len).saturating_add(below)
+    }
+
+    /// Appends rows whose values nothing reads, because a row above is missing: 0, or empty.
+    pub fn blank(&mut self, len: usize) {
+        self.blank_values(len);
+        self.append_validity(len, None);
+    }
+
+    /// Appends the values of blank rows.
+    pub fn blank_values(&mut self, len: usize) {
+        match &mut self.data {
+            Data::Null => {}
+            Data::Bool(to) => to.append(&Bitmap::filled(len, false)),
+            Data::Numbers(to) => each_number!(to, values => {
+                values.resize(values.len().saturating_add(len), Default::default());
+            }),
+            Data::Texts(to) => to.ends.resize(to.ends.len().saturating_add(len), to.bytes.len() as u64),
+            Data::List(ends, items) => ends.resize(ends.len().saturating_add(len), items.len as u64),
+            Data::Fixed(size, items) => items.blank(size.saturating_mul(len)),
+            Data::Struct(fields) => fields.iter_mut().for_each(|field| field.blank(len)),
+        }
     }
 
     /// Returns copies of some rows.
@@ -344,6 +410,10 @@ impl Rows {
 
     /// Appends rows of the same type.
     pub fn append(&mut self, other: Rows) {
+        if self.len == 0 {
+            *self = other;
+            return;
+        }
         let Rows { len, valid, data } = other;
         self.append_validity(len, valid);
         match (&mut self.data, data) {

@@ -3,10 +3,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::bounds::{self, Extremes, MOST};
+use super::bounds::{self, MOST};
 use super::dtype::{Logical, Shape};
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use super::scalar;
+use super::statistics::Statistics;
 use crate::column::Prim;
 use crate::meta::proto::write::Writer;
 
@@ -17,6 +18,8 @@ pub(super) const ZONE: usize = 8192;
 #[derive(Debug)]
 pub(super) struct Zones {
     ty: Logical,
+    /// The current zone.
+    open: Statistics,
     zones: usize,
     most: Rows,
     least: Rows,
@@ -48,12 +51,29 @@ impl Zones {
     pub fn new(ty: &Logical) -> Self {
         let empty = || Rows::new(ty);
         let (nans, nulls) = (Vec::new(), Vec::new());
-        Zones { ty: ty.clone(), zones: 0, most: empty(), least: empty(), nans, nulls, unbounded: Vec::new() }
+        Zones {
+            ty: ty.clone(),
+            open: Statistics::default(),
+            zones: 0,
+            most: empty(),
+            least: empty(),
+            nans,
+            nulls,
+            unbounded: Vec::new(),
+        }
     }
 
-    /// Adds a zone.
-    pub fn add(&mut self, rows: &Rows) {
-        let Extremes { rows: found, nans, nulls } = Extremes::of(rows);
+    /// Adds the facts about the next rows, none of which is after the end of the current zone.
+    pub fn add(&mut self, facts: &Statistics) {
+        self.open.merge(facts);
+        if self.open.rows >= ZONE as u64 {
+            self.close();
+        }
+    }
+
+    /// Ends the current zone.
+    fn close(&mut self) {
+        let Statistics { nulls, nans, bounds, .. } = core::mem::take(&mut self.open);
         self.zones = self.zones.saturating_add(1);
         self.nans.push(nans);
         self.nulls.push(nulls);
@@ -61,30 +81,33 @@ impl Zones {
             return;
         }
         let is_text = self.ty.shape == Shape::Utf8;
-        match (found, &rows.data) {
-            (None, _) => {
+        match bounds {
+            None => {
                 self.least.missing(&self.ty);
                 self.most.missing(&self.ty);
                 self.unbounded.push(None);
             }
-            (Some((least, most)), Data::Texts(texts)) => {
-                self.least.append(one_text(bounds::lower(texts.get(least), is_text)));
-                let bound = bounds::upper(texts.get(most), is_text);
+            Some(Rows { data: Data::Texts(texts), .. }) => {
+                self.least.append(one_text(bounds::lower(texts.get(0), is_text)));
+                let bound = bounds::upper(texts.get(1), is_text);
                 self.unbounded.push(Some(bound.is_none()));
                 match bound {
                     Some(bound) => self.most.append(one_text(&bound)),
                     None => self.most.missing(&self.ty),
                 }
             }
-            (Some((least, most)), _) => {
-                self.least.append(rows.slice(least..least.saturating_add(1)));
-                self.most.append(rows.slice(most..most.saturating_add(1)));
+            Some(bounds) => {
+                self.least.append(bounds.slice(0..1));
+                self.most.append(bounds.slice(1..2));
             }
         }
     }
 
     /// Returns the metadata of the layout, and the table with its type.
-    pub fn finish(self) -> (Vec<u8>, Rows, Logical) {
+    pub fn finish(mut self) -> (Vec<u8>, Rows, Logical) {
+        if self.open.rows > 0 {
+            self.close();
+        }
         let mut message = Writer::default();
         message.uint(field::ZONE_LEN, ZONE as u64);
         let mut spec = |id: &str, options: &[u8]| {

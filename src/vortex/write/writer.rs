@@ -1,0 +1,228 @@
+//! A file from columns, by batches of rows.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::WriteOptions;
+use super::column::Column as Writing;
+use super::dtype::{Logical, Shape};
+use super::file::{Container, Layout};
+use super::gather::{Gather, each_batch};
+use super::rows::Rows;
+use super::statistics::Statistics;
+use crate::bytes::{Sink, WriteError};
+use crate::column::{Batch, Column, Part};
+use crate::error::{Error, Kind, What};
+use crate::generated::vortex as flat;
+use crate::limits::{Depth, Fuel};
+use crate::meta::flat::write::{self, Field, Place};
+use crate::vortex::raw::LayoutId;
+
+type Done<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
+
+/// Writes a file from columns in memory, or from the columns of any [`Part`], batch by batch.
+///
+/// The sink gets each chunk as soon as it is complete, and the metadata at the end; the writer never seeks. It keeps one
+/// chunk of each column in memory ([`WriteOptions::chunk_size`]), and a few bytes for each chunk and zone.
+///
+/// ```
+/// use pilaster::bytes::Bits;
+/// use pilaster::column::{Borrowed, Prim, Spans, Type, Validity, Values, VarBytes};
+/// use pilaster::vortex::File;
+/// use pilaster::vortex::write::{WriteOptions, Writer};
+///
+/// /// A batch of rows: times, and the names of cities, which may be missing.
+/// fn rows<'d>(times: &'d [i64], names: VarBytes<'d>, valid: Validity<'d>) -> [(&'static str, Borrowed<'d>); 2] {
+///     let times = Borrowed::new(Type::Prim(Prim::I64), Values::I64(times));
+///     [("time", times), ("city", Borrowed::new(Type::Utf8, Values::Utf8(names)).with_validity(valid))]
+/// }
+///
+/// # fn main() -> Result<(), pilaster::bytes::WriteError<core::convert::Infallible>> {
+/// let none = VarBytes { data: b"", spans: Spans::Off32(&[0]) };
+/// let mut file = Writer::new(Vec::new(), &rows(&[], none, Validity::All)[..], &WriteOptions::DEFAULT)?;
+/// let names = VarBytes { data: b"RomeBern", spans: Spans::Off32(&[0, 4, 8]) };
+/// file.push(&rows(&[1, 2], names, Validity::All)[..])?;
+/// let names = VarBytes { data: b"Oslo", spans: Spans::Off32(&[0, 4, 4]) };
+/// file.push(&rows(&[3, 4], names, Validity::Bits(Bits::new(&[0b01], 0, 2)?))[..])?;
+/// assert_eq!(file.rows(), 4);
+/// let bytes = file.finish()?;
+///
+/// let file = File::open(&bytes)?;
+/// let mut table = file.table()?;
+/// # use pilaster::column::Table;
+/// assert_eq!(table.to_vec::<i64>("time")?, [1, 2, 3, 4]);
+/// assert_eq!(table.to_vec::<Option<String>>("city")?[1..], [Some("Bern".into()), Some("Oslo".into()), None]);
+/// # Ok(())
+/// # }
+/// # main().unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Writer<S> {
+    file: Container<S>,
+    options: WriteOptions,
+    /// Nodes of types that the columns may still have.
+    fuel: Fuel,
+    gather: Gather,
+    columns: Vec<Open>,
+    /// Number of rows that all columns have.
+    rows: u64,
+    /// Whether a call failed, after which rows may be lost.
+    broken: bool,
+}
+
+/// A column that is being written.
+#[derive(Debug)]
+struct Open {
+    name: String,
+    ty: Logical,
+    rows: u64,
+    column: Writing,
+}
+
+impl<S: Sink> Writer<S> {
+    /// Starts a file with the columns of `schema`: their names and types. Its rows are not written.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`] if the format has no type for a column: [`holds`](super::holds); [`Kind::Limit`] if the types
+    /// exceed [`WriteOptions::limits`]; errors of `schema`; errors of the sink.
+    pub fn new<P: Part>(sink: S, schema: P, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
+        let mut file = Writer::start(sink, options)?;
+        for k in 0..schema.width() {
+            file.add(schema.name(k)?, &schema.column(k)?)?;
+        }
+        Ok(file)
+    }
+
+    /// Starts a file without columns.
+    pub(super) fn start(sink: S, options: &WriteOptions) -> Done<Self, S> {
+        let (file, fuel) = (Container::new(sink)?, Fuel::new(&options.limits));
+        let (gather, columns) = (Gather::default(), Vec::new());
+        Ok(Writer { file, options: *options, fuel, gather, columns, rows: 0, broken: false })
+    }
+
+    /// Returns the number of columns.
+    pub(super) const fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Returns the number of rows that were pushed.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the number of rows of column `k` so far.
+    pub(super) fn rows_of(&self, k: usize) -> Option<u64> {
+        self.columns.get(k).map(|open| open.rows)
+    }
+
+    /// Adds a column of the type of `column`.
+    pub(super) fn add<C: Column>(&mut self, name: &str, column: &C) -> Done<(), S> {
+        let ty = Logical::of(column, Depth::new(&self.options.limits), &mut self.fuel)?;
+        let facts = (self.options.zones(), self.options.statistics);
+        let column = Writing::new(&ty, facts, &self.options);
+        self.columns.push(Open { name: name.into(), ty, rows: 0, column });
+        Ok(())
+    }
+
+    /// Appends all rows of `part`, which has the columns of the schema, in the same order.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`] if a column has another type than in the schema; [`Kind::Misuse`] with the number of a column
+    /// if it has another name or another number of rows, or if an earlier call failed; [`Kind::Lossy`] with the row if
+    /// one is missing where the schema says that none is; [`Kind::Limit`] if a row takes more than `max_decoded` bytes of
+    /// [`WriteOptions::limits`]; [`Kind::Overflow`] if a segment has 4 GiB or more; errors of `part`; errors of the sink.
+    /// After an error the file cannot be finished.
+    pub fn push<P: Part>(&mut self, part: P) -> Result<(), WriteError<S::Error>> {
+        if part.width() != self.columns.len() {
+            return Err(Error::new(Kind::Misuse, What::COLUMN, part.width() as u64).into());
+        }
+        let mut memory = self.gather.memory()?;
+        for k in 0..part.width() {
+            let (name, column) = (part.name(k)?, part.column(k)?);
+            if self.rows_of(k) != Some(self.rows) || column.rows() != part.rows() {
+                return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, column.rows()).into());
+            }
+            each_batch(&column, 0..part.rows(), &mut memory, &mut |batch| self.append(k, name, &column, batch))?;
+        }
+        self.gather.release(memory);
+        self.end(part.rows())
+    }
+
+    /// Counts rows that all columns have.
+    pub(super) fn end(&mut self, rows: u64) -> Done<(), S> {
+        let all = self.rows.checked_add(rows).ok_or_else(|| Error::new(Kind::Overflow, What::ROW, self.rows))?;
+        if let Some(k) = self.columns.iter().position(|open| open.rows != all) {
+            return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, rows).into());
+        }
+        self.rows = all;
+        Ok(())
+    }
+
+    /// Appends the rows of a batch to column `k`, in pieces that fit into memory.
+    pub(super) fn append<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>) -> Done<(), S> {
+        let misuse = || Error::new(Kind::Misuse, What::COLUMN, k as u64);
+        let open = self.columns.get_mut(k).filter(|open| open.name == name && !self.broken).ok_or_else(misuse)?;
+        let (depth, mut fuel) = (Depth::new(&self.options.limits), Fuel::new(&self.options.limits));
+        if !open.ty.takes(&Logical::of(column, depth, &mut fuel)?) {
+            return Err(Error::new(Kind::WrongType, column.ty().what(), 0).into());
+        }
+        let done = open.append(column, batch, &mut self.gather, (&self.options, &mut self.file));
+        self.broken = done.is_err();
+        done
+    }
+
+    /// Writes the rest of the rows and the metadata. Returns the sink.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if an earlier call failed;
+    /// [`Kind::Overflow`] if a segment or the metadata has 4 GiB or more; errors of the sink.
+    pub fn finish(self) -> Result<S, WriteError<S::Error>> {
+        let Writer { mut file, options, columns, rows, broken, .. } = self;
+        let mut to = write::Writer::default();
+        let (mut fields, mut layouts, mut statistics) = (Vec::new(), Vec::new(), Vec::<Place>::new());
+        for (k, Open { name, ty, rows: known, column }) in columns.into_iter().enumerate() {
+            if known != rows || broken {
+                return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, known).into());
+            }
+            let (layout, facts): (Layout, Statistics) = column.finish(&mut file)?;
+            statistics.push(facts.put(&ty, &mut to));
+            layouts.push(layout);
+            fields.push((name, ty));
+        }
+        let dtype = Logical::new(Shape::Struct(fields), false).bytes();
+        let all = to.places(&statistics);
+        let root = to.table(&[(flat::FileStatistics::FIELD_STATS, Field::Place(all))]);
+        let statistics = options.statistics.then(|| to.finish(root));
+        let layout = Layout { children: layouts, ..Layout::new(LayoutId::Struct, rows) };
+        file.finish(&dtype, &layout, statistics.as_deref())
+    }
+}
+
+impl Open {
+    fn append<C: Column, S: Sink>(
+        &mut self,
+        column: &C,
+        batch: &Batch<'_, C>,
+        gather: &mut Gather,
+        (options, file): (&WriteOptions, &mut Container<S>),
+    ) -> Done<(), S> {
+        let (mut at, mut most) = (0usize, usize::MAX);
+        while at < batch.len {
+            let len = batch.len.saturating_sub(at).min(self.column.left()).min(most);
+            let bytes = if len > 1 { options.block() } else { options.limits.max_decoded };
+            let (mut rows, end) = (Rows::new(&self.ty), at.saturating_add(len));
+            match gather.rows((&mut rows, &self.ty), column, batch, at..end, bytes) {
+                Err(_) if len > 1 && gather.is_over() => {
+                    most = len >> 1;
+                    continue;
+                }
+                done => done?,
+            }
+            self.column.push(rows, file)?;
+            self.rows = self.rows.saturating_add(len as u64);
+            at = end;
+        }
+        Ok(())
+    }
+}
