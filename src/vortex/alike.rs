@@ -3,6 +3,8 @@
 use super::column::Column;
 use super::context::{ASIDE, Call, Context};
 use super::encodings::{alp, alp_rd, bit_packed, run_end, sparse};
+#[cfg(feature = "vortex-preview")]
+use super::encodings::{bit_packed_v2, frame_of_reference_v2};
 use super::node::Form;
 use super::raw::Encoding;
 use super::rows::Rows;
@@ -132,6 +134,10 @@ impl Rows<'_> {
             Some(Encoding::BitPacked) if !bit_packed::has_bits(node)? => {
                 bit_packed::unpatched(node, self.at, cx)?.min(self.left)
             }
+            #[cfg(feature = "vortex-preview")]
+            Some(Encoding::BitPackedV2) => bit_packed_v2::alike(self, cx)?,
+            #[cfg(feature = "vortex-preview")]
+            Some(Encoding::ForV2) => frame_of_reference_v2::left_in_block(self)?.min(child(0, Ask::Values, cx)?),
             // Rows that have no value take no bytes.
             Some(Encoding::Zstd | Encoding::Pco) if node.dtype.nullable && !node.is_valid(self.at, cx)? => {
                 self.alike(Ask::Valid, cx)?

@@ -70,7 +70,8 @@
 //! | fsst, onpair | yes | both forms of FSST; reading checks only the sum of the lengths of a batch, [`File::verify`] each |
 //! | zstd | with the feature `zstd` | with and without a dictionary; a frame is always unpacked as a whole |
 //! | pco | with the feature `pco` | every mode and delta; a page is always decoded from its start |
-//! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
+//! | for.v2, bitpacked.v2, decimal_byte_parts.v2 | with the feature `vortex-preview` | in no frozen edition |
+//! | variant, parquet.variant, and other ids that are not frozen (patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
 //! | files of releases 0.36 to 0.90 | yes | including the old forms of arrays |
 //!
 //! [`Column::scalar_at`] reads one row. Its cost does not depend on the length of the column, except for pco, zstd and

@@ -19,25 +19,40 @@ pub const TAIL_LEN: u64 = 1 << 16;
 pub const MAX_ALIGNMENT: u8 = 16;
 
 macro_rules! ids {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $id:literal,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $id:literal,)* } $(preview { $($new:ident = $new_id:literal,)* })?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[non_exhaustive]
         pub enum $name {
             $(#[doc = concat!("`", $id, "`.")] $variant,)*
+            $($(
+                #[doc = concat!("`", $new_id, "`, which is in no edition yet. Requires the feature `vortex-preview`.")]
+                #[cfg(feature = "vortex-preview")]
+                $new,
+            )*)?
             /// An id that this version does not know.
             Unknown,
         }
 
         impl $name {
             /// Every known id.
-            pub const ALL: &[$name] = &[$($name::$variant,)*];
+            pub const ALL: &[$name] = &[$($name::$variant,)* $($(
+                #[cfg(feature = "vortex-preview")]
+                $name::$new,
+            )*)?];
+
+            /// The ids, in the order of [`ALL`](Self::ALL).
+            const IDS: &str = if cfg!(feature = "vortex-preview") {
+                concat!($($id, " ",)* $($($new_id, " ",)*)?)
+            } else {
+                concat!($($id, " ",)*)
+            };
 
             /// Parses an id as it is in the footer of a file.
             #[must_use]
             pub fn of(id: &[u8]) -> Self {
-                let place = word_list::place(concat!($($id, " ",)*), id);
+                let place = word_list::place($name::IDS, id);
                 place.and_then(|place| $name::ALL.get(place)).map_or($name::Unknown, |found| *found)
             }
 
@@ -46,6 +61,10 @@ macro_rules! ids {
             pub const fn id(self) -> &'static str {
                 match self {
                     $($name::$variant => $id,)*
+                    $($(
+                        #[cfg(feature = "vortex-preview")]
+                        $name::$new => $new_id,
+                    )*)?
                     $name::Unknown => "unknown",
                 }
             }
@@ -119,6 +138,11 @@ ids! {
         DecimalByteParts = "vortex.decimal_byte_parts",
         Zstd = "vortex.zstd",
         Pco = "vortex.pco",
+    }
+    preview {
+        BitPackedV2 = "fastlanes.bitpacked.v2",
+        ForV2 = "fastlanes.for.v2",
+        DecimalBytePartsV2 = "vortex.decimal_byte_parts.v2",
     }
 }
 

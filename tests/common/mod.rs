@@ -31,9 +31,7 @@ impl Golden {
     pub fn by_any(&self) -> bool {
         let damaged = matches!(self.expected["expect"].as_str(), Some("error" | "either"))
             || self.expected["reference_verdict"].is_object();
-        let apart = !self.expected["facts"]["open_without_dtype"].is_null()
-            || self.is("varr")
-            || UNDECODED.iter().any(|(name, _)| *name == self.name);
+        let apart = !self.expected["facts"]["open_without_dtype"].is_null() || self.is("varr");
         !damaged && !apart
     }
 
@@ -42,11 +40,6 @@ impl Golden {
         self.expected["facts"][key].as_str().unwrap_or_else(|| panic!("{}: no fact {key}", self.name))
     }
 }
-
-/// Goldens with an encoding that is not decoded yet, and the ids. Every column with one of them must name it; the other
-/// columns of these files read as always.
-pub const UNDECODED: &[(&str, &[&str])] =
-    &[("vortex/enc_v2_preview_a", &["vortex.decimal_byte_parts.v2", "fastlanes.for.v2", "fastlanes.bitpacked.v2"])];
 
 /// Returns the files below a folder, in the order of their paths.
 pub fn files(dir: &Path) -> Vec<PathBuf> {

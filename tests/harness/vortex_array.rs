@@ -9,7 +9,7 @@ use super::vortex::{ROOM, column, verify, walk};
 const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 16, ..Limits::DEFAULT };
 
 /// Ids that nodes refer to by index: the ids in files of the original, in alphabetical order, and rarer ones.
-pub const IDS: [&str; 35] = [
+pub const IDS: [&str; 38] = [
     "fastlanes.bitpacked",
     "fastlanes.for",
     "fastlanes.rle",
@@ -45,6 +45,9 @@ pub const IDS: [&str; 35] = [
     "vortex.zigzag",
     "fastlanes.delta",
     "vortex.zstd",
+    "fastlanes.bitpacked.v2",
+    "fastlanes.for.v2",
+    "vortex.decimal_byte_parts.v2",
 ];
 
 /// Types of the values, as tag and number of the schema: numbers, text, bytes, bool.

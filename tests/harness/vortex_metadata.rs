@@ -30,7 +30,8 @@ pub fn run(data: &[u8]) {
     // The array, its vector of buffers, and then the root.
     blob.words(&[24 - 16, 8 + 4 * 9, 4, 4]);
     for _ in 0..4 {
-        blob.words(&[0, quarter as u32]);
+        // Aligned enough for numbers of any width.
+        blob.words(&[5 << 16, quarter as u32]);
     }
     let count = usize::from(count) % (CHILDREN + 1);
     node(&mut blob, start, encoding % IDS.len() as u8, metadata, count, &[0, 1]);

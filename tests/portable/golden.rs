@@ -1,8 +1,6 @@
 //! Every file under `tests/golden` with an expectation beside it reads as the original program says: through `any`,
 //! and through the types of its own format what only these show.
 
-use std::io::{self, Write as _};
-
 use pilaster::any::{Format, Hints, Owned};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Table as _, Type};
@@ -18,7 +16,7 @@ use crate::harness;
 
 /// How many files there are of each format, in the order of [`Format::ALL`], and how many of them `any` reads.
 const FILES: [usize; 5] = [177, 212, 66, 246, 117];
-const BY_ANY: [usize; 5] = [177, 166, 48, 205, 94];
+const BY_ANY: [usize; 5] = [177, 166, 48, 205, 95];
 
 #[test]
 fn goldens() {
@@ -48,11 +46,6 @@ fn goldens() {
     println!("{columns} columns, {facts:?} facts of zones");
     let least = [0, 1000, 700, 0, 2500];
     assert!(facts.iter().zip(least).all(|(facts, least)| *facts >= least), "{facts:?} facts of zones");
-    // Not by `println!`, which `cargo test` keeps to itself.
-    for (name, ids) in common::UNDECODED {
-        assert!(common::all().iter().any(|golden| golden.name == *name), "{name} is no golden");
-        writeln!(io::stderr(), "NOT DECODED YET in {name}: {}", ids.join(", ")).unwrap();
-    }
 }
 
 /// All tables of a file.

@@ -33,6 +33,8 @@ mod vortex_bounds;
 mod vortex_dense;
 mod vortex_file;
 mod vortex_nested;
+#[cfg(feature = "vortex-preview")]
+mod vortex_preview;
 mod vortex_read;
 mod vortex_verify;
 mod vortex_write;

@@ -52,7 +52,8 @@ pub fn blob(root: owned::ArrayNode, buffers: &[&[u8]]) -> Vec<u8> {
     let mut bytes = buffers.concat();
     let descriptors = buffers.iter().map(|buffer| owned::Buffer {
         padding: 0,
-        alignment_exponent: 0,
+        // Enough for numbers of any width.
+        alignment_exponent: 5,
         compression: owned::Compression::None,
         length: buffer.len() as u32,
     });
@@ -151,11 +152,63 @@ pub fn metadata() -> [Vec<u8>; 3] {
     [dtype, Builder::new().finish(root, None).to_vec(), Builder::new().finish(footer, None).to_vec()]
 }
 
+/// The ids of layouts in files made here.
+const LAYOUTS: [&str; 3] = ["vortex.struct", "vortex.chunked", "vortex.flat"];
+
+/// A file of one array, the rows of its only column without a name.
+pub fn file(blob: &[u8], dtype: &[u8], rows: u64) -> Vec<u8> {
+    let flat = owned::Layout { encoding: 2, row_count: rows, segments: Some(vec![0]), ..Default::default() };
+    let mut bytes = [b"VTXF\0\0\0\0", blob].concat();
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    let end = end(bytes.len() as u64, &[(8, blob.len())], flat, dtype);
+    [bytes, end].concat()
+}
+
+/// The metadata of a file of these segments, at offset `start`.
+fn end(start: u64, segments: &[(u64, usize)], root: owned::Layout, dtype: &[u8]) -> Vec<u8> {
+    let specs = segments.iter().map(|(offset, len)| owned::SegmentSpec {
+        offset: *offset,
+        length: *len as u32,
+        alignment_exponent: 3,
+        compression: 0,
+        encryption: 0,
+    });
+    let footer = owned::Footer {
+        array_specs: Some(Encoding::ALL.iter().map(|known| owned::ArraySpec { id: known.id().into() }).collect()),
+        layout_specs: Some(LAYOUTS.map(|id| owned::LayoutSpec { id: id.into() }).to_vec()),
+        segment_specs: Some(specs.collect()),
+        ..Default::default()
+    };
+    let mut end = Vec::new();
+    let mut put = |bytes: &[u8]| {
+        let at = start + end.len() as u64;
+        end.extend_from_slice(bytes);
+        end.resize(end.len().next_multiple_of(8), 0);
+        Some(Box::new(owned::PostscriptSegment {
+            offset: at,
+            length: bytes.len() as u32,
+            alignment_exponent: 3,
+            ..Default::default()
+        }))
+    };
+    let postscript = owned::Postscript {
+        dtype: put(dtype),
+        layout: put(Builder::new().finish(root, None)),
+        footer: put(Builder::new().finish(footer, None)),
+        ..Default::default()
+    };
+    let postscript = Builder::new().finish(postscript, None).to_vec();
+    end.extend_from_slice(&postscript);
+    end.extend_from_slice(&1u16.to_le_bytes());
+    end.extend_from_slice(&(postscript.len() as u16).to_le_bytes());
+    end.extend_from_slice(b"VTXF");
+    end
+}
+
 /// A file of `chunks` chunks of `rows` numbers each, all zero, with `gap` bytes after each chunk. Returns its length, and
 /// the bytes that are not zero with their offsets.
 pub fn chunked(chunks: u64, rows: u64, gap: u64) -> (u64, Vec<(u64, Vec<u8>)>) {
     let segment = blob(plain(0), &[&vec![0; 8 * rows as usize]]);
-    let ids: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
     // All chunks are in their own segment; the bytes after the buffer are the same in each.
     let (data, tree) = segment.split_at(8 * rows as usize);
     let (each, tree) = ((data.len() + tree.len()) as u64, tree.to_vec());
@@ -183,50 +236,14 @@ pub fn chunked(chunks: u64, rows: u64, gap: u64) -> (u64, Vec<(u64, Vec<u8>)>) {
     let number = owned::DType {
         type_: Some(owned::Type::Primitive(Box::new(owned::Primitive { ptype: owned::PType::I64, nullable: false }))),
     };
-    let dtype = owned::Type::Struct(Box::new(owned::Struct {
+    let dtype = self::dtype(owned::Type::Struct(Box::new(owned::Struct {
         names: Some(vec!["a".into()]),
         dtypes: Some(vec![number]),
         nullable: false,
-    }));
-    let specs = (0..chunks).map(|k| owned::SegmentSpec {
-        offset: 8 + k * (each + gap),
-        length: each as u32,
-        alignment_exponent: 0,
-        compression: 0,
-        encryption: 0,
-    });
-    let footer = owned::Footer {
-        array_specs: Some(ids.iter().map(|id| owned::ArraySpec { id: (*id).into() }).collect()),
-        layout_specs: Some(
-            ["vortex.struct", "vortex.chunked", "vortex.flat"].map(|id| owned::LayoutSpec { id: id.into() }).to_vec(),
-        ),
-        segment_specs: Some(specs.collect()),
-        ..Default::default()
-    };
-    let mut end = Vec::new();
+    })));
+    let segments: Vec<(u64, usize)> = (0..chunks).map(|k| (8 + k * (each + gap), each as usize)).collect();
     let start = 8 + chunks * (each + gap);
-    let mut put = |bytes: &[u8]| {
-        let at = start + end.len() as u64;
-        end.extend_from_slice(bytes);
-        end.resize(end.len().next_multiple_of(8), 0);
-        Some(Box::new(owned::PostscriptSegment {
-            offset: at,
-            length: bytes.len() as u32,
-            alignment_exponent: 3,
-            ..Default::default()
-        }))
-    };
-    let postscript = owned::Postscript {
-        dtype: put(&self::dtype(dtype)),
-        layout: put(Builder::new().finish(root, None)),
-        footer: put(Builder::new().finish(footer, None)),
-        ..Default::default()
-    };
-    let postscript = Builder::new().finish(postscript, None).to_vec();
-    end.extend_from_slice(&postscript);
-    end.extend_from_slice(&1u16.to_le_bytes());
-    end.extend_from_slice(&(postscript.len() as u16).to_le_bytes());
-    end.extend_from_slice(b"VTXF");
+    let end = end(start, &segments, root, &dtype);
     let mut pieces = vec![(0, b"VTXF".to_vec())];
     let len = start + end.len() as u64;
     pieces.push((start, end));

@@ -5,9 +5,8 @@ use serde_json::Value;
 use crate::common;
 use crate::{bad, dump, good, target};
 
-/// Files that cannot be read: one with an unsupported encoding, and one without a type.
-const NOT_READ: &[(&str, &str)] =
-    &[("enc_v2_preview_a", "vortex.decimal_byte_parts.v2"), ("lay_no_dtype_a", "vortex dtype")];
+/// Files that cannot be read: one without a type.
+const NOT_READ: &[(&str, &str)] = &[("lay_no_dtype_a", "vortex dtype")];
 
 #[test]
 fn dump_and_verify_agree_with_every_golden() {

@@ -3,16 +3,22 @@
 pub(super) mod alp;
 pub(super) mod alp_rd;
 pub(super) mod bit_packed;
+#[cfg(feature = "vortex-preview")]
+pub(super) mod bit_packed_v2;
 pub(super) mod chunked;
 pub(super) mod constant;
 pub(super) mod date_time_parts;
 pub(super) mod decimal;
 pub(super) mod decimal_byte_parts;
+#[cfg(feature = "vortex-preview")]
+mod decimal_byte_parts_v2;
 mod delta;
 #[cfg(any(feature = "pco", feature = "zstd"))]
 mod dense;
 pub(super) mod dict;
 pub(super) mod frame_of_reference;
+#[cfg(feature = "vortex-preview")]
+pub(super) mod frame_of_reference_v2;
 pub(super) mod fsst;
 pub(super) mod list;
 mod lookup;
@@ -89,6 +95,12 @@ impl Encoding {
             Encoding::Zstd => &UNKNOWN,
             #[cfg(not(feature = "pco"))]
             Encoding::Pco => &UNKNOWN,
+            #[cfg(feature = "vortex-preview")]
+            Encoding::BitPackedV2 => &bit_packed_v2::SCHEME,
+            #[cfg(feature = "vortex-preview")]
+            Encoding::ForV2 => &frame_of_reference_v2::SCHEME,
+            #[cfg(feature = "vortex-preview")]
+            Encoding::DecimalBytePartsV2 => &decimal_byte_parts_v2::SCHEME,
             Encoding::Unknown => &UNKNOWN,
         }
     }
@@ -121,6 +133,12 @@ impl Encoding {
             Encoding::OnPair => onpair::check(node, checks),
             Encoding::DateTimeParts => date_time_parts::check(node, checks),
             Encoding::DecimalByteParts => decimal_byte_parts::check(node, checks),
+            #[cfg(feature = "vortex-preview")]
+            Encoding::BitPackedV2 => bit_packed_v2::check(node, checks),
+            #[cfg(feature = "vortex-preview")]
+            Encoding::ForV2 => frame_of_reference_v2::check(node, checks),
+            #[cfg(feature = "vortex-preview")]
+            Encoding::DecimalBytePartsV2 => decimal_byte_parts_v2::check(node, checks),
             Encoding::Null
             | Encoding::Primitive
             | Encoding::Bool
