@@ -30,4 +30,6 @@ fields! { 0x0c0;
     JSON = "json",
     JSON_NUMBER = "json number",
     JSON_STRING = "json string",
+
+    FLAT_ALIGNMENT = "position of a flatbuffer number",
 }

@@ -137,6 +137,19 @@ impl<'c, 'm> Checks<'c, 'm> {
         }
     }
 
+    /// Checks that the alignment of buffer `k`, which contains numbers of `size` bytes, is not below their size, or 16
+    /// bytes. The original implementation does not read such numbers.
+    pub(super) fn aligned(&self, node: &Node<'_>, k: usize, size: usize) -> Result<()> {
+        let Task::Read { .. } = &self.task else { return Ok(()) };
+        let exponent = node.alignment(k)?;
+        match 1usize.checked_shl(exponent.into()) {
+            Some(alignment) if alignment < size.min(16) => {
+                Err(Error::needing(Kind::Invalid, What::VORTEX_ALIGNMENT, node.buffer(k)?.at, exponent.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Calls `look` with a budget and memory, unless only memory is measured.
     pub(super) fn read(
         &mut self,

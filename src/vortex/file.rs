@@ -286,6 +286,11 @@ impl<'a> File<'a> {
         self.root
     }
 
+    /// Returns the postscript, or `None` for an array without a file.
+    pub(super) const fn postscript(&self) -> Option<Table<'a>> {
+        self.postscript
+    }
+
     /// Returns the statistics of the whole file as they are stored.
     pub(super) const fn statistics(&self) -> Option<flat::FileStatistics<'a>> {
         self.statistics

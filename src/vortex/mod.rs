@@ -102,6 +102,7 @@ mod rows;
 mod scalar;
 mod scheme;
 pub(crate) mod statistics;
+mod strict;
 mod table;
 mod text;
 mod tree;

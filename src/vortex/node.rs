@@ -188,6 +188,19 @@ impl<'f> Node<'f> {
         self.blob.buffer(&self.table.root()?.elements(flat::Array::BUFFERS)?, number)
     }
 
+    /// Returns the alignment of buffer `k` that the file claims, as an exponent of two.
+    pub(super) fn alignment(&self, k: usize) -> Result<u8> {
+        let number = self.buffer_numbers()?.get(k).map(usize::from);
+        let specs = self.table.root()?.elements::<flat::Buffer>(flat::Array::BUFFERS)?;
+        let spec = number.and_then(|number| specs.get(number));
+        Ok(spec.ok_or_else(|| self.error(Kind::Invalid, What::VORTEX_BUFFER, k as u64))?.alignment_exponent)
+    }
+
+    /// Returns the table of a layout or array.
+    pub(super) const fn table(&self) -> &Table<'f> {
+        &self.table
+    }
+
     /// Returns the number of buffers of an array node.
     pub(super) fn buffers(&self) -> Result<usize> {
         Ok(self.buffer_numbers()?.len())

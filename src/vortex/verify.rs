@@ -4,6 +4,7 @@ use super::check::{BATCH, Checks};
 use super::file::File;
 use super::node::Node;
 use super::statistics::Checker;
+use super::strict;
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Part as _};
 use crate::error::{Kind, Result};
@@ -53,6 +54,9 @@ impl<'a> File<'a> {
     /// statistics of the file. Every row of a verified file reads to one value, alone and in every batch: what rows
     /// name is read in full, and what is searched is in order. Rows that are known to be alike are read once.
     ///
+    /// A file is also refused if it is read, but the original implementation refuses it: numbers in the metadata that are
+    /// not aligned in their FlatBuffer, and buffers whose alignment is less than the size of their numbers.
+    ///
     /// ```
     /// use pilaster::bytes::Scratch;
     /// use pilaster::vortex::File;
@@ -73,7 +77,8 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     /// The first error that is found: [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
-    /// statistics, [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows
+    /// statistics, in `What::FLAT_ALIGNMENT` or `What::VORTEX_ALIGNMENT` if something is not aligned,
+    /// [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows
     /// than it has bytes or unpacks to more than
     /// [`max_file_decoded`](Limits::max_file_decoded), [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
@@ -84,7 +89,8 @@ impl<'a> File<'a> {
     /// a share may be refused for its number of rows although the file is valid.
     pub(crate) fn verify_share(&self, share: Share, scratch: &mut Scratch<'_>) -> Result<()> {
         if share.number == 0 {
-            self.visit(false, &mut |_| Ok(()))?;
+            strict::container(self)?;
+            self.visit(false, &mut |visit| strict::node(&visit.node))?;
         }
         let budget = ROWS.max(self.input().len().saturating_mul(ROWS_PER_BYTE));
         let each = |budget: u64| budget.checked_div(share.of).unwrap_or(budget);

@@ -90,7 +90,7 @@ pub struct Visit<'f> {
     pub column: Option<usize>,
     /// The type of the rows of a layout; `None` for arrays and in tables of zones.
     pub dtype: Option<DType<'f>>,
-    node: Node<'f>,
+    pub(super) node: Node<'f>,
 }
 
 impl<'f> Visit<'f> {

@@ -22,4 +22,6 @@ fields! { 0x240;
     VORTEX_OFFSETS = "vortex offsets",
     VORTEX_TEXT = "vortex string length",
     VORTEX_ZONES = "vortex zone map",
+    VORTEX_ALIGNMENT = "alignment of a vortex buffer",
+
 }

@@ -36,6 +36,7 @@ mod vortex_nested;
 #[cfg(feature = "vortex-preview")]
 mod vortex_preview;
 mod vortex_read;
+mod vortex_strict;
 mod vortex_verify;
 mod vortex_write;
 mod vortex_writer;

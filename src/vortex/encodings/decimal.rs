@@ -14,14 +14,23 @@ mod field {
     pub const WIDTH: u32 = 1;
 }
 
+/// Returns the size of a stored integer in bytes.
+fn width(node: &Node<'_>) -> Result<usize> {
+    match node.numbers(&[field::WIDTH])? {
+        [width @ 0..=5] => Ok(1 << width),
+        [other] => Err(node.error(Kind::Invalid, What::VORTEX_METADATA, other)),
+    }
+}
+
+pub(super) fn check(node: &Node<'_>, checks: &Checks<'_, '_>) -> Result<()> {
+    checks.aligned(node, plain::VALUES, width(node)?)
+}
+
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     if node.dtype.cell() != Some(out.width()) {
         return Err(node.mistyped());
     }
-    let size = match node.numbers(&[field::WIDTH])? {
-        [width @ 0..=5] => 1usize << width,
-        [other] => return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, other)),
-    };
+    let size = width(node)?;
     let bytes = plain::fixed(node, size, at, out.len())?;
     if size == out.width() {
         return out.load(bytes);

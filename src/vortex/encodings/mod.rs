@@ -112,6 +112,8 @@ impl Encoding {
     pub(in crate::vortex) fn check(self, node: &Node<'_>, top: bool, checks: &mut Checks<'_, '_>) -> Result<()> {
         match self {
             Encoding::Constant => checks.scalar(node),
+            Encoding::Primitive => plain::check(node, checks),
+            Encoding::Decimal => decimal::check(node, checks),
             Encoding::VarBin => checks.node(&var_bin::offsets(node)?, false),
             Encoding::List => list::check(node, checks),
             Encoding::ListView => list::check_view(node, checks),
@@ -140,12 +142,10 @@ impl Encoding {
             #[cfg(feature = "vortex-preview")]
             Encoding::DecimalBytePartsV2 => decimal_byte_parts_v2::check(node, checks),
             Encoding::Null
-            | Encoding::Primitive
             | Encoding::Bool
             | Encoding::ByteBool
             | Encoding::VarBinView
             | Encoding::Sequence
-            | Encoding::Decimal
             | Encoding::Zstd
             | Encoding::Pco
             | Encoding::Unknown => Ok(()),

@@ -58,8 +58,8 @@ pub(super) const BYTE_BOOL: Scheme = Scheme {
     },
 };
 
-/// The only buffer of each of these encodings.
-const VALUES: usize = 0;
+/// The only buffer of each of these encodings, and of decimals.
+pub(super) const VALUES: usize = 0;
 
 /// The only child.
 const VALIDITY: usize = 0;
@@ -77,6 +77,11 @@ pub(in crate::vortex) fn fixed<'f>(node: &Node<'f>, width: usize, at: u64, len: 
     let start = saturated(at).saturating_mul(width);
     let end = start.saturating_add(len.saturating_mul(width));
     buffer.bytes.get(start..end).ok_or_else(|| node.error(Kind::OutOfRange, What::VORTEX_ROWS, node.rows))
+}
+
+/// Checks the alignment of the numbers of a primitive array.
+pub(super) fn check(node: &Node<'_>, checks: &Checks<'_, '_>) -> Result<()> {
+    checks.aligned(node, VALUES, node.prim()?.size())
 }
 
 /// Returns rows `at..at + len` of a `vortex.bool`.

@@ -1,0 +1,161 @@
+//! Files that can be read, and that the original refuses: `verify` names why.
+
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Part as _, Prim, Table as _};
+use pilaster::error::{Kind, What};
+use pilaster::vortex::{Encoding, File};
+use pilaster_oracle::vortex as owned;
+
+use crate::build::{self, blob, dtype, le, node, number, plain, why};
+use crate::common;
+
+fn verify(bytes: &[u8]) -> pilaster::Result<()> {
+    File::open(bytes)?.verify(&mut Scratch::new(&mut vec![0; 1 << 20]))
+}
+
+fn golden(name: &str) -> Vec<u8> {
+    let found = common::of("vortex").into_iter().find(|golden| golden.name == format!("vortex/{name}"));
+    found.expect("a golden").bytes()
+}
+
+/// Moves everything in a FlatBuffer but the offset of its root by four bytes: offsets are relative and stay valid, and
+/// numbers of 8 bytes lose their alignment.
+fn shifted(flat: &[u8]) -> Vec<u8> {
+    let root = u32::from_le_bytes(flat[..4].try_into().unwrap()) + 4;
+    [&root.to_le_bytes(), &[0; 4], &flat[4..]].concat()
+}
+
+/// Start and end of the postscript.
+fn postscript(bytes: &[u8]) -> (usize, usize) {
+    let end = bytes.len() - 8;
+    (end - usize::from(u16::from_le_bytes(bytes[end + 2..end + 4].try_into().unwrap())), end)
+}
+
+/// The file with these bytes before its postscript, which is changed by `change`.
+fn with(bytes: &[u8], more: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let (start, end) = postscript(bytes);
+    let mut postscript = bytes[start..end].to_vec();
+    change(&mut postscript);
+    let len = (postscript.len() as u16).to_le_bytes();
+    [&bytes[..start], more, &postscript, &[1, 0], &len, b"VTXF"].concat()
+}
+
+/// Positions of a segment's offset and length in a postscript, by what they are.
+fn segment(postscript: &[u8], at: u64, len: u32) -> (usize, usize) {
+    let offset = postscript.windows(8).position(|bytes| bytes == at.to_le_bytes()).expect("the offset");
+    // The original writes the length before the offset, or after it.
+    let near = |at: usize| postscript.get(at..at + 4) == Some(&len.to_le_bytes());
+    (offset, (offset.saturating_sub(8)..offset + 16).find(|at| near(*at)).expect("the length"))
+}
+
+/// The file whose FlatBuffer at `at` is shifted.
+fn shift_part(bytes: &[u8], (at, len): (u64, u32)) -> Vec<u8> {
+    let (start, _) = postscript(bytes);
+    let moved = shifted(&bytes[at as usize..][..len as usize]);
+    with(bytes, &moved, |postscript| {
+        let (offset, length) = segment(postscript, at, len);
+        postscript[offset..offset + 8].copy_from_slice(&(start as u64).to_le_bytes());
+        postscript[length..length + 4].copy_from_slice(&(moved.len() as u32).to_le_bytes());
+    })
+}
+
+/// Position of layout and statistics in the file of the format description (section 13).
+const LAYOUT: (u64, u32) = (724, 184);
+const STATISTICS: (u64, u32) = (908, 120);
+/// Its two segments.
+const SEGMENTS: [(usize, usize); 2] = [(8, 372), (384, 300)];
+
+/// The file whose first blob has a FlatBuffer that is shifted. Both segments are at the end, in the same order.
+fn shift_blob(bytes: &[u8]) -> Vec<u8> {
+    let [first, second] = SEGMENTS.map(|(start, len)| &bytes[start..start + len]);
+    let (rest, flat) = first.split_last_chunk::<4>().unwrap();
+    let flat = u32::from_le_bytes(*flat);
+    let (buffers, tree) = rest.split_at(rest.len() - flat as usize);
+    let first = [buffers, &shifted(tree), &(flat + 4).to_le_bytes()].concat();
+    let mut start = postscript(bytes).0;
+    let mut all = with(bytes, &[&first, second].concat(), |_| ());
+    for ((old, old_len), blob) in SEGMENTS.into_iter().zip([&first[..], second]) {
+        let spec = [(old as u64).to_le_bytes(), (old_len as u64 | 3 << 32).to_le_bytes()].concat();
+        let at = bytes.windows(16).position(|found| found == spec).expect("the segment in the footer");
+        all[at..at + 8].copy_from_slice(&(start as u64).to_le_bytes());
+        all[at + 8..at + 12].copy_from_slice(&(blob.len() as u32).to_le_bytes());
+        start += blob.len();
+    }
+    all
+}
+
+#[test]
+fn numbers_that_are_not_aligned_are_refused_only_by_verify() {
+    let golden = golden("def_root_i64_a");
+    assert_eq!(verify(&golden), Ok(()));
+    let shifted_postscript = with(&golden, &[], |postscript| *postscript = shifted(postscript));
+    let files = [
+        ("postscript", shifted_postscript),
+        ("layout", shift_part(&golden, LAYOUT)),
+        ("statistics", shift_part(&golden, STATISTICS)),
+        ("blob", shift_blob(&golden)),
+    ];
+    for (part, bytes) in files {
+        let file = File::open(&bytes).unwrap();
+        let values = file.table().unwrap().to_vec::<Option<i64>>("").unwrap();
+        assert_eq!(values, [Some(3), None, Some(-3), Some(1 << 62)], "{part}");
+        let e = verify(&bytes).expect_err(part);
+        assert_eq!(why(e), (Kind::Invalid, What::FLAT_ALIGNMENT), "{part}");
+        assert_eq!(e.need() % 8, 4, "{part}: the position in the buffer");
+    }
+}
+
+/// A file of one array whose buffer of `len` bytes has this alignment.
+fn aligned(root: owned::ArrayNode, bytes: &[u8], dtype: &[u8], exponent: u8) -> Vec<u8> {
+    let mut blob = blob(root, &[bytes]);
+    let spec = [&[0, 0, 5, 0], &(bytes.len() as u32).to_le_bytes()[..]].concat();
+    let at = blob.windows(8).rposition(|found| found == spec).expect("the buffer");
+    blob[at + 2] = exponent;
+    build::file(&blob, dtype, 2)
+}
+
+#[test]
+fn buffers_are_aligned_to_their_numbers() {
+    let decimal = owned::Decimal { precision: 50, scale: 0, nullable: false };
+    let decimal = dtype(owned::Type::Decimal(Box::new(decimal)));
+    let mut least = Vec::new();
+    for (prim, ptype) in [
+        (Prim::U8, owned::PType::U8),
+        (Prim::F16, owned::PType::F16),
+        (Prim::I32, owned::PType::I32),
+        (Prim::F64, owned::PType::F64),
+    ] {
+        let bytes = vec![1; 2 * prim.size()];
+        least.push(
+            (0..6)
+                .filter(|exponent| verify(&aligned(plain(0), &bytes, &number(ptype, false), *exponent)).is_ok())
+                .min(),
+        );
+    }
+    assert_eq!(least, [Some(0), Some(1), Some(2), Some(3)]);
+    // Decimals of i8 to i256: the original is content with 16 bytes for 32.
+    let least = (0..6u8).map(|width| {
+        let root = || node(Encoding::Decimal, &[8, width], &[0], vec![]);
+        (0..6).find(|exponent| verify(&aligned(root(), &vec![1; 2 << width], &decimal, *exponent)).is_ok())
+    });
+    assert_eq!(least.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 4].map(Some));
+
+    // The error has the place of the buffer and its alignment; reading does not depend on it.
+    let file = aligned(plain(0), &le(&[5, -6]), &number(owned::PType::I64, false), 2);
+    let e = verify(&file).unwrap_err();
+    assert_eq!((why(e), e.at(), e.need()), ((Kind::Invalid, What::VORTEX_ALIGNMENT), 8, 2));
+    let file = File::open(&file).unwrap();
+    assert_eq!(file.part().unwrap().column(0).unwrap().to_vec::<i64>(0..2), Ok(vec![5, -6]));
+}
+
+#[test]
+fn a_validity_and_children_are_checked_too() {
+    // The codes of a dictionary are numbers of 2 bytes.
+    let root = node(Encoding::Dict, &[8, 2, 16, 1], &[], vec![plain(0), plain(1)]);
+    let mut blob = blob(root, &[&[1, 0, 0, 0], &le(&[7, 8])]);
+    let codes = blob.windows(8).rposition(|found| found == [0, 0, 5, 0, 4, 0, 0, 0]).unwrap();
+    let dtype = number(owned::PType::I64, false);
+    assert_eq!(verify(&build::file(&blob, &dtype, 2)), Ok(()));
+    blob[codes + 2] = 0;
+    assert_eq!(verify(&build::file(&blob, &dtype, 2)).unwrap_err().what(), What::VORTEX_ALIGNMENT);
+}
