@@ -9,7 +9,7 @@ use super::encodings::constant;
 use super::node::{Form, Node};
 use super::scheme::{Answer, Validity};
 use crate::column::Span;
-use crate::encoding::cells::{Cells, widen4, widen8};
+use crate::encoding::cells::{Cells, narrow, widen4, widen8};
 use crate::error::{Kind, Result, What};
 
 /// The requested contents of cells.
@@ -177,13 +177,6 @@ impl Node<'_> {
         }
         Ok(low)
     }
-}
-
-/// Returns the end of `bytes` as cells of `size` bytes, as many as `bytes` has cells of `of` bytes.
-fn narrow(bytes: &mut [u8], size: usize, of: usize) -> Option<Cells<'_>> {
-    let count = bytes.len().checked_div(of)?;
-    let start = count.checked_mul(of.checked_sub(size)?)?;
-    Cells::of(bytes.get_mut(start..)?, size)
 }
 
 /// The cell of a row with a value, for [`Ask::Valid`].

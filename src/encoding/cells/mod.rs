@@ -9,7 +9,7 @@ mod widen;
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
-pub use widen::{widen4, widen8};
+pub use widen::{narrow, widen4, widen8};
 
 /// A slice of cells of one width, in native byte order.
 #[derive(Debug)]

@@ -1,6 +1,8 @@
 //! `vortex.decimal`: integers of a width that may differ from the width of the type.
 
 use super::*;
+use crate::bytes::FAST;
+use crate::encoding::cells::narrow;
 use crate::vortex::scalar::{fits, wide};
 
 pub(super) const SCHEME: Scheme =
@@ -35,9 +37,24 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     if size == out.width() {
         return out.load(bytes);
     }
+    if FAST && size < out.width() {
+        return extended(node, (out, size), |numbers| numbers.load(bytes));
+    }
     for (i, number) in bytes.chunks_exact(size.max(1)).enumerate() {
         put(node, number, (i, at), out, cx)?;
     }
+    Ok(())
+}
+
+/// Fills cells with numbers of `size` bytes, which `fill` stores in cells of that size. Every number fits.
+pub(super) fn extended(
+    node: &Node<'_>,
+    (out, size): (&mut Cells<'_>, usize),
+    fill: impl FnOnce(&mut Cells<'_>) -> Result<()>,
+) -> Result<()> {
+    let width = out.width();
+    fill(&mut narrow(out.bytes_mut(), size, width).ok_or_else(|| node.mistyped())?)?;
+    out.extend(size);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `vortex.decimal_byte_parts`: the integers of decimals as a child array.
 
 use super::*;
+use crate::bytes::FAST;
 use crate::column::Prim;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -45,6 +46,9 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     }
     if node.dtype.cell() != Some(out.width()) {
         return Err(node.mistyped());
+    }
+    if FAST && high.size() < out.width() {
+        return decimal::extended(node, (out, high.size()), |numbers| parts.cells(ask, at, numbers, cx));
     }
     let mut t = cx.scope();
     let numbers = t.take::<u64>(out.len())?;
