@@ -330,9 +330,7 @@ fn to_vortex<T: Table>(
     Storable { to: Format::Vortex, holds: &holds, hint: &time_hint, any_time: true }.check(table, scratch)?;
     let mut refused = None;
     let done = target.fill(|sink| {
-        let profile = how.vortex.profile.unwrap_or_default();
-        let options = vortex::write::WriteOptions { profile, ..vortex::write::WriteOptions::DEFAULT };
-        let mut builder = Noting::new(vortex::write::Builder::new(sink, &options)?);
+        let mut builder = Noting::new(vortex::write::Builder::new(sink, &how.vortex.options())?);
         table.restart()?;
         builder.convert(table, how.threads, scratch, &mut refused)?;
         builder.build.finish()

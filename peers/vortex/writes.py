@@ -2,8 +2,10 @@
 Vortex and verifies it, and the original reads it; every value must be that of the table.
 
   writes.py SCRATCH [--count 100] [--seed 1] [--rows 4000]     with a Python that has vortex-data, pyarrow and numpy
+  writes.py SCRATCH --compact | --vary
 
-The tables are those of gen.py. Files that differ stay in SCRATCH."""
+The tables are those of gen.py. --compact adds pco and zstd to the encodings; --vary writes each table with random options.
+Files that differ stay in SCRATCH."""
 
 import os
 import random
@@ -29,8 +31,27 @@ def read(path):
     return rows.read_all() if hasattr(rows, 'read_all') else rows
 
 
-def compare(a, source, target, table, labels):
-    why = call(a.pilaster, 'convert', '--force', '--profile', a.profile, source, target) or call(a.pilaster, 'verify', target)
+# The encodings that the writer can do without.
+OPTIONAL = ['vortex.' + name for name in (
+    'varbinview masked dict runend sparse sequence zigzag alp alprd fsst onpair datetimeparts decimal_byte_parts pco zstd').split()]
+OPTIONAL += ['fastlanes.bitpacked', 'fastlanes.for', 'fastlanes.rle']
+
+
+def options(a, r):
+    """Options of convert: those of the command line, and with --vary some random ones."""
+    found = ['--encodings', 'compact'] if a.compact else []
+    if a.vary:
+        few = r.choice([['compact'], ['default'], r.sample(OPTIONAL, r.randrange(1, 4))])
+        found = ['--encodings', ','.join(few), '--zone-rows', str(1024 * r.randrange(1, 9))]
+        found += ['--chunk-size', str(r.choice([0, 1, 5000, 1 << 20]))]
+        if r.randrange(2):
+            found += ['--without-encodings', ','.join(r.sample(OPTIONAL, r.randrange(1, 9)))]
+        found += [flag for flag in ('--no-dictionaries', '--no-statistics') if not r.randrange(4)]
+    return ['--profile', a.profile, *found]
+
+
+def compare(a, how, source, target, table, labels):
+    why = call(a.pilaster, 'convert', '--force', *how, source, target) or call(a.pilaster, 'verify', target)
     if why:
         return why
     try:
@@ -51,6 +72,8 @@ def main():
     p = peer.arguments(__doc__, count=100)
     p.add_argument('--rows', type=int, default=4000, help='most rows of a table (default 4000)')
     p.add_argument('--skip', default='', help='kinds of column to leave out, separated by commas (map, listview, ...)')
+    p.add_argument('--compact', action='store_true', help='the smallest encodings, pco and zstd, too')
+    p.add_argument('--vary', action='store_true', help='random options for each table')
     p.add_argument('--profile', default='2026', help='wide for releases before 0.84 (default 2026)')
     a = peer.parse(p)
     skip = tuple(x for x in a.skip.split(',') if x)
@@ -68,10 +91,11 @@ def main():
         except BaseException:
             refused += 1
             continue
-        why = compare(a, source, target, table, labels)
+        how = options(a, r)
+        why = compare(a, how, source, target, table, labels)
         if why:
             wrong += 1
-            print('FAIL', seed, why, flush=True)
+            print('FAIL', seed, *how, why, flush=True)
             continue
         equal += 1
         sizes = [size + os.path.getsize(path) for size, path in zip(sizes, (source, target))]

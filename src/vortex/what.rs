@@ -23,5 +23,7 @@ fields! { 0x240;
     VORTEX_TEXT = "vortex string length",
     VORTEX_ZONES = "vortex zone map",
     VORTEX_ALIGNMENT = "alignment of a vortex buffer",
-
+    VORTEX_CHUNK_SIZE = "vortex option chunk_size",
+    VORTEX_ZONE_ROWS = "vortex option zone_rows",
+    VORTEX_ENCODINGS = "vortex option encodings",
 }

@@ -4,8 +4,8 @@ use pilaster::bytes::{Input, WriteError};
 use pilaster::column::{Batch, Column as _, Memory, Part as _, Type, Value, convert};
 use pilaster::error::Kind;
 use pilaster::limits::Limits;
-use pilaster::vortex::write::{Builder, Profile, WriteOptions};
-use pilaster::vortex::{Column, File};
+use pilaster::vortex::write::{Builder, Encodings, Profile, WriteOptions};
+use pilaster::vortex::{Column, Encoding, File};
 
 /// Rows of a column that are compared.
 const ROWS: u64 = 300;
@@ -16,8 +16,8 @@ const LONGEST: usize = 1 << 13;
 /// Budgets that make one file quick.
 const LIMITS: Limits = Limits { max_decoded: 1 << 20, max_rows: MOST, ..Limits::DEFAULT };
 
-/// The first byte leaves out dictionaries (1) and statistics (4), chooses the wide profile (2), and makes small chunks (8); the rest is the
-/// file.
+/// The first byte is flags: no dictionaries (1), the wide profile (2), no statistics (4), small chunks (8), the smallest
+/// encodings (16), small zones (32), without every other encoding (64, and 128 for the others). The rest is the file.
 pub fn run(data: &[u8]) {
     let [flags, bytes @ ..] = data else { return };
     if bytes.len() > LONGEST {
@@ -37,13 +37,7 @@ pub fn again(bytes: &[u8], flags: u8, limits: &Limits) -> bool {
     if before.verify(&mut memory.scratch()).is_err() {
         return false;
     }
-    let options = WriteOptions {
-        chunk_size: if flags & 8 == 8 { 1 } else { WriteOptions::DEFAULT.chunk_size },
-        dictionaries: flags & 1 == 0,
-        profile: if flags & 2 == 0 { Profile::Edition2026 } else { Profile::Wide },
-        statistics: flags & 4 == 0,
-        limits: *limits,
-    };
+    let options = options(flags, limits);
     let written = loop {
         let mut builder = Builder::new(Vec::new(), &options).expect("a vector takes all");
         let mut table = before.table().expect("it has a part");
@@ -74,6 +68,25 @@ pub fn again(bytes: &[u8], flags: u8, limits: &Limits) -> bool {
         (0..a.rows().min(ROWS)).for_each(|row| same(&a, &b, (row, row), 0));
     }
     true
+}
+
+/// The options that the flags of [`run`] choose.
+fn options(flags: u8, limits: &Limits) -> WriteOptions {
+    let has = |flag: u8| flags & flag > 0;
+    // Some builds have no encoders for the smallest encodings.
+    let compact = WriteOptions { encodings: Encodings::COMPACT, ..WriteOptions::DEFAULT };
+    let all = if has(16) && compact.check().is_ok() { Encodings::COMPACT } else { Encodings::DEFAULT };
+    let is_left_out = |(k, one): &(usize, Encoding)| !Encodings::BASIC.has(*one) && has([64, 128][k % 2]);
+    let left_out = all.iter().enumerate().filter(is_left_out);
+    WriteOptions {
+        chunk_size: if has(8) { 1 } else { WriteOptions::DEFAULT.chunk_size },
+        zone_rows: if has(32) { 1024 } else { WriteOptions::DEFAULT.zone_rows },
+        dictionaries: !has(1),
+        statistics: !has(4),
+        encodings: left_out.fold(all, |set, (_, one)| set.without(one)),
+        profile: if has(2) { Profile::Wide } else { Profile::Edition2026 },
+        limits: *limits,
+    }
 }
 
 /// Row `i` of one column is row `j` of the other.

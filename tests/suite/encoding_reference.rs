@@ -124,6 +124,10 @@ fn runs_that_fastlanes_found() {
         let bad = Cells::W4(&mut ours).gather(&Cells::W4(&mut values[..count]), &codes);
         assert_eq!(bad, None);
         assert!(ours == rows);
+        // Both find the same runs.
+        let (mut numbers, mut found) = ([0; 1024], Vec::new());
+        lanes::number_runs(&rows, &mut numbers, |i| found.push(rows[i]));
+        assert!(numbers == indices && found == values[..count]);
     }
 }
 

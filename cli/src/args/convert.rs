@@ -10,7 +10,8 @@ use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order, Ordering, Pad};
 use pilaster::jay::Layout;
 use pilaster::jay::write::Sentinels;
-use pilaster::vortex::write::Profile;
+use pilaster::vortex::Encoding;
+use pilaster::vortex::write::{Encodings, Profile, WriteOptions};
 
 use crate::sieve::Conditions;
 use crate::sources::{Source, one_of};
@@ -92,6 +93,45 @@ pub struct ToVortex {
     /// [default: 2026]
     #[arg(long, value_parser = one_of([("2026", Profile::Edition2026), ("wide", Profile::Wide)]))]
     pub profile: Option<Profile>,
+    /// The encodings to choose from: default, compact (also vortex.pco and vortex.zstd, for smaller files that take longer
+    /// to read and write), or ids such as fastlanes.bitpacked; encodings without an alternative are always used
+    #[arg(long, value_name = "ID,ID", value_delimiter = ',', value_parser = encodings)]
+    pub encodings: Option<Vec<Encodings>>,
+    /// Encodings not to choose
+    #[arg(long, value_name = "ID,ID", value_delimiter = ',', value_parser = optional)]
+    pub without_encodings: Option<Vec<Encoding>>,
+    /// The size of the values of a chunk in bytes, at most 1 GiB [default: 1048576]
+    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(..=1 << 30))]
+    pub chunk_size: Option<u64>,
+    /// Rows that share a minimum and a maximum, a multiple of 1024 [default: 8192]
+    #[arg(long, value_name = "N", value_parser = zone_rows)]
+    pub zone_rows: Option<u32>,
+    /// No dictionaries over all chunks of a column
+    #[arg(long)]
+    pub no_dictionaries: bool,
+    /// No minimum, maximum and counts: neither of columns nor of zones
+    #[arg(long)]
+    pub no_statistics: bool,
+}
+
+impl ToVortex {
+    pub fn options(&self) -> WriteOptions {
+        let default = WriteOptions::DEFAULT;
+        let mut encodings = match &self.encodings {
+            None => default.encodings,
+            Some(all) => all.iter().flat_map(|set| set.iter()).fold(Encodings::BASIC, Encodings::with),
+        };
+        encodings = self.without_encodings.iter().flatten().fold(encodings, |set, one| set.without(*one));
+        WriteOptions {
+            chunk_size: self.chunk_size.unwrap_or(default.chunk_size),
+            zone_rows: self.zone_rows.unwrap_or(default.zone_rows),
+            dictionaries: !self.no_dictionaries,
+            statistics: !self.no_statistics,
+            encodings,
+            profile: self.profile.unwrap_or_default(),
+            ..default
+        }
+    }
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -169,5 +209,40 @@ fn attempt(name: &str) -> Result<Try, &'static str> {
     match name {
         "smallest" => Ok(Try::Smallest),
         name => Mode::of_name(name).map(Try::Mode).ok_or("not a compression mode"),
+    }
+}
+
+/// Parses the name of a set of encodings or the id of one.
+fn encodings(name: &str) -> Result<Encodings, String> {
+    match name {
+        "default" => Ok(Encodings::DEFAULT),
+        "compact" => Ok(Encodings::COMPACT),
+        id => Ok(Encodings::BASIC.with(written(id)?)),
+    }
+}
+
+/// Parses the id of an encoding that the writer can do without.
+fn optional(id: &str) -> Result<Encoding, String> {
+    match written(id)? {
+        basic if Encodings::BASIC.has(basic) => Err("an encoding that has no alternative".to_owned()),
+        found => Ok(found),
+    }
+}
+
+fn written(id: &str) -> Result<Encoding, String> {
+    match Encoding::of(id.as_bytes()) {
+        found if Encodings::COMPACT.has(found) => Ok(found),
+        _ => {
+            let all = Encodings::COMPACT.iter().filter(|one| !Encodings::BASIC.has(*one)).map(Encoding::id);
+            Err(format!("not an encoding that is written; these are: {}", all.collect::<Vec<_>>().join(", ")))
+        }
+    }
+}
+
+fn zone_rows(number: &str) -> Result<u32, String> {
+    let zone_rows = number.parse().map_err(|_| "not a number")?;
+    match (WriteOptions { zone_rows, ..WriteOptions::DEFAULT }).check() {
+        Ok(()) => Ok(zone_rows),
+        Err(_) => Err("not a multiple of 1024 up to 1048576".to_owned()),
     }
 }

@@ -22,6 +22,7 @@ mod targets;
 mod threads;
 mod vortex;
 mod vortex_convert;
+mod vortex_options;
 mod vortex_recover;
 mod where_in_convert;
 mod write;

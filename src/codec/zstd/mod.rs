@@ -98,5 +98,33 @@ pub fn encode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     }
 }
 
+/// Returns one frame that states the length of its content, which the frames of [`encode`] do not.
+///
+/// ```
+/// use pilaster::unstable::codec::zstd;
+///
+/// let frame = zstd::sized_frame(&[7; 1000]);
+/// // A length of eight bytes follows the magic number and the descriptors of the frame and its window.
+/// assert_eq!((frame[4] >> 6, &frame[6..14]), (3, &1000u64.to_le_bytes()[..]));
+/// ```
+#[cfg(feature = "zstd-encode")]
+#[must_use]
+pub fn sized_frame(src: &[u8]) -> alloc::vec::Vec<u8> {
+    /// Position of the descriptor of the frame, which is after the magic number. The descriptor of the window follows.
+    const DESCRIPTOR: usize = 4;
+    const WINDOW: usize = 5;
+    /// The bits about the length: without any, it is absent, and the window has a descriptor.
+    const LEN: u8 = 0b1110_0000;
+    /// A length of eight bytes.
+    const EIGHT: u8 = 0b1100_0000;
+    let mut frame = compress_to_vec(src, CompressionLevel::Fastest);
+    if let Some(descriptor) = frame.get_mut(DESCRIPTOR).filter(|descriptor| **descriptor & LEN == 0) {
+        *descriptor |= EIGHT;
+        let after = WINDOW.saturating_add(1).min(frame.len());
+        frame.splice(after..after, (src.len() as u64).to_le_bytes());
+    }
+    frame
+}
+
 #[cfg(all(test, feature = "zstd-encode"))]
 mod tests;

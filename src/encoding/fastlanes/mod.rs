@@ -28,11 +28,13 @@ mod delta;
 mod rows;
 
 mod pack;
+mod runs;
 mod small;
 mod width;
 
 pub use delta::{lanes, undelta};
 pub use pack::{Lane, pack};
+pub use runs::number_runs;
 pub use width::{Width, best_width, count_widths, wider};
 
 use super::cells::Cells;

@@ -1,40 +1,15 @@
-use std::vec;
 use std::vec::Vec;
 
 use proptest::prelude::*;
 
 use super::{Symbols, Table};
+use crate::encoding::text_tests::{addresses, any_texts, joined, others, return_with, shapes};
 use crate::encoding::texts::Texts;
 
-/// Encodes the texts with a table, checks the bounds, and decodes them one by one.
 fn returns_with(table: &Table, texts: &[Vec<u8>]) {
-    let (bytes, offsets) = joined(texts);
-    let (mut codes, mut ends) = (vec![7, 8], Vec::new());
-    table.encode(&Texts::new(&bytes, &offsets).unwrap(), &mut codes, &mut ends);
-    assert_eq!(codes[..2], [7, 8], "codes are appended");
-    let codes = &codes[2..];
-    assert_eq!(ends.len(), texts.len());
-    assert_eq!(ends.last().map_or(0, |end| *end as usize), codes.len());
     let symbols = Symbols::new(table.symbols(), table.lengths()).unwrap();
-    let mut start = 0;
-    for (text, end) in texts.iter().zip(ends) {
-        let own = &codes[start..end as usize];
-        assert!(own.len() <= 2 * text.len());
-        let mut out = vec![0; text.len()];
-        assert_eq!(symbols.decode(own, &mut out), Ok(text.len()));
-        assert_eq!(out, *text);
-        start = end as usize;
-    }
-}
-
-fn joined(texts: &[Vec<u8>]) -> (Vec<u8>, Vec<u32>) {
-    let mut offsets = vec![0];
-    let mut bytes = Vec::new();
-    for text in texts {
-        bytes.extend_from_slice(text);
-        offsets.push(bytes.len() as u32);
-    }
-    (bytes, offsets)
+    let encode = |texts: &Texts<'_>, codes: &mut Vec<u8>, ends: &mut Vec<u32>| table.encode(texts, codes, ends);
+    return_with(texts, 2, encode, |codes, out| symbols.decode(codes, out));
 }
 
 fn trained(texts: &[Vec<u8>]) -> Table {
@@ -44,30 +19,17 @@ fn trained(texts: &[Vec<u8>]) -> Table {
 
 #[test]
 fn texts_of_all_shapes_return() {
-    let long: Vec<u8> = (0..1_000_000u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).take(1_000_000).collect();
-    let words = "GET /api/v1/items/17/detail?user=5";
-    for texts in [
-        vec![],
-        vec![vec![]],
-        vec![vec![], vec![], b"x".to_vec(), vec![]],
-        vec![b"the same text".to_vec(); 3000],
-        (0..=255u8).map(|byte| vec![byte]).collect(),
-        vec![vec![0; 100_000], vec![255; 70_001], long],
-        (0..900usize).map(|i| words.as_bytes()[..i % words.len()].to_vec()).collect(),
-    ] {
+    for texts in shapes() {
         let table = trained(&texts);
         returns_with(&table, &texts);
-        // Bytes that the sample never had.
-        returns_with(&table, &[(0..=255).collect(), vec![0xfe; 9], vec![255], vec![0, 0, 0]]);
+        returns_with(&table, &others());
         assert_eq!(table.symbols(), trained(&texts).symbols(), "the same in each run");
     }
 }
 
 #[test]
 fn texts_become_short() {
-    let texts: Vec<Vec<u8>> = (0..4000u32)
-        .map(|i| std::format!("https://example.com/shop/{}?ref={}", i * 7919 % 99_991, i % 50).into())
-        .collect();
+    let texts = addresses();
     let (bytes, offsets) = joined(&texts);
     let (mut codes, mut ends) = (Vec::new(), Vec::new());
     trained(&texts).encode(&Texts::new(&bytes, &offsets).unwrap(), &mut codes, &mut ends);
@@ -83,10 +45,7 @@ fn symbols_of_two_bytes_come_first_and_single_ones_last() {
 
 proptest! {
     #[test]
-    fn any_texts_return(
-        texts in prop::collection::vec(prop::collection::vec(prop_oneof![any::<u8>(), 97u8..100], 0..40), 0..60),
-        others in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20),
-    ) {
+    fn any_texts_return([texts, others] in any_texts()) {
         let table = trained(&texts);
         returns_with(&table, &texts);
         returns_with(&table, &others);

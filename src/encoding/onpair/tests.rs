@@ -5,37 +5,13 @@ use proptest::prelude::*;
 
 use super::finder::Token;
 use super::{Dictionary, LONGEST, Tokens};
+use crate::encoding::text_tests::{addresses, any_texts, joined, others, return_with, shapes};
 use crate::encoding::texts::{Texts, mixed};
 
-/// Encodes the texts with a dictionary, checks the bounds, and decodes them one by one.
 fn returns_with(dictionary: &Dictionary, texts: &[Vec<u8>]) {
-    let (bytes, offsets) = joined(texts);
-    let (mut codes, mut ends) = (vec![7, 8], Vec::new());
-    dictionary.encode(&Texts::new(&bytes, &offsets).unwrap(), &mut codes, &mut ends);
-    assert_eq!(codes[..2], [7, 8], "codes are appended");
-    let codes = &codes[2..];
-    assert_eq!(ends.len(), texts.len());
-    assert_eq!(ends.last().map_or(0, |end| *end as usize), codes.len());
     let tokens = Tokens::new(dictionary.bytes(), dictionary.offsets()).unwrap();
-    let mut start = 0;
-    for (text, end) in texts.iter().zip(ends) {
-        let own = &codes[start..end as usize];
-        assert!(own.len() <= text.len());
-        let mut out = vec![0; text.len()];
-        assert_eq!(tokens.decode(own, &mut out), Ok(text.len()));
-        assert_eq!(out, *text);
-        start = end as usize;
-    }
-}
-
-fn joined(texts: &[Vec<u8>]) -> (Vec<u8>, Vec<u32>) {
-    let mut offsets = vec![0];
-    let mut bytes = Vec::new();
-    for text in texts {
-        bytes.extend_from_slice(text);
-        offsets.push(bytes.len() as u32);
-    }
-    (bytes, offsets)
+    let encode = |texts: &Texts<'_>, codes: &mut Vec<u16>, ends: &mut Vec<u32>| dictionary.encode(texts, codes, ends);
+    return_with(texts, 1, encode, |codes, out| tokens.decode(codes, out));
 }
 
 fn trained_to(texts: &[Vec<u8>], bits: u32) -> Dictionary {
@@ -49,30 +25,17 @@ fn trained(texts: &[Vec<u8>]) -> Dictionary {
 
 #[test]
 fn texts_of_all_shapes_return() {
-    let long: Vec<u8> = (0..1_000_000u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).take(1_000_000).collect();
-    let words = "GET /api/v1/items/17/detail?user=5";
-    for texts in [
-        vec![],
-        vec![vec![]],
-        vec![vec![], vec![], b"x".to_vec(), vec![]],
-        vec![b"the same text".to_vec(); 3000],
-        (0..=255u8).map(|byte| vec![byte]).collect(),
-        vec![vec![0; 100_000], vec![255; 70_001], long],
-        (0..900usize).map(|i| words.as_bytes()[..i % words.len()].to_vec()).collect(),
-    ] {
+    for texts in shapes() {
         let dictionary = trained(&texts);
         returns_with(&dictionary, &texts);
-        // Bytes that the sample never had.
-        returns_with(&dictionary, &[(0..=255).collect(), vec![0xfe; 9], vec![255], vec![0, 0, 0]]);
+        returns_with(&dictionary, &others());
         assert_eq!(dictionary.bytes(), trained(&texts).bytes(), "the same in each run");
     }
 }
 
 #[test]
 fn texts_become_short() {
-    let texts: Vec<Vec<u8>> = (0..4000u32)
-        .map(|i| std::format!("https://example.com/shop/{}?ref={}", i * 7919 % 99_991, i % 50).into())
-        .collect();
+    let texts = addresses();
     let (bytes, offsets) = joined(&texts);
     let (mut codes, mut ends) = (Vec::new(), Vec::new());
     trained(&texts).encode(&Texts::new(&bytes, &offsets).unwrap(), &mut codes, &mut ends);
@@ -139,10 +102,7 @@ fn readers_find_sorted_tokens_with_space_behind() {
 
 proptest! {
     #[test]
-    fn any_texts_return(
-        texts in prop::collection::vec(prop::collection::vec(prop_oneof![any::<u8>(), 97u8..100], 0..40), 0..60),
-        others in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20),
-    ) {
+    fn any_texts_return([texts, others] in any_texts()) {
         let dictionary = trained(&texts);
         returns_with(&dictionary, &texts);
         returns_with(&dictionary, &others);

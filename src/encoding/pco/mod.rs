@@ -8,6 +8,8 @@
 //! number: secondary and primary, deltas summed up, joined by the mode
 //! ```
 //!
+//! The decoder is implemented here. The encoder (feature `pco-encode`) is the crate `pco` and needs a host.
+//!
 //! Supports pco 0.1 to 1.1 (format versions 0 to 4.1) in the wrapped form, where the container stores the
 //! number of values of a page. All modes, deltas and types of number are supported.
 //!
@@ -37,6 +39,8 @@
 //! ```
 
 mod delta;
+#[cfg(feature = "pco-encode")]
+pub mod encode;
 mod join;
 mod meta;
 mod page;

@@ -238,3 +238,39 @@ fn claims_cost_nothing() {
     }
     assert!(Version::new(&[3]).is_ok() && Version::new(&[3, 0]).is_err());
 }
+
+/// Our encoder, all types, pages of a few sizes.
+#[test]
+#[cfg(feature = "pco-encode")]
+fn chunks_in_pages_return() {
+    use super::encode::{self, Encoded};
+
+    fn check<T: Original>(numbers: &[T], number: Number, bits: impl Fn(&T) -> u64) {
+        for page in [1, 100, 256, 1000] {
+            let some = numbers.get(..20 * page).unwrap_or(numbers);
+            let Encoded { header, meta, pages } = encode::numbers(some, page).unwrap();
+            assert!(pages.iter().all(|one| one.numbers <= page));
+            let pages = pages.into_iter().map(|one| (one.bytes, one.numbers)).collect();
+            let expected: Vec<u64> = some.iter().map(&bits).collect();
+            assert_eq!(read(&Written { header, meta, pages }, number), Ok(expected), "{number:?} in pages of {page}");
+        }
+    }
+    for shape in shapes().into_iter().filter(|shape| ALL || shape.len() < 100) {
+        macro_rules! check {
+            ($($ty:ty, $make:ident, $bits:ty);*) => {$(
+                let numbers: Vec<$ty> = shape.iter().map(|n| *n as $ty).collect();
+                check(&numbers, Number::$make(size_of::<$ty>()).unwrap(), |n| u64::from(*n as $bits));
+            )*};
+        }
+        check!(u16, unsigned, u16; u32, unsigned, u32; u64, unsigned, u64; i16, signed, u16; i32, signed, u32;
+            i64, signed, u64);
+        let doubles: Vec<f64> = shape.iter().map(|n| (*n % 100_000) as f64 * 0.1 - 500.0).collect();
+        check(&doubles, Number::float(8).unwrap(), |n| n.to_bits());
+        let bits: Vec<u16> = shape.iter().map(|n| *n as u16).collect();
+        let halves = encode::halves(&bits, 300).unwrap();
+        let pages = halves.pages.into_iter().map(|one| (one.bytes, one.numbers)).collect();
+        let written = Written { header: halves.header, meta: halves.meta, pages };
+        let expected: Vec<u64> = bits.iter().map(|bits| u64::from(*bits)).collect();
+        assert_eq!(read(&written, Number::float(2).unwrap()), Ok(expected), "every NaN keeps its bits");
+    }
+}

@@ -154,22 +154,39 @@ pub(in crate::vortex) mod write {
     use crate::encoding::fsst::Table;
     use crate::meta::proto::write::Writer;
     use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::encodings::var_bin;
     use crate::vortex::raw::Encoding;
     use crate::vortex::write::Array;
 
-    /// The codes of all texts, the length of each text, and the offset of its codes, followed by the end of the last ones.
-    pub fn symbols(
-        table: &Table,
-        codes: Vec<u8>,
-        (lengths, lengths_prim): (Array, Prim),
-        (offsets, offsets_prim): (Array, Prim),
-        valid: Option<Array>,
-    ) -> Array {
+    /// Parts of the array, each with the type of its numbers.
+    pub struct Parts {
+        /// The codes of all texts.
+        pub codes: Vec<u8>,
+        /// The length of each text.
+        pub lengths: (Array, Prim),
+        /// The offset of the codes of each text, followed by the end of the last ones.
+        pub offsets: (Array, Prim),
+        pub valid: Option<Array>,
+    }
+
+    /// The codes of all texts.
+    pub fn symbols(table: &Table, parts: Parts) -> Array {
+        let Parts { codes, lengths: (lengths, lengths_prim), offsets: (offsets, prim), valid } = parts;
         let mut message = Writer::default();
         message.some(field::LENGTHS_TYPE, number_of_prim(lengths_prim).into());
-        message.some(field::OFFSETS_TYPE, number_of_prim(offsets_prim).into());
-        let array = Array::new(Encoding::Fsst).message(&mut message);
-        let array = array.buffer(table.symbols().to_vec(), 8).buffer(table.lengths().to_vec(), 1).buffer(codes, 1);
-        array.child(lengths).child(offsets).child(valid)
+        message.some(field::OFFSETS_TYPE, number_of_prim(prim).into());
+        with_table(table).message(&mut message).buffer(codes, 1).child(lengths).child(offsets).child(valid)
+    }
+
+    /// The old form: the codes are byte strings, which have the validity of the array.
+    pub fn old_symbols(table: &Table, parts: Parts) -> Array {
+        let Parts { codes, lengths: (lengths, lengths_prim), offsets, valid } = parts;
+        let mut message = Writer::default();
+        message.some(field::LENGTHS_TYPE, number_of_prim(lengths_prim).into());
+        with_table(table).message(&mut message).child(var_bin::write::texts(codes, offsets, valid)).child(lengths)
+    }
+
+    fn with_table(table: &Table) -> Array {
+        Array::new(Encoding::Fsst).buffer(table.symbols().to_vec(), 8).buffer(table.lengths().to_vec(), 1)
     }
 }

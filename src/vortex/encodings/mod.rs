@@ -25,19 +25,19 @@ mod lookup;
 pub(super) mod onpair;
 pub(super) mod patches;
 #[cfg(feature = "pco")]
-mod pco;
+pub(super) mod pco;
 pub(super) mod plain;
-mod rle;
+pub(super) mod rle;
 pub(super) mod run_end;
 pub(super) mod sequence;
 pub(super) mod sparse;
 pub(super) mod structure;
 pub(super) mod var_bin;
-mod var_bin_view;
+pub(super) mod var_bin_view;
 pub(super) mod wrapped;
 pub(super) mod zigzag;
 #[cfg(feature = "zstd")]
-mod zstd;
+pub(super) mod zstd;
 
 use super::check::Checks;
 use super::context::Context;

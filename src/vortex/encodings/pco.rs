@@ -161,3 +161,27 @@ fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
     }
     Ok(most)
 }
+
+/// Writes numbers by pco.
+#[cfg(feature = "pco-encode")]
+pub(in crate::vortex) mod write {
+    use super::{chunk, field, page};
+    use crate::encoding::pco::encode::Encoded;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// The values of valid rows, in one chunk.
+    pub fn chunk(encoded: Encoded, valid: Option<Array>) -> Array {
+        let Encoded { header, meta, pages } = encoded;
+        let mut all = Writer::default();
+        let mut array = Array::new(Encoding::Pco).buffer(meta, 1);
+        for page in pages {
+            all.bytes(chunk::PAGES, &Writer::default().some(page::VALUES_LEN, page.numbers as u64).finish());
+            array = array.buffer(page.bytes, 1);
+        }
+        let mut message = Writer::default();
+        message.bytes(field::HEADER, &header).bytes(field::CHUNKS, &all.finish());
+        array.message(&mut message).child(valid)
+    }
+}

@@ -100,3 +100,29 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     }
     Ok(())
 }
+
+/// Writes runs of blocks.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use super::field;
+    use crate::column::Prim;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::dtype::number_of_prim;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// The values of all runs, the run of each row in its block, and the first run of each block. Each has its number of
+    /// rows, for the indices a multiple of 1,024.
+    pub fn runs(
+        (values, values_len): (Array, usize),
+        ((indices, indices_prim), indices_len): ((Array, Prim), usize),
+        ((starts, starts_prim), starts_len): ((Array, Prim), usize),
+    ) -> Array {
+        let number = |prim: Prim| u64::from(number_of_prim(prim));
+        let mut message = Writer::default();
+        message.uint(field::VALUES_LEN, values_len as u64).uint(field::INDICES_LEN, indices_len as u64);
+        message.some(field::INDICES_TYPE, number(indices_prim)).uint(field::STARTS_LEN, starts_len as u64);
+        message.some(field::STARTS_TYPE, number(starts_prim)).uint(field::OFFSET, 0);
+        Array::new(Encoding::Rle).message(&mut message).child(values).child(indices).child(starts)
+    }
+}

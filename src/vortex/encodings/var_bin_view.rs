@@ -99,3 +99,36 @@ fn words(bytes: &[u8]) -> Option<[u32; 4]> {
     let [a, b, c, d] = words else { return None };
     Some([*a, *b, *c, *d].map(u32::from_le_bytes))
 }
+
+/// Writes views.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::{INLINE, VIEW};
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// One view per text. Long texts are in one buffer. `None` if that has 4 GiB or more.
+    pub fn views<'t>(texts: impl Iterator<Item = &'t [u8]>, valid: Option<Array>) -> Option<Array> {
+        let (mut bytes, mut views) = (Vec::new(), Vec::new());
+        for text in texts {
+            let len = u32::try_from(text.len()).ok()?;
+            let at = views.len().saturating_add(VIEW);
+            views.extend_from_slice(&len.to_le_bytes());
+            if len <= INLINE {
+                views.extend_from_slice(text);
+            } else {
+                views.extend(text.iter().take(4));
+                // The number of the buffer, and the offset in it.
+                views.extend_from_slice(&[0; 4]);
+                views.extend_from_slice(&u32::try_from(bytes.len()).ok()?.to_le_bytes());
+                bytes.extend_from_slice(text);
+            }
+            views.resize(at, 0);
+        }
+        let array = Array::new(Encoding::VarBinView);
+        let array = if bytes.is_empty() { array } else { array.buffer(bytes, 1) };
+        Some(array.buffer(views, VIEW).child(valid))
+    }
+}

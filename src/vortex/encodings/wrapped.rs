@@ -72,10 +72,7 @@ pub(in crate::vortex) mod write {
     }
 
     /// Rows without nulls, and their validity.
-    pub fn masked(rows: Array, valid: Option<Array>) -> Array {
-        match valid {
-            Some(valid) => Array::new(Encoding::Masked).child(rows).child(valid),
-            None => rows,
-        }
+    pub fn masked(rows: Array, valid: Array) -> Array {
+        Array::new(Encoding::Masked).child(rows).child(valid)
     }
 }

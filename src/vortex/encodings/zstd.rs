@@ -221,3 +221,33 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
     }
     need::with_children(own, node, amount, cx)
 }
+
+/// Writes texts by zstd.
+#[cfg(feature = "zstd-encode")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::{field, frame};
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// A frame: its bytes, their unpacked size, and the number of values.
+    pub struct Frame {
+        pub bytes: Vec<u8>,
+        pub size: u64,
+        pub values: u64,
+    }
+
+    /// The texts of valid rows, each after its length.
+    pub fn frames(frames: Vec<Frame>, valid: Option<Array>) -> Array {
+        let mut message = Writer::default();
+        let mut array = Array::new(Encoding::Zstd);
+        for Frame { bytes, size, values } in frames {
+            let mut of = Writer::default();
+            message.bytes(field::FRAMES, &of.uint(frame::SIZE, size).uint(frame::VALUES_LEN, values).finish());
+            array = array.buffer(bytes, 1);
+        }
+        array.message(&mut message).child(valid)
+    }
+}

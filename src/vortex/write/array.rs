@@ -61,6 +61,14 @@ impl Array {
         own.chain(below).fold(self.metadata.len() as u64, u64::saturating_add)
     }
 
+    /// Returns the smaller one of two arrays of the same rows.
+    pub fn or_smaller(self, other: impl Into<Option<Array>>) -> Self {
+        match other.into() {
+            Some(other) if other.size() < self.size() => other,
+            _ => self,
+        }
+    }
+
     /// Returns the blob of the array, and its alignment as an exponent of two.
     ///
     /// # Errors

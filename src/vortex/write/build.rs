@@ -45,7 +45,7 @@ impl<S: Sink> Builder<S> {
     /// Creates a builder that writes into `sink`, and writes the first bytes.
     ///
     /// # Errors
-    /// Errors of the sink.
+    /// Errors of [`WriteOptions::check`] and of the sink.
     pub fn new(sink: S, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
         Ok(Builder { file: Writer::start(sink, options)?, group: None, begun: false })
     }

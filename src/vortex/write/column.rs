@@ -1,16 +1,17 @@
-//! A column that is being written: zones of 8,192 rows, a dictionary if it pays, and chunks of about a megabyte.
+//! A column that is being written: blocks of rows, their zones, a dictionary if it pays, and chunks of about a
+//! megabyte.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::WriteOptions;
 use super::dictionary::Dictionary;
 use super::dtype::{Logical, Shape};
 use super::encode::encode;
 use super::file::{Container, Layout};
 use super::rows::{Bitmap, Data, Rows};
 use super::statistics::Statistics;
-use super::zones::{ZONE, Zones};
-use super::{Profile, WriteOptions};
+use super::zones::Zones;
 use crate::bytes::{Sink, WriteError, saturated};
 use crate::vortex::raw::LayoutId;
 
@@ -24,6 +25,7 @@ pub(super) enum Column {
         /// Which rows have a value, if some may be missing.
         valid: Option<Box<Leaf>>,
         fields: Vec<Column>,
+        zone_rows: u32,
     },
     Leaf(Box<Leaf>),
 }
@@ -32,14 +34,14 @@ impl Column {
     /// A column of type `ty`. `zoned`: whether zones are stored; `known`: whether statistics of the column are.
     pub fn new(ty: &Logical, (zoned, known): (bool, bool), options: &WriteOptions) -> Self {
         // Releases up to 0.80 mix up the validity of a struct in a struct that are stored field by field.
-        let apart = !ty.nullable || options.profile != Profile::Wide;
+        let apart = !ty.nullable || options.profile.edition().struct_validity;
         match &ty.shape {
             Shape::Struct(fields) if apart => {
                 let zoned = zoned && !ty.nullable;
                 let fields = fields.iter().map(|(_, ty)| Column::new(ty, (zoned, false), options)).collect();
                 let bits = Logical::new(Shape::Bool, false);
                 let valid = ty.nullable.then(|| Box::new(Leaf::new(&bits, (false, false), options)));
-                Column::Struct { rows: 0, valid, fields }
+                Column::Struct { rows: 0, valid, fields, zone_rows: options.zone_rows }
             }
             _ => Column::Leaf(Box::new(Leaf::new(ty, (zoned, known), options))),
         }
@@ -48,18 +50,18 @@ impl Column {
     /// Returns the number of rows that the next call of [`push`](Self::push) takes at most: those that the zone has not
     /// yet.
     pub fn left(&self) -> usize {
-        let rows = match self {
-            Column::Struct { rows, .. } => *rows,
-            Column::Leaf(leaf) => leaf.rows,
+        let (rows, zone) = match self {
+            Column::Struct { rows, zone_rows, .. } => (*rows, u64::from(*zone_rows)),
+            Column::Leaf(leaf) => (leaf.rows, u64::from(leaf.how.zone_rows)),
         };
-        ZONE.saturating_sub(saturated(rows.checked_rem(ZONE as u64).unwrap_or(0)))
+        saturated(zone.saturating_sub(rows.checked_rem(zone).unwrap_or(0)))
     }
 
     /// Adds rows, and writes those that make a chunk.
     pub fn push<S: Sink>(&mut self, rows: Rows, to: &mut Container<S>) -> Done<(), S> {
         match self {
             Column::Leaf(leaf) => leaf.push(rows, to),
-            Column::Struct { rows: count, valid, fields } => {
+            Column::Struct { rows: count, valid, fields, .. } => {
                 let Rows { len, valid: present, data } = rows;
                 *count = count.saturating_add(len as u64);
                 if let Some(leaf) = valid {
@@ -76,7 +78,7 @@ impl Column {
     pub fn finish<S: Sink>(self, to: &mut Container<S>) -> Done<(Layout, Statistics), S> {
         match self {
             Column::Leaf(leaf) => leaf.finish(to),
-            Column::Struct { rows, valid, fields } => {
+            Column::Struct { rows, valid, fields, .. } => {
                 let mut children = Vec::new();
                 if let Some(leaf) = valid {
                     children.push(leaf.finish(to)?.0);
@@ -121,7 +123,7 @@ impl Leaf {
             rows: 0,
             pending: Rows::new(ty),
             chunk: Rows::new(ty),
-            zones: zoned.then(|| Zones::new(ty)),
+            zones: zoned.then(|| Zones::new(ty, options.zone_rows)),
             statistics: known.then(Statistics::default),
             parts: Vec::new(),
             dictionary: if options.dictionaries { Try::Unknown } else { Try::No },
@@ -132,7 +134,7 @@ impl Leaf {
     fn push<S: Sink>(&mut self, rows: Rows, to: &mut Container<S>) -> Done<(), S> {
         self.rows = self.rows.saturating_add(rows.len as u64);
         self.pending.append(rows);
-        if self.rows.is_multiple_of(ZONE as u64) || self.pending.size() >= self.how.block() {
+        if self.rows.is_multiple_of(self.how.zone_rows.into()) || self.pending.size() >= self.how.block() {
             self.block(to)?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::distinct::Distinct;
 use super::dtype::{Logical, Shape};
 use super::encode::encode;
 use super::file::{Container, Layout};
-use super::integers::{self, Choice};
+use super::integers;
 use super::rows::{Data, Numbers, Rows};
 use crate::bytes::{Sink, WriteError, low16};
 use crate::column::Prim;
@@ -60,7 +60,7 @@ impl Dictionary {
         let without = encode(rows, ty, how);
         // Chunks with dictionaries of their own would repeat its values.
         let pays = without.encoding == Encoding::Dict || {
-            let with = integers::unsigned(&codes, Choice::ALL).0.size();
+            let with = integers::unsigned(&codes, how.allowed()).0.size();
             with.saturating_add(encode(&trial.values, ty, how).size()) < without.size()
         };
         pays.then(|| Dictionary::empty(ty))
@@ -100,15 +100,15 @@ impl Dictionary {
     ) -> Result<(), WriteError<S::Error>> {
         self.add(rows);
         if (self.codes.len() as u64).saturating_mul(2) >= how.chunk_size {
-            self.write(to)?;
+            self.write(how, to)?;
         }
         Ok(())
     }
 
-    fn write<S: Sink>(&mut self, to: &mut Container<S>) -> Result<(), WriteError<S::Error>> {
+    fn write<S: Sink>(&mut self, how: &WriteOptions, to: &mut Container<S>) -> Result<(), WriteError<S::Error>> {
         let codes = core::mem::take(&mut self.codes);
         let rows = codes.len() as u64;
-        self.parts.push(to.flat(&integers::encode(&Numbers::U16(codes), None, Choice::ALL), rows)?);
+        self.parts.push(to.flat(&integers::encode(&Numbers::U16(codes), None, how.allowed()), rows)?);
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Dictionary {
         to: &mut Container<S>,
     ) -> Result<Layout, WriteError<S::Error>> {
         if !self.codes.is_empty() {
-            self.write(to)?;
+            self.write(how, to)?;
         }
         let values = to.flat(&encode(&self.values, &self.ty, how), self.values.len as u64)?;
         let mut message = Writer::default();

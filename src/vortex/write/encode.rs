@@ -4,32 +4,40 @@ use alloc::vec::Vec;
 
 use super::array::Array;
 use super::dtype::{Logical, Shape};
-use super::integers::{self, Choice};
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use super::word::Narrow;
-use super::{WriteOptions, floats, scalar, texts};
+use super::{Encodings, WriteOptions, floats, integers, scalar, texts};
 use crate::column::{Prim, Unit};
 use crate::vortex::encodings::{
-    constant, date_time_parts, decimal, decimal_byte_parts, list, plain, structure, var_bin, wrapped,
+    constant, date_time_parts, decimal, decimal_byte_parts, list, plain, structure, var_bin, var_bin_view, wrapped,
 };
-use crate::vortex::raw::Calendar;
+use crate::vortex::raw::{Calendar, Encoding};
 
 /// Encodes rows of type `ty`.
 pub(in crate::vortex) fn encode(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
     let Some(extension) = &ty.extension else { return stored(rows, ty, how) };
     let whole = wrapped::write::extension(stored(rows, ty, how));
-    if extension.id != Calendar::Timestamp || rows.nulls() == rows.len {
+    let allowed = how.allowed();
+    let is_cut = extension.id == Calendar::Timestamp && allowed.has(Encoding::DateTimeParts);
+    if !is_cut || rows.nulls() == rows.len {
         return whole;
     }
-    match parts(rows, extension.unit) {
-        Some(parts) if parts.size() < whole.size() => parts,
-        _ => whole,
+    whole.or_smaller(parts(rows, extension.unit, how))
+}
+
+/// Returns an array of the same scalar in every row that has a value; `None` if only some have one, and a constant with
+/// missing rows is not allowed.
+pub(super) fn constant(scalar: Vec<u8>, valid: Option<&Bitmap>, allowed: Encodings) -> Option<Array> {
+    let array = constant::write::constant(scalar);
+    match plain::write::validity(valid) {
+        None => Some(array),
+        Some(valid) => allowed.has(Encoding::Masked).then(|| wrapped::write::masked(array, valid)),
     }
 }
 
 /// Encodes rows of a storage type.
 fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
-    let valid = rows.valid.as_ref();
+    let (valid, allowed) = (rows.valid.as_ref(), how.allowed());
     let present = || plain::write::validity(valid);
     if matches!(rows.data, Data::Null) {
         return plain::write::null();
@@ -39,22 +47,22 @@ fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
     }
     match &rows.data {
         Data::Null => plain::write::null(),
-        Data::Bool(values) => booleans(values, valid),
+        Data::Bool(values) => booleans(values, valid, allowed),
         Data::Numbers(numbers) => match ty.shape {
-            Shape::Decimal { .. } => decimals(numbers, valid),
+            Shape::Decimal { .. } => decimals(numbers, valid, how),
             _ if matches!(numbers, Numbers::F16(_) | Numbers::F32(_) | Numbers::F64(_)) => {
-                floats::encode(numbers, valid)
+                floats::encode(numbers, valid, how)
             }
-            _ => integers::encode(numbers, valid, Choice::ALL),
+            _ => integers::encode(numbers, valid, allowed),
         },
         Data::Texts(all) => texts::encode(all, valid, ty.shape == Shape::Utf8, how),
         Data::List(ends, items) => match (&ty.shape, ty.entry()) {
             (_, Some(entry)) => {
-                let view = list_view(encode(items, &entry, how), items.len, ends, present());
+                let view = list_view((encode(items, &entry, how), items.len), ends, present(), allowed);
                 wrapped::write::map(view)
             }
             (Shape::List(item), _) => {
-                let offsets = offsets(ends);
+                let offsets = offsets(ends, allowed);
                 list::write::list(encode(items, item, how), items.len, offsets, present())
             }
             _ => plain::write::null(),
@@ -73,33 +81,49 @@ fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
     }
 }
 
-fn booleans(values: &Bitmap, valid: Option<&Bitmap>) -> Array {
-    let present = plain::write::validity(valid);
+fn booleans(values: &Bitmap, valid: Option<&Bitmap>, allowed: Encodings) -> Array {
     let is = |bit: bool| values.iter().enumerate().all(|(i, value)| value == bit || valid.is_some_and(|v| !v.get(i)));
     for bit in [false, true] {
-        if values.len > 0 && is(bit) {
-            return wrapped::write::masked(constant::write::boolean(bit), present);
+        if values.len > 0
+            && is(bit)
+            && let Some(constant) = constant(scalar::boolean(bit), valid, allowed)
+        {
+            return constant;
         }
     }
-    plain::write::bits(values, present)
+    plain::write::bits(values, plain::write::validity(valid))
 }
 
 /// Encodes offsets: 0, and the end of each item.
-pub(super) fn offsets(ends: &[u64]) -> (Array, Prim) {
+pub(super) fn offsets(ends: &[u64], allowed: Encodings) -> (Array, Prim) {
     let all: Vec<u64> = core::iter::once(0).chain(ends.iter().copied()).collect();
-    integers::unsigned(&all, Choice { sparse: false, ..Choice::ALL })
+    integers::unsigned(&all, allowed.without(Encoding::Sparse))
 }
 
-fn list_view(items: Array, len: usize, ends: &[u64], valid: Option<Array>) -> Array {
+fn list_view((items, len): (Array, usize), ends: &[u64], valid: Option<Array>, allowed: Encodings) -> Array {
     let starts: Vec<u64> = core::iter::once(0).chain(ends.iter().copied()).take(ends.len()).collect();
     let sizes: Vec<u64> = starts.iter().zip(ends).map(|(start, end)| end.saturating_sub(*start)).collect();
-    let starts = integers::unsigned(&starts, Choice { sparse: false, ..Choice::ALL });
-    list::write::list_view(items, len, starts, integers::unsigned(&sizes, Choice::ALL), valid)
+    let starts = integers::unsigned(&starts, allowed.without(Encoding::Sparse));
+    list::write::list_view(items, len, starts, integers::unsigned(&sizes, allowed), valid)
 }
 
 /// Encodes decimals as integers if all have at most 64 bits.
-fn decimals(numbers: &Numbers, valid: Option<&Bitmap>) -> Array {
-    let narrow: Option<Vec<i64>> = match numbers {
+fn decimals(numbers: &Numbers, valid: Option<&Bitmap>, how: &WriteOptions) -> Array {
+    let allowed = how.allowed();
+    let parts = match allowed.has(Encoding::DecimalByteParts) {
+        true if how.profile.edition().narrow_decimals => integers_of(numbers).map(|values| Narrow::signed(&values)),
+        true => stored_integers(numbers),
+        false => None,
+    };
+    match parts {
+        Some((parts, prim)) => decimal_byte_parts::write::parts((integers::encode(&parts, valid, allowed), prim)),
+        None => decimal::write::decimal(numbers, plain::write::validity(valid)),
+    }
+}
+
+/// Returns the integers of decimals if all have at most 64 bits.
+fn integers_of(numbers: &Numbers) -> Option<Vec<i64>> {
+    match numbers {
         Numbers::I8(values) => Some(values.iter().map(|value| i64::from(*value)).collect()),
         Numbers::I16(values) => Some(values.iter().map(|value| i64::from(*value)).collect()),
         Numbers::I32(values) => Some(values.iter().map(|value| i64::from(*value)).collect()),
@@ -107,14 +131,19 @@ fn decimals(numbers: &Numbers, valid: Option<&Bitmap>) -> Array {
         Numbers::I128(values) => values.iter().map(|value| i64::try_from(*value).ok()).collect(),
         Numbers::I256(values) => values.iter().map(low).collect(),
         _ => None,
-    };
-    match narrow {
-        Some(values) => {
-            let (numbers, prim) = Narrow::signed(&values);
-            decimal_byte_parts::write::parts((integers::encode(&numbers, valid, Choice::ALL), prim))
-        }
-        None => decimal::write::decimal(numbers, plain::write::validity(valid)),
     }
+}
+
+/// Returns decimals whose digits need at most 64 bits, in the width that the digits need.
+fn stored_integers(numbers: &Numbers) -> Option<(Numbers, Prim)> {
+    let prim = match numbers {
+        Numbers::I8(_) => Prim::I8,
+        Numbers::I16(_) => Prim::I16,
+        Numbers::I32(_) => Prim::I32,
+        Numbers::I64(_) => Prim::I64,
+        _ => return None,
+    };
+    Some((numbers.clone(), prim))
 }
 
 /// Returns a number of 256 bits if it has at most 64.
@@ -126,7 +155,7 @@ fn low(words: &[u64; 4]) -> Option<i64> {
 }
 
 /// Encodes timestamps as days, seconds and fractions.
-fn parts(rows: &Rows, unit: Unit) -> Option<Array> {
+fn parts(rows: &Rows, unit: Unit, how: &WriteOptions) -> Option<Array> {
     let Data::Numbers(Numbers::I64(values)) = &rows.data else { return None };
     let second: i64 = match unit {
         Unit::Second => 1,
@@ -143,6 +172,9 @@ fn parts(rows: &Rows, unit: Unit) -> Option<Array> {
         if rows.has(i) {
             last = *value;
         }
+        if last < 0 && !how.profile.edition().negative_parts {
+            return None;
+        }
         let (days, rest) = (last.checked_div(day)?, last.checked_rem(day)?);
         let parts = [days, rest.checked_div(second)?, rest.checked_rem(second)?];
         all.iter_mut().zip(parts).for_each(|(to, part)| to.push(part));
@@ -150,13 +182,26 @@ fn parts(rows: &Rows, unit: Unit) -> Option<Array> {
     let [days, seconds, fractions] = all;
     let encoded = |values: &[i64], valid| {
         let (numbers, prim) = Narrow::signed(values);
-        (integers::encode(&numbers, valid, Choice::ALL), prim)
+        (integers::encode(&numbers, valid, how.allowed()), prim)
     };
     let days = encoded(&days, rows.valid.as_ref());
     Some(date_time_parts::write::parts([days, encoded(&seconds, None), encoded(&fractions, None)]))
 }
 
-/// Encodes texts in one buffer with their offsets.
-pub(super) fn plain_texts(all: &Texts, valid: Option<&Bitmap>) -> Array {
-    var_bin::write::texts(all.bytes.clone(), offsets(&all.ends), plain::write::validity(valid))
+/// Encodes texts in one buffer with their offsets, or a few short ones as views.
+pub(super) fn plain_texts(all: &Texts, valid: Option<&Bitmap>, allowed: Encodings) -> Array {
+    let validity = || plain::write::validity(valid);
+    let joined = var_bin::write::texts(all.bytes.clone(), offsets(&all.ends, allowed), validity());
+    if !allowed.has(Encoding::VarBinView) || all.ends.len() > FEW {
+        return joined;
+    }
+    match var_bin_view::write::views(all.iter(), validity()) {
+        Some(views) if views.size() < joined.size().saturating_add(OFFSETS) => views,
+        _ => joined,
+    }
 }
+
+/// Number of texts that may be views, of 16 bytes each.
+const FEW: usize = 16;
+/// Size in bytes of the node of the offsets, which views do not have.
+const OFFSETS: u64 = 60;

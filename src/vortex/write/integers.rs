@@ -5,118 +5,144 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::array::Array;
+use super::encode::constant;
 use super::rows::{Bitmap, Numbers};
-use super::scalar;
 use super::word::{Narrow, Word, bits, extended, signed};
+use super::{Encodings, compact, scalar};
 use crate::column::Prim;
 use crate::encoding::fastlanes::{self, Width};
 use crate::vortex::encodings::patches::write::Patches;
 use crate::vortex::encodings::{
-    bit_packed, constant, frame_of_reference, plain, run_end, sequence, sparse, wrapped, zigzag,
+    bit_packed, constant, frame_of_reference, plain, rle, run_end, sequence, sparse, zigzag,
 };
-
-/// Which encodings may be chosen. Those inside another one are fewer, so that the work is bounded.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::vortex) struct Choice {
-    pub runs: bool,
-    pub sparse: bool,
-}
-
-impl Choice {
-    pub const ALL: Choice = Choice { runs: true, sparse: true };
-    pub const LEAF: Choice = Choice { runs: false, sparse: false };
-}
+use crate::vortex::raw::Encoding;
 
 /// Encodes integers. `valid`: as in [`Rows`](super::rows::Rows), with at least one row that has a value.
-pub(in crate::vortex) fn encode(numbers: &Numbers, valid: Option<&Bitmap>, choice: Choice) -> Array {
-    match numbers {
-        Numbers::I8(v) => words::<u8>(bytemuck::must_cast_slice(v), Prim::I8, valid, choice),
-        Numbers::I16(v) => words::<u16>(bytemuck::must_cast_slice(v), Prim::I16, valid, choice),
-        Numbers::I32(v) => words::<u32>(bytemuck::must_cast_slice(v), Prim::I32, valid, choice),
-        Numbers::I64(v) => words::<u64>(bytemuck::must_cast_slice(v), Prim::I64, valid, choice),
-        Numbers::U8(v) => words(v, Prim::U8, valid, choice),
-        Numbers::U16(v) => words(v, Prim::U16, valid, choice),
-        Numbers::U32(v) => words(v, Prim::U32, valid, choice),
-        Numbers::U64(v) => words(v, Prim::U64, valid, choice),
+pub(in crate::vortex) fn encode(numbers: &Numbers, valid: Option<&Bitmap>, allowed: Encodings) -> Array {
+    let light = match numbers {
+        Numbers::I8(v) => words::<u8>(bytemuck::must_cast_slice(v), Prim::I8, valid, allowed),
+        Numbers::I16(v) => words::<u16>(bytemuck::must_cast_slice(v), Prim::I16, valid, allowed),
+        Numbers::I32(v) => words::<u32>(bytemuck::must_cast_slice(v), Prim::I32, valid, allowed),
+        Numbers::I64(v) => words::<u64>(bytemuck::must_cast_slice(v), Prim::I64, valid, allowed),
+        Numbers::U8(v) => words(v, Prim::U8, valid, allowed),
+        Numbers::U16(v) => words(v, Prim::U16, valid, allowed),
+        Numbers::U32(v) => words(v, Prim::U32, valid, allowed),
+        Numbers::U64(v) => words(v, Prim::U64, valid, allowed),
         _ => plain::write::primitive(numbers, plain::write::validity(valid)),
-    }
+    };
+    compact::or_numbers(light, numbers, valid, allowed)
 }
 
 /// Encodes unsigned numbers in the narrowest type.
-pub(in crate::vortex) fn unsigned(values: &[u64], choice: Choice) -> (Array, Prim) {
+pub(in crate::vortex) fn unsigned(values: &[u64], allowed: Encodings) -> (Array, Prim) {
     let (numbers, prim) = Narrow::unsigned(values);
-    (encode(&numbers, None, choice), prim)
+    (encode(&numbers, None, allowed), prim)
 }
 
-/// A way to store integers, with an estimate of its size in bytes.
+/// A way to store integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+enum Way<T> {
     Plain,
-    Packed,
-    ZigZag,
+    /// Differences from a reference, in a number of bits.
+    Packed(T, u32),
+    /// Numbers with their sign in the lowest bit, in a number of bits.
+    ZigZag(u32),
     Runs,
-    Sparse,
+    BlockRuns,
+    /// Rows that differ from a value.
+    Sparse(T),
 }
 
 /// Bytes that an array of its own takes beside its buffers.
 const NODE: u64 = 40;
 
-fn words<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, choice: Choice) -> Array {
+fn words<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, allowed: Encodings) -> Array {
     let values = &*without_gaps(values, valid);
-    let Some(facts) = Facts::of(values, signed(prim)) else {
-        return plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid));
-    };
+    let plain = || plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid));
+    let Some(facts) = Facts::of(values, signed(prim)) else { return plain() };
     let value = |bits: T| scalar::integer(prim, extended(bits.wide(), T::BITS, signed(prim)));
-    if facts.least == facts.most {
-        return wrapped::write::masked(constant::write::constant(value(facts.least)), plain::write::validity(valid));
+    if facts.least == facts.most
+        && let Some(constant) = constant(value(facts.least), valid, allowed)
+    {
+        return constant;
     }
     if valid.is_none()
+        && allowed.has(Encoding::Sequence)
         && let Some(step) = progression(values, signed(prim))
         // Old releases read the step as a number of the type of the rows.
         && (step >= 0 || signed(prim))
     {
         return sequence::write::sequence(&value(values.first().copied().unwrap_or_default()), step);
     }
+    match smallest(values, (prim, &facts), valid, allowed) {
+        Way::Plain => plain(),
+        Way::Packed(reference, width) => pack(values, (prim, reference), width, valid),
+        Way::ZigZag(width) => {
+            zigzag::write::zigzag(pack(&folded(values), (unsigned_of(prim), T::default()), width, valid))
+        }
+        Way::Runs => runs(values, prim, valid, allowed.leaf()),
+        Way::BlockRuns => block_runs(values, prim, valid, allowed.leaf()),
+        Way::Sparse(fill) => {
+            let (at, others): (Vec<u64>, Vec<T>) =
+                values.iter().enumerate().filter(|(_, v)| **v != fill).map(|(i, v)| (i as u64, *v)).unzip();
+            let others = encode(&Narrow::of_bits(prim, &others), None, allowed.leaf());
+            match Patches::new(&at, others) {
+                Some(patches) => sparse::write::sparse(value(fill), patches),
+                None => constant::write::constant(value(fill)),
+            }
+        }
+    }
+}
+
+/// Returns the allowed way that takes the fewest bytes, by estimates.
+fn smallest<T: Word>(
+    values: &[T],
+    (prim, facts): (Prim, &Facts<T>),
+    valid: Option<&Bitmap>,
+    allowed: Encodings,
+) -> Way<T> {
     let rows = values.len() as u64;
     let range = bits(facts.most.minus(facts.least).wide());
-    let packed = width_of(values, facts.least);
-    let own = u64::from(T::BITS / 8);
-    let mut ways =
-        Vec::from([(Way::Plain, rows.saturating_mul(own)), (Way::Packed, packed.bytes.saturating_add(NODE))]);
+    let is_negative = signed(prim) && negative(facts.least);
+    let mut best = (Way::Plain, rows.saturating_mul(u64::from(T::BITS / 8)));
+    let mut offer = |way, size: u64| {
+        if size < best.1 {
+            best = (way, size);
+        }
+    };
+    if allowed.has(Encoding::BitPacked) && (allowed.has(Encoding::For) || !is_negative) {
+        let reference = if allowed.has(Encoding::For) { facts.least } else { T::default() };
+        let packed = width_of(values, reference);
+        offer(Way::Packed(reference, packed.width), packed.bytes.saturating_add(NODE));
+    }
     // For numbers around 0 with outliers on both sides.
-    let folded = if signed(prim) && negative(facts.least) { folded(values) } else { Vec::new() };
-    let folded_width = width_of(&folded, T::default());
-    if !folded.is_empty() {
-        ways.push((Way::ZigZag, folded_width.bytes.saturating_add(NODE)));
+    if is_negative && allowed.has(Encoding::BitPacked) && allowed.has(Encoding::ZigZag) {
+        let packed = width_of(&folded(values), T::default());
+        offer(Way::ZigZag(packed.width), packed.bytes.saturating_add(NODE));
     }
     // Rows, or places of rows, and values.
     let pairs = |count: u64| {
         let each = u64::from(bits(rows)).saturating_add(range.into());
         blocks(count).saturating_mul(each).saturating_mul(128).saturating_add(NODE.saturating_mul(3))
     };
-    if choice.runs && facts.runs.saturating_mul(4) <= rows {
-        ways.push((Way::Runs, pairs(facts.runs)));
+    if allowed.has(Encoding::RunEnd) && facts.runs.saturating_mul(4) <= rows {
+        offer(Way::Runs, pairs(facts.runs));
     }
-    let common = if choice.sparse && valid.is_none() { most_common(values) } else { None };
-    ways.extend(common.map(|(_, others)| (Way::Sparse, pairs(others))));
-    let way = ways.iter().min_by_key(|(_, size)| *size).map_or(Way::Plain, |(way, _)| *way);
-    match (way, common) {
-        (Way::Runs, _) => runs(values, prim, valid),
-        (Way::Sparse, Some((fill, _))) => {
-            let (at, others): (Vec<u64>, Vec<T>) =
-                values.iter().enumerate().filter(|(_, v)| **v != fill).map(|(i, v)| (i as u64, *v)).unzip();
-            let others = words(&others, prim, None, Choice::LEAF);
-            match Patches::new(&at, others) {
-                Some(patches) => sparse::write::sparse(value(fill), patches),
-                None => constant::write::constant(value(fill)),
-            }
-        }
-        (Way::ZigZag, _) => {
-            zigzag::write::zigzag(pack(&folded, (unsigned_of(prim), T::default()), folded_width.width, valid))
-        }
-        (Way::Packed, _) => pack(values, (prim, facts.least), packed.width, valid),
-        _ => plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid)),
+    if allowed.has(Encoding::Rle) && facts.runs.saturating_mul(4) <= rows {
+        // The number of a run in its block, and the values.
+        let most = values.chunks(fastlanes::BLOCK).map(|block| changes(block)).max().unwrap_or(0);
+        let numbers = blocks(rows).saturating_mul(u64::from(bits(most))).saturating_mul(128);
+        let runs = facts.runs.saturating_add(blocks(rows));
+        let stored = blocks(runs).saturating_mul(range.into()).saturating_mul(128);
+        offer(Way::BlockRuns, numbers.saturating_add(stored).saturating_add(NODE.saturating_mul(4)));
     }
+    if allowed.has(Encoding::Sparse)
+        && valid.is_none()
+        && let Some((fill, others)) = most_common(values)
+    {
+        offer(Way::Sparse(fill), pairs(others));
+    }
+    best.0
 }
 
 const fn blocks(rows: u64) -> u64 {
@@ -150,19 +176,20 @@ impl<T: Word> Facts<T> {
         // With its sign bit inverted, a signed number has the order of an unsigned one.
         let flip = if signed { 1u64 << T::BITS.saturating_sub(1) } else { 0 };
         let key = |value: T| T::of(value.wide() ^ flip);
-        let (mut least, mut most, mut changes) = (key(first), key(first), 0u64);
-        for pair in values.windows(2) {
-            if let [before, value] = pair {
-                changes = changes.wrapping_add(u64::from(before != value));
-            }
-        }
+        let (mut least, mut most) = (key(first), key(first));
         for value in values {
             let key = key(*value);
             least = least.min(key);
             most = most.max(key);
         }
-        Some(Facts { least: key(least), most: key(most), runs: changes.wrapping_add(1) })
+        Some(Facts { least: key(least), most: key(most), runs: changes(values).wrapping_add(1) })
     }
+}
+
+/// Returns how many values differ from the one before.
+fn changes<T: Word>(values: &[T]) -> u64 {
+    let pairs = values.iter().zip(values.get(1..).unwrap_or_default());
+    pairs.fold(0, |count, (before, value)| count.wrapping_add(u64::from(before != value)))
 }
 
 /// Returns the step if each value is the one before it plus the same number, without overflow.
@@ -201,7 +228,7 @@ fn most_common<T: Word>(values: &[T]) -> Option<(T, u64)> {
 }
 
 /// Encodes the ends of runs and their values.
-fn runs<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>) -> Array {
+fn runs<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, inner: Encodings) -> Array {
     let (mut ends, mut kept, mut there) = (Vec::new(), Vec::new(), Bitmap::default());
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
     for (i, value) in values.iter().enumerate() {
@@ -213,9 +240,32 @@ fn runs<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>) -> Array {
             there.push(is_valid(i));
         }
     }
-    let inner = Choice::LEAF;
     let some = valid.is_some().then_some(&there);
-    run_end::write::runs(ends.len(), unsigned(&ends, inner), words(&kept, prim, some, inner))
+    let values = encode(&Narrow::of_bits(prim, &kept), some, inner);
+    run_end::write::runs(ends.len(), unsigned(&ends, inner), values)
+}
+
+/// Encodes the run of each row in its block of 1,024 rows, and the values of the runs.
+fn block_runs<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, inner: Encodings) -> Array {
+    let mut numbers = vec![0; values.len().next_multiple_of(fastlanes::BLOCK)];
+    let (mut kept, mut starts) = (Vec::<T>::new(), Vec::new());
+    fastlanes::number_runs(values, &mut numbers, |i| {
+        if i.is_multiple_of(fastlanes::BLOCK) {
+            starts.push(kept.len() as u64);
+        }
+        kept.extend(values.get(i));
+    });
+    // The rows after the last one may have any validity.
+    let valid = valid.map(|valid| {
+        let mut padded = valid.clone();
+        padded.append(&Bitmap::filled(numbers.len().saturating_sub(values.len()), true));
+        padded
+    });
+    let wide: Vec<u64> = numbers.iter().map(|number| u64::from(*number)).collect();
+    let (narrow, indices_prim) = Narrow::unsigned(&wide);
+    let indices = (encode(&narrow, valid.as_ref(), inner), indices_prim);
+    let values = encode(&Narrow::of_bits(prim, &kept), None, inner);
+    rle::write::runs((values, kept.len()), (indices, numbers.len()), (unsigned(&starts, inner), starts.len()))
 }
 
 fn negative<T: Word>(value: T) -> bool {

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert) |
 //! | [`Writer`] | columns in memory, or of any part, batch by batch |
-//! | [`WriteOptions`] | the size of chunks, dictionaries and statistics |
+//! | [`WriteOptions`] | the size of chunks and zones, dictionaries, statistics and encodings |
+//! | [`Encodings`] | the encodings from which the writer chooses |
 //! | [`Profile`] | the releases of the original that open the file |
 //!
 //! A column is stored in chunks of about a megabyte of values. Each chunk is encoded on its own, in the way that takes the
@@ -16,10 +17,12 @@ mod array;
 mod bounds;
 mod build;
 mod column;
+mod compact;
 mod dictionary;
 mod distinct;
 mod dtype;
 mod encode;
+mod encodings;
 mod file;
 mod floats;
 mod gather;
@@ -28,6 +31,8 @@ mod integers;
 mod rows;
 pub(super) mod scalar;
 mod statistics;
+#[cfg(test)]
+mod tests;
 mod texts;
 mod word;
 mod writer;
@@ -35,12 +40,15 @@ mod zones;
 
 pub(super) use array::Array;
 pub use build::Builder;
+pub use encodings::Encodings;
 pub(super) use rows::{Bitmap, Numbers};
 pub(super) use word::Narrow;
 pub use writer::Writer;
 
 use crate::column::{Type, Unit};
+use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
+use crate::vortex::raw::Encoding;
 
 /// Returns whether the format has a type for columns of `ty`, apart from their children.
 ///
@@ -67,14 +75,19 @@ pub const fn holds(ty: Type) -> bool {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct WriteOptions {
-    /// Size in bytes of the values of a chunk in memory, at most 1 GiB. A chunk has whole blocks of 8,192 rows, at least
-    /// one. A block ends before, with its chunk, when its rows take 16 MiB and `chunk_size`.
+    /// Size in bytes of the values of a chunk in memory, at most 1 GiB. A chunk has whole blocks of
+    /// [`zone_rows`](Self::zone_rows) rows, at least one. A block ends before, with its chunk, when its rows take 16 MiB and
+    /// `chunk_size`.
     pub chunk_size: u64,
+    /// Number of rows that share bounds and counts: a multiple of 1,024, at most 2^20.
+    pub zone_rows: u32,
     /// Whether a column may have a dictionary over all of its chunks.
     pub dictionaries: bool,
     /// Whether bounds and counts are stored: for each column of the file, and, unless the profile forbids it, for every
-    /// 8,192 rows of it.
+    /// [`zone_rows`](Self::zone_rows) rows of it.
     pub statistics: bool,
+    /// The encodings to choose from; the profile may exclude some of them.
+    pub encodings: Encodings,
     /// The releases of the original that open the file.
     pub profile: Profile,
     /// Budgets: `max_depth` and `max_nodes` for the types of all columns, `max_decoded` for the bytes in memory of a row or
@@ -103,18 +116,57 @@ pub enum Profile {
 }
 
 impl WriteOptions {
-    /// Chunks of a megabyte, with dictionaries and statistics, for releases since 0.84.
+    /// Chunks of a megabyte, zones of 8,192 rows, with dictionaries and statistics, for releases since 0.84.
     pub const DEFAULT: WriteOptions = WriteOptions {
         chunk_size: 1 << 20,
+        zone_rows: 8192,
         dictionaries: true,
         statistics: true,
+        encodings: Encodings::DEFAULT,
         profile: Profile::Edition2026,
         limits: Limits::DEFAULT,
     };
 
-    /// Returns whether bounds and counts are stored for every 8,192 rows.
+    /// Checks the options, as [`Builder::new`] does.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] with the option and its value: a chunk of more than 1 GiB, another number of rows per zone than
+    /// described there, or encodings that lack one of [`Encodings::BASIC`]. [`Kind::Unsupported`] for an encoding that
+    /// this build cannot write: `need` is its place in [`Encoding::ALL`].
+    ///
+    /// ```
+    /// use pilaster::vortex::write::WriteOptions;
+    ///
+    /// let e = WriteOptions { zone_rows: 1000, ..WriteOptions::DEFAULT }.check().unwrap_err();
+    /// assert_eq!(e.to_string(), "vortex option zone_rows at offset 0: invalid value 1000 (0x3e8)");
+    /// ```
+    pub fn check(&self) -> Result<()> {
+        const BLOCK: u32 = 1024;
+        let invalid = |what, value| Err(Error::needing(Kind::Invalid, what, 0, value));
+        if self.chunk_size > 1 << 30 {
+            return invalid(What::VORTEX_CHUNK_SIZE, self.chunk_size);
+        }
+        if !self.zone_rows.is_multiple_of(BLOCK) || !(BLOCK..=1 << 20).contains(&self.zone_rows) {
+            return invalid(What::VORTEX_ZONE_ROWS, self.zone_rows.into());
+        }
+        let place = |encoding| Encoding::ALL.iter().position(|one| *one == encoding).unwrap_or(0) as u64;
+        if let Some(left_out) = Encodings::BASIC.iter().find(|one| !self.encodings.has(*one)) {
+            return invalid(What::VORTEX_ENCODINGS, place(left_out));
+        }
+        match self.encodings.unwritten() {
+            Some(encoding) => Err(Error::needing(Kind::Unsupported, What::VORTEX_ENCODINGS, 0, place(encoding))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether bounds and counts are stored for the rows of each zone.
     fn zones(&self) -> bool {
-        self.statistics && self.profile == Profile::Edition2026
+        self.statistics && self.profile.edition().zones
+    }
+
+    /// Returns the encodings that may be chosen.
+    pub(in crate::vortex) fn allowed(&self) -> Encodings {
+        self.encodings.common(self.profile.edition().encodings)
     }
 
     /// Returns the size in bytes in memory from which blocks make a chunk. A segment has at most 4 GiB.

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::column::Prim;
 use crate::meta::proto::write::Writer;
 use crate::vortex::raw::field::scalar as field;
+use crate::vortex::write::Profile;
 
 pub(in crate::vortex) fn null() -> Vec<u8> {
     Writer::default().uint(field::NULL, 0).finish()
@@ -30,8 +31,10 @@ pub(in crate::vortex) fn integer(prim: Prim, bits: u64) -> Vec<u8> {
     }
 }
 
-pub(in crate::vortex) fn half(bits: u16) -> Vec<u8> {
-    Writer::default().uint(field::F16, bits.into()).finish()
+/// A half float: its bits, as an unsigned integer for old releases.
+pub(in crate::vortex) fn half(bits: u16, profile: Profile) -> Vec<u8> {
+    let field = if profile.edition().half_scalars { field::F16 } else { field::UINT };
+    Writer::default().uint(field, bits.into()).finish()
 }
 
 pub(in crate::vortex) fn single(value: f32) -> Vec<u8> {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::bounds::{self, Extremes};
 use super::dtype::{Logical, Shape};
 use super::rows::{Data, Rows};
-use super::scalar;
+use super::{Profile, scalar};
 use crate::generated::vortex as flat;
 use crate::meta::flat::write::{Field, Place, Writer};
 
@@ -40,7 +40,7 @@ impl Statistics {
     }
 
     /// Writes the table about the column.
-    pub fn put(&self, ty: &Logical, to: &mut Writer) -> Place {
+    pub fn put(&self, ty: &Logical, profile: Profile, to: &mut Writer) -> Place {
         let mut fields = Vec::new();
         let is_text = ty.shape == Shape::Utf8;
         let cut = |bound: Vec<u8>| if is_text { scalar::text(&bound) } else { scalar::bytes(&bound) };
@@ -55,7 +55,7 @@ impl Statistics {
                 (Some((cut(low.to_vec()), low == least)), high.map(|high| (cut(high), exact)))
             }
             Some(bounds) => {
-                let exact = |row| bounds.scalar(row, ty).map(|scalar| (scalar, true));
+                let exact = |row| bounds.scalar(row, ty, profile).map(|scalar| (scalar, true));
                 (exact(0), exact(1))
             }
         };

@@ -4,29 +4,31 @@ use alloc::vec::Vec;
 
 use super::array::Array;
 use super::distinct::{Codes, codes};
-use super::encode::plain_texts;
-use super::integers::{self, Choice};
+use super::encode::{constant, plain_texts};
 use super::rows::{Bitmap, Numbers, Texts};
 use super::word::bits;
-use super::{Profile, WriteOptions, scalar};
+use super::{Encodings, WriteOptions, compact, integers, scalar};
 use crate::column::Prim;
 use crate::encoding::{fsst, onpair, texts};
 use crate::hash::xxh64;
-use crate::vortex::encodings::{self, constant, dict, plain, wrapped};
+use crate::vortex::encodings::{self, dict, plain};
+use crate::vortex::raw::Encoding;
 
 /// Encodes texts. At least one row has a value.
 pub(in crate::vortex) fn encode(all: &Texts, valid: Option<&Bitmap>, is_text: bool, how: &WriteOptions) -> Array {
-    let present = plain::write::validity(valid);
+    let allowed = how.allowed();
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
     let mut each = all.iter().enumerate().filter(|(i, _)| is_valid(*i)).map(|(_, text)| text);
     if let Some(first) = each.next()
         && each.all(|text| text == first)
+        && let scalar = if is_text { scalar::text(first) } else { scalar::bytes(first) }
+        && let Some(constant) = constant(scalar, valid, allowed)
     {
-        let scalar = if is_text { scalar::text(first) } else { scalar::bytes(first) };
-        return wrapped::write::masked(constant::write::constant(scalar), present);
+        return constant;
     }
     let ways = dictionary(all, valid, how).into_iter().chain(packed(all, valid, how));
-    ways.fold(plain_texts(all, valid), |best, way| if way.size() < best.size() { way } else { best })
+    let light = ways.fold(plain_texts(all, valid, allowed), Array::or_smaller);
+    compact::or_texts(light, all, valid, allowed)
 }
 
 /// Encodes texts as codes of symbols (FSST), or as codes of tokens (OnPair), if a sample is smaller.
@@ -36,9 +38,15 @@ fn packed(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option<Arr
     if texts.total() < SMALL {
         return None;
     }
+    let allowed = how.allowed();
+    let has_tokens = allowed.has(Encoding::OnPair);
+    if !allowed.has(Encoding::Fsst) {
+        let tokens = || onpair::Dictionary::train(&texts, TOKEN_BITS);
+        return has_tokens.then(|| as_tokens(all, &texts, &tokens(), valid, allowed));
+    }
     let symbols = fsst::Table::train(&texts);
-    if how.profile == Profile::Wide {
-        return Some(as_symbols(all, &texts, &symbols, valid));
+    if !has_tokens {
+        return Some(as_symbols(all, &texts, &symbols, valid, how));
     }
     let tokens = onpair::Dictionary::train(&texts, TOKEN_BITS);
     // Both encode the first texts, and the smaller one all.
@@ -57,9 +65,9 @@ fn packed(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option<Arr
     let dictionary = (tokens.bytes().len() as u64).saturating_add(tokens_len);
     let by_tokens = (codes.len() as u64).saturating_mul(width).div_ceil(8).saturating_add(share(dictionary));
     if by_tokens < bytes.len() as u64 {
-        Some(as_tokens(all, &texts, &tokens, valid))
+        Some(as_tokens(all, &texts, &tokens, valid, allowed))
     } else {
-        Some(as_symbols(all, &texts, &symbols, valid))
+        Some(as_symbols(all, &texts, &symbols, valid, how))
     }
 }
 
@@ -75,40 +83,63 @@ fn offsets_of(all: &Texts) -> Option<Vec<u32>> {
     core::iter::once(&0).chain(&all.ends).map(|end| u32::try_from(*end).ok()).collect()
 }
 
-fn lengths(all: &Texts) -> (Array, Prim) {
+fn lengths(all: &Texts, allowed: Encodings) -> (Array, Prim) {
     let lengths: Vec<u64> = all.iter().map(|text| text.len() as u64).collect();
-    integers::unsigned(&lengths, Choice::ALL)
+    integers::unsigned(&lengths, allowed)
 }
 
 /// Encodes offsets: 0, and the end of each item.
-fn offsets(ends: &[u32]) -> (Array, Prim) {
+fn offsets(ends: &[u32], allowed: Encodings) -> (Array, Prim) {
     let all: Vec<u64> = ends.iter().map(|end| u64::from(*end)).collect();
-    super::encode::offsets(&all)
+    super::encode::offsets(&all, allowed)
 }
 
-fn as_symbols(all: &Texts, texts: &texts::Texts<'_>, table: &fsst::Table, valid: Option<&Bitmap>) -> Array {
+fn as_symbols(
+    all: &Texts,
+    texts: &texts::Texts<'_>,
+    table: &fsst::Table,
+    valid: Option<&Bitmap>,
+    how: &WriteOptions,
+) -> Array {
     let (mut codes, mut ends) = (Vec::new(), Vec::new());
     table.encode(texts, &mut codes, &mut ends);
-    encodings::fsst::write::symbols(table, codes, lengths(all), offsets(&ends), plain::write::validity(valid))
+    let allowed = how.allowed();
+    let (lengths, offsets) = (lengths(all, allowed), offsets(&ends, allowed));
+    let parts = encodings::fsst::write::Parts { codes, lengths, offsets, valid: plain::write::validity(valid) };
+    if how.profile.edition().fsst_codes {
+        encodings::fsst::write::symbols(table, parts)
+    } else {
+        encodings::fsst::write::old_symbols(table, parts)
+    }
 }
 
-fn as_tokens(all: &Texts, texts: &texts::Texts<'_>, table: &onpair::Dictionary, valid: Option<&Bitmap>) -> Array {
+fn as_tokens(
+    all: &Texts,
+    texts: &texts::Texts<'_>,
+    table: &onpair::Dictionary,
+    valid: Option<&Bitmap>,
+    allowed: Encodings,
+) -> Array {
     let (mut codes, mut ends) = (Vec::new(), Vec::new());
     table.encode(texts, &mut codes, &mut ends);
     let tokens: Vec<u64> = table.offsets().iter().map(|offset| u64::from(*offset)).collect();
     let codes_len = codes.len() as u64;
     let parts = encodings::onpair::write::Parts {
-        tokens: integers::unsigned(&tokens, Choice::LEAF),
-        codes: (integers::encode(&Numbers::U16(codes), None, Choice::LEAF), Prim::U16),
+        tokens: integers::unsigned(&tokens, allowed.leaf()),
+        codes: (integers::encode(&Numbers::U16(codes), None, allowed.leaf()), Prim::U16),
         codes_len,
-        offsets: offsets(&ends),
-        lengths: lengths(all),
+        offsets: offsets(&ends, allowed),
+        lengths: lengths(all, allowed),
     };
     encodings::onpair::write::tokens(table, parts, plain::write::validity(valid))
 }
 
 /// Encodes distinct texts and codes, if at most half of the texts are distinct.
 fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option<Array> {
+    let allowed = how.allowed();
+    if !allowed.has(Encoding::Dict) {
+        return None;
+    }
     let len = all.ends.len();
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
     let hash = |i: usize| xxh64(0, all.get(i));
@@ -119,8 +150,7 @@ fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option
         distinct.push(&[]);
         Bitmap::all_but_last(distinct.ends.len())
     });
-    let plain = plain_texts(&distinct, present.as_ref());
-    let values =
-        packed(&distinct, present.as_ref(), how).filter(|packed| packed.size() < plain.size()).unwrap_or(plain);
-    Some(dict::write::dictionary(integers::unsigned(&codes, Choice::LEAF), distinct.ends.len(), values))
+    let plain = plain_texts(&distinct, present.as_ref(), allowed);
+    let values = plain.or_smaller(packed(&distinct, present.as_ref(), how));
+    Some(dict::write::dictionary(integers::unsigned(&codes, allowed.leaf()), distinct.ends.len(), values))
 }

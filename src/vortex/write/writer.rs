@@ -83,7 +83,7 @@ impl<S: Sink> Writer<S> {
     /// Starts a file with the columns of `schema`: their names and types. Its rows are not written.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if the format has no type for a column: [`holds`](super::holds); [`Kind::Limit`] if the types
+    /// Errors of [`WriteOptions::check`]; [`Kind::WrongType`] if the format has no type for a column: [`holds`](super::holds); [`Kind::Limit`] if the types
     /// exceed [`WriteOptions::limits`]; errors of `schema`; errors of the sink.
     pub fn new<P: Part>(sink: S, schema: P, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
         let mut file = Writer::start(sink, options)?;
@@ -95,6 +95,7 @@ impl<S: Sink> Writer<S> {
 
     /// Starts a file without columns.
     pub(super) fn start(sink: S, options: &WriteOptions) -> Done<Self, S> {
+        options.check()?;
         let (file, fuel) = (Container::new(sink)?, Fuel::new(&options.limits));
         let (gather, columns) = (Gather::default(), Vec::new());
         Ok(Writer { file, options: *options, fuel, gather, columns, rows: 0, broken: false })
@@ -186,7 +187,7 @@ impl<S: Sink> Writer<S> {
                 return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, known).into());
             }
             let (layout, facts): (Layout, Statistics) = column.finish(&mut file)?;
-            statistics.push(facts.put(&ty, &mut to));
+            statistics.push(facts.put(&ty, options.profile, &mut to));
             layouts.push(layout);
             fields.push((name, ty));
         }

@@ -6,18 +6,17 @@ use alloc::vec::Vec;
 use super::bounds::{self, MOST};
 use super::dtype::{Logical, Shape};
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
-use super::scalar;
 use super::statistics::Statistics;
+use super::{Profile, scalar};
 use crate::column::Prim;
 use crate::meta::proto::write::Writer;
-
-/// Number of rows in a zone.
-pub(super) const ZONE: usize = 8192;
 
 /// The zones of a column so far.
 #[derive(Debug)]
 pub(super) struct Zones {
     ty: Logical,
+    /// Number of rows in a zone.
+    zone_rows: u32,
     /// The current zone.
     open: Statistics,
     zones: usize,
@@ -48,11 +47,12 @@ fn kind(ty: &Logical) -> Kind {
 }
 
 impl Zones {
-    pub fn new(ty: &Logical) -> Self {
+    pub fn new(ty: &Logical, zone_rows: u32) -> Self {
         let empty = || Rows::new(ty);
         let (nans, nulls) = (Vec::new(), Vec::new());
         Zones {
             ty: ty.clone(),
+            zone_rows,
             open: Statistics::default(),
             zones: 0,
             most: empty(),
@@ -66,7 +66,7 @@ impl Zones {
     /// Adds the facts about the next rows, none of which is after the end of the current zone.
     pub fn add(&mut self, facts: &Statistics) {
         self.open.merge(facts);
-        if self.open.rows >= ZONE as u64 {
+        if self.open.rows >= u64::from(self.zone_rows) {
             self.close();
         }
     }
@@ -109,7 +109,7 @@ impl Zones {
             self.close();
         }
         let mut message = Writer::default();
-        message.uint(field::ZONE_LEN, ZONE as u64);
+        message.uint(field::ZONE_LEN, self.zone_rows.into());
         let mut spec = |id: &str, options: &[u8]| {
             let mut spec = Writer::default();
             spec.bytes(field::SPEC_ID, id.as_bytes());
@@ -199,7 +199,7 @@ impl Rows {
     }
 
     /// Returns the value of a row as a scalar, for types that have an order.
-    pub(super) fn scalar(&self, row: usize, ty: &Logical) -> Option<Vec<u8>> {
+    pub(super) fn scalar(&self, row: usize, ty: &Logical, profile: Profile) -> Option<Vec<u8>> {
         let signed = |value: i64| Some(scalar::signed(value));
         let is_decimal = matches!(ty.shape, Shape::Decimal { .. });
         match &self.data {
@@ -220,7 +220,7 @@ impl Rows {
                 Numbers::U16(values) => Some(scalar::unsigned((*values.get(row)?).into())),
                 Numbers::U32(values) => Some(scalar::unsigned((*values.get(row)?).into())),
                 Numbers::U64(values) => Some(scalar::unsigned(*values.get(row)?)),
-                Numbers::F16(values) => Some(scalar::half(*values.get(row)?)),
+                Numbers::F16(values) => Some(scalar::half(*values.get(row)?, profile)),
                 Numbers::F32(values) => Some(scalar::single(*values.get(row)?)),
                 Numbers::F64(values) => Some(scalar::double(*values.get(row)?)),
                 Numbers::I128(_) | Numbers::I256(_) => None,

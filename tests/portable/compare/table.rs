@@ -10,7 +10,7 @@ use pilaster::column::{Column, FromColumn, Memory, Part, Prim, Table, Type, Valu
 use pilaster::error::Kind;
 use serde_json::Value as Json;
 
-pub use self::type_name::type_name;
+pub use self::type_name::{Budget, type_name};
 use super::expect::{as_expected, equal, hex, text, values};
 use crate::harness::walk::{ROOMS, batches};
 
@@ -119,7 +119,11 @@ fn of_part<P: Part>(
     for ((leaf, expected), got) in leaves.iter().zip(expected).zip(&mut got.leaves) {
         // A byte string may be text in the expectation.
         let texts = expected["type"] == "string";
-        equal("type", &expected["type"], &type_name(leaf, format, texts).map_err(text)?.into())?;
+        equal(
+            "type",
+            &expected["type"],
+            &type_name(leaf, (format, texts), &mut Budget::default()).map_err(text)?.into(),
+        )?;
         // With tolerance any column of Jay may have missing rows; instants of bcolz have NaT; rows of Filo may all have
         // values where the original allows for missing ones.
         let nullable = column.nullable();

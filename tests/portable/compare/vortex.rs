@@ -7,7 +7,7 @@ use pilaster::limits::Limits;
 use pilaster::vortex::{Column, DType, File};
 
 use super::expect::{as_expected, equal, nested, text, values};
-use super::table::{table, type_name};
+use super::table::{Budget, table, type_name};
 use crate::common::Golden;
 
 /// Nodes that finding one row may visit, each counted once and again for every 256 of its rows that are read:
@@ -72,7 +72,11 @@ fn file(golden: &Golden, file: &File<'_>, small: &File<'_>) -> Result<(), String
         if golden.is("vortex") {
             equal("name", &expected["name"], &part.name(k).map_err(text)?.into())?;
         }
-        equal("type", &expected["type"], &type_name(&column, "vortex", false).map_err(text)?.into())?;
+        equal(
+            "type",
+            &expected["type"],
+            &type_name(&column, ("vortex", false), &mut Budget::default()).map_err(text)?.into(),
+        )?;
         equal("nullable", &expected["nullable"], &column.nullable().into())?;
         // `table` reads it in less memory.
         let all = values(&column, 0..column.rows(), 4 << 20, false).map_err(text)?;

@@ -1,0 +1,87 @@
+//! The encodings that make the smallest arrays: pco for numbers, zstd for texts. Both store valid rows only.
+
+#[cfg(feature = "zstd-encode")]
+use alloc::vec::Vec;
+
+use super::Encodings;
+use super::array::Array;
+use super::rows::{Bitmap, Numbers, Texts};
+use crate::vortex::raw::Encoding;
+
+/// Number of values in a page of pco or a frame of zstd, which is decoded from its start.
+#[cfg(any(feature = "pco-encode", feature = "zstd-encode"))]
+const PAGE: usize = 8192;
+
+/// Size in bytes of arrays that are left as they are.
+const SMALL: u64 = 64;
+
+/// Returns an array of numbers, or the numbers by pco if that is allowed and smaller.
+pub(super) fn or_numbers(light: Array, all: &Numbers, valid: Option<&Bitmap>, allowed: Encodings) -> Array {
+    let is_tried = allowed.has(Encoding::Pco) && light.size() > SMALL;
+    light.or_smaller(is_tried.then(|| numbers(all, valid)).flatten())
+}
+
+/// Returns an array of texts, or the texts by zstd if that is allowed and smaller.
+pub(super) fn or_texts(light: Array, all: &Texts, valid: Option<&Bitmap>, allowed: Encodings) -> Array {
+    let is_tried = allowed.has(Encoding::Zstd) && light.size() > SMALL;
+    light.or_smaller(is_tried.then(|| texts(all, valid)).flatten())
+}
+
+/// Encodes numbers of 16 to 64 bits by pco.
+#[cfg(feature = "pco-encode")]
+fn numbers(all: &Numbers, valid: Option<&Bitmap>) -> Option<Array> {
+    use crate::encoding::pco::encode;
+    use crate::vortex::encodings::{pco, plain};
+
+    macro_rules! encoded {
+        ($($name:ident)*) => {
+            match all {
+                $(Numbers::$name(values) => encode::numbers(&present(values, valid), PAGE),)*
+                Numbers::F16(values) => encode::halves(&present(values, valid), PAGE),
+                Numbers::I8(_) | Numbers::U8(_) | Numbers::I128(_) | Numbers::I256(_) => None,
+            }
+        };
+    }
+    let encoded = encoded!(I16 I32 I64 U16 U32 U64 F32 F64)?;
+    Some(pco::write::chunk(encoded, plain::write::validity(valid)))
+}
+
+#[cfg(not(feature = "pco-encode"))]
+fn numbers(_: &Numbers, _: Option<&Bitmap>) -> Option<Array> {
+    None
+}
+
+/// Encodes texts by zstd, each after its length.
+#[cfg(feature = "zstd-encode")]
+fn texts(all: &Texts, valid: Option<&Bitmap>) -> Option<Array> {
+    use crate::codec::zstd;
+    use crate::vortex::encodings::plain;
+    use crate::vortex::encodings::zstd::write::{Frame, frames};
+
+    let rows: Vec<&[u8]> = all.iter().collect();
+    let rows = present(&rows, valid);
+    let mut done = Vec::new();
+    for page in rows.chunks(PAGE) {
+        let mut bytes = Vec::new();
+        for text in page {
+            bytes.extend_from_slice(&u32::try_from(text.len()).ok()?.to_le_bytes());
+            bytes.extend_from_slice(text);
+        }
+        done.push(Frame { bytes: zstd::sized_frame(&bytes), size: bytes.len() as u64, values: page.len() as u64 });
+    }
+    Some(frames(done, plain::write::validity(valid)))
+}
+
+#[cfg(not(feature = "zstd-encode"))]
+fn texts(_: &Texts, _: Option<&Bitmap>) -> Option<Array> {
+    None
+}
+
+/// Returns the values of rows that have one.
+#[cfg(any(feature = "pco-encode", feature = "zstd-encode"))]
+fn present<'v, T: Copy>(values: &'v [T], valid: Option<&Bitmap>) -> alloc::borrow::Cow<'v, [T]> {
+    match valid {
+        None => values.into(),
+        Some(valid) => values.iter().zip(valid.iter()).filter(|(_, there)| *there).map(|(value, _)| *value).collect(),
+    }
+}
