@@ -40,7 +40,8 @@ pub struct Bytes {
     pub bytes: Vec<u8>,
 }
 
-/// Encodes numbers in pages of at most `page` numbers, at least 1. Returns `None` for more than 2^24 numbers.
+/// Encodes numbers in pages of at most `page` numbers, at least 1. Returns `None` for no numbers, or more
+/// than 2^24.
 #[must_use]
 pub fn numbers<T: pco::data_types::Number>(all: &[T], page: usize) -> Option<Encoded> {
     let config = ChunkConfig::default().with_paging_spec(PagingSpec::EqualPagesUpTo(page.max(1)));

@@ -255,7 +255,7 @@ fn chunks_in_pages_return() {
             assert_eq!(read(&Written { header, meta, pages }, number), Ok(expected), "{number:?} in pages of {page}");
         }
     }
-    for shape in shapes().into_iter().filter(|shape| ALL || shape.len() < 100) {
+    for shape in shapes().into_iter().filter(|shape| !shape.is_empty() && (ALL || shape.len() < 100)) {
         macro_rules! check {
             ($($ty:ty, $make:ident, $bits:ty);*) => {$(
                 let numbers: Vec<$ty> = shape.iter().map(|n| *n as $ty).collect();

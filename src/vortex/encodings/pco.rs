@@ -165,23 +165,32 @@ fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
 /// Writes numbers by pco.
 #[cfg(feature = "pco-encode")]
 pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
     use super::{chunk, field, page};
     use crate::encoding::pco::encode::Encoded;
     use crate::meta::proto::write::Writer;
     use crate::vortex::raw::Encoding;
     use crate::vortex::write::Array;
 
-    /// The values of valid rows, in one chunk.
-    pub fn chunk(encoded: Encoded, valid: Option<Array>) -> Array {
-        let Encoded { header, meta, pages } = encoded;
-        let mut all = Writer::default();
-        let mut array = Array::new(Encoding::Pco).buffer(meta, 1);
-        for page in pages {
-            all.bytes(chunk::PAGES, &Writer::default().some(page::VALUES_LEN, page.numbers as u64).finish());
-            array = array.buffer(page.bytes, 1);
-        }
+    /// The values of valid rows, in chunks.
+    pub fn chunks(chunks: Vec<Encoded>, valid: Option<Array>) -> Array {
         let mut message = Writer::default();
-        message.bytes(field::HEADER, &header).bytes(field::CHUNKS, &all.finish());
+        let (mut array, mut all) = (Array::new(Encoding::Pco), Vec::new());
+        for (k, Encoded { header, meta, pages }) in chunks.into_iter().enumerate() {
+            // The same for all chunks.
+            if k == 0 {
+                message.bytes(field::HEADER, &header);
+            }
+            let mut of = Writer::default();
+            for page in &pages {
+                of.bytes(chunk::PAGES, &Writer::default().some(page::VALUES_LEN, page.numbers as u64).finish());
+            }
+            message.bytes(field::CHUNKS, &of.finish());
+            array = array.buffer(meta, 1);
+            all.extend(pages);
+        }
+        let array = all.into_iter().fold(array, |array, page| array.buffer(page.bytes, 1));
         array.message(&mut message).child(valid)
     }
 }

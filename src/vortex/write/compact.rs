@@ -1,6 +1,6 @@
 //! The encodings that make the smallest arrays: pco for numbers, zstd for texts. Both store valid rows only.
 
-#[cfg(feature = "zstd-encode")]
+#[cfg(any(feature = "pco-encode", feature = "zstd-encode"))]
 use alloc::vec::Vec;
 
 use super::Encodings;
@@ -11,6 +11,10 @@ use crate::vortex::raw::Encoding;
 /// Number of values in a page of pco or a frame of zstd, which is decoded from its start.
 #[cfg(any(feature = "pco-encode", feature = "zstd-encode"))]
 const PAGE: usize = 8192;
+
+/// Number of values in a chunk of pco, the maximum that the original reads.
+#[cfg(feature = "pco-encode")]
+const CHUNK: usize = 1 << 18;
 
 /// Size in bytes of arrays that are left as they are.
 const SMALL: u64 = 64;
@@ -36,14 +40,18 @@ fn numbers(all: &Numbers, valid: Option<&Bitmap>) -> Option<Array> {
     macro_rules! encoded {
         ($($name:ident)*) => {
             match all {
-                $(Numbers::$name(values) => encode::numbers(&present(values, valid), PAGE),)*
-                Numbers::F16(values) => encode::halves(&present(values, valid), PAGE),
+                $(Numbers::$name(values) => {
+                    present(values, valid).chunks(CHUNK).map(|chunk| encode::numbers(chunk, PAGE)).collect()
+                })*
+                Numbers::F16(values) => {
+                    present(values, valid).chunks(CHUNK).map(|chunk| encode::halves(chunk, PAGE)).collect()
+                }
                 Numbers::I8(_) | Numbers::U8(_) | Numbers::I128(_) | Numbers::I256(_) => None,
             }
         };
     }
-    let encoded = encoded!(I16 I32 I64 U16 U32 U64 F32 F64)?;
-    Some(pco::write::chunk(encoded, plain::write::validity(valid)))
+    let chunks: Option<Vec<_>> = encoded!(I16 I32 I64 U16 U32 U64 F32 F64);
+    Some(pco::write::chunks(chunks?, plain::write::validity(valid)))
 }
 
 #[cfg(not(feature = "pco-encode"))]
