@@ -3,7 +3,13 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The codes of values, by hash. The values are the caller's.
+use crate::bytes::saturated;
+
+/// Maximum number of slots that are looked at for a hash. Hashes that are spread need two or three.
+const PROBES: usize = 64;
+
+/// The codes of values, by hash. The values are the caller's. The hash must be mixed best in its highest bits, as a product
+/// is.
 #[derive(Debug)]
 pub(in crate::vortex) struct Distinct {
     /// The hash and the code of a value, and 1 added to the code; 0 marks a free slot.
@@ -19,18 +25,21 @@ impl Distinct {
     }
 
     /// Returns the code of a value with this hash, for which `is_same` is true of its code. A new value gets the next
-    /// code. `None` if there are too many values.
+    /// code, and so does a known one if the hashes of very many values collide: then the work stays bounded, and a value
+    /// has two codes. `None` if there are too many values.
     pub fn code(&mut self, hash: u64, is_same: impl Fn(u32) -> bool) -> Option<u32> {
         if (self.len as usize).saturating_mul(2) >= self.slots.len() {
             self.grow();
         }
-        let mask = self.slots.len().wrapping_sub(1);
-        let mut at = place(hash) & mask;
-        loop {
+        let mut free = None;
+        for at in places(hash, self.slots.len()) {
             match self.slots.get(at)? {
-                (_, 0) => break,
+                (_, 0) => {
+                    free = Some(at);
+                    break;
+                }
                 (known, code) if *known == hash && is_same(code.wrapping_sub(1)) => return Some(code.wrapping_sub(1)),
-                _ => at = at.wrapping_add(1) & mask,
+                _ => {}
             }
         }
         if self.len >= self.most {
@@ -38,29 +47,29 @@ impl Distinct {
         }
         let code = self.len;
         self.len = code.wrapping_add(1);
-        *self.slots.get_mut(at)? = (hash, self.len);
+        if let Some(slot) = free.and_then(|at| self.slots.get_mut(at)) {
+            *slot = (hash, self.len);
+        }
         Some(code)
     }
 
     fn grow(&mut self) {
         let len = self.slots.len().saturating_mul(2);
-        let mask = len.wrapping_sub(1);
         let old = core::mem::replace(&mut self.slots, vec![(0, 0); len]);
         for (hash, code) in old.into_iter().filter(|(_, code)| *code > 0) {
-            let mut at = place(hash) & mask;
-            while self.slots.get(at).is_some_and(|(_, code)| *code > 0) {
-                at = at.wrapping_add(1) & mask;
-            }
-            if let Some(slot) = self.slots.get_mut(at) {
+            let free = places(hash, len).find(|at| self.slots.get(*at).is_some_and(|(_, code)| *code == 0));
+            if let Some(slot) = free.and_then(|at| self.slots.get_mut(at)) {
                 *slot = (hash, code);
             }
         }
     }
 }
 
-/// Returns the upper half of a hash, which is mixed best.
-const fn place(hash: u64) -> usize {
-    (hash >> 32) as usize
+/// Returns the slots for a hash in a table of `len` slots, a power of two from 2 on: the first by the highest bits.
+fn places(hash: u64, len: usize) -> impl Iterator<Item = usize> {
+    let mask = len.wrapping_sub(1);
+    let first = saturated(hash >> 64u32.saturating_sub(len.trailing_zeros()).min(63));
+    (0..PROBES).map(move |i| first.wrapping_add(i) & mask)
 }
 
 /// The codes of rows, and the row that each code stands for.
@@ -99,4 +108,53 @@ pub(in crate::vortex) fn codes(
     let null = all.first.len() as u64;
     all.codes.iter_mut().filter(|code| **code == u64::MAX).for_each(|code| *code = null);
     Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Odd multiplier of the callers.
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// Codes of hashes, each of which is its own value, and the slots that were looked at for each.
+    fn probes(hashes: &[u64]) -> (Codes, f64) {
+        let found = codes(hashes.len(), hashes.len(), |_| true, |i| hashes[i], |a, b| hashes[a] == hashes[b]).unwrap();
+        let mut table = Distinct::new(hashes.len());
+        let mut count = 0u32;
+        for hash in hashes {
+            let slots = places(*hash, table.slots.len().max((table.len as usize + 1).next_power_of_two() * 2));
+            count += slots.take_while(|at| table.slots.get(*at).is_some_and(|(_, code)| *code > 0)).count() as u32 + 1;
+            table.code(*hash, |code| found.first.get(code as usize).is_some_and(|row| hashes[*row] == *hash));
+        }
+        (found, f64::from(count) / hashes.len() as f64)
+    }
+
+    #[test]
+    fn strides_of_every_kind_need_few_probes() {
+        const LEN: u64 = 20_000;
+        let floats: [fn(u64) -> u64; 3] =
+            [|i| (i as f64).to_bits(), |i| (i as f64 / 100.0).to_bits(), |i| u64::from((i as f32).to_bits())];
+        let strides = (0..48).map(|shift| (0..LEN).map(|i| i << shift).collect::<Vec<u64>>());
+        let odd = [3, 1000, 4096 * 3, 0x0101_0101, 1_000_000_007].map(|step| (0..LEN).map(|i| i * step).collect());
+        let floats = floats.map(|of| (0..LEN).map(of).collect());
+        for (k, values) in strides.chain(odd).chain(floats).enumerate() {
+            let hashes: Vec<u64> = values.iter().map(|value| value.wrapping_mul(ODD)).collect();
+            let (found, each) = probes(&hashes);
+            assert!(each < 5.0, "pattern {k}: {each}");
+            assert!(found.codes.iter().copied().eq(0..LEN), "pattern {k}");
+        }
+    }
+
+    #[test]
+    fn hashes_that_collide_take_bounded_work() {
+        // Twice the same values, all with the same highest bits.
+        let hashes: Vec<u64> = (0..5000).chain(0..5000).collect();
+        let (found, each) = probes(&hashes);
+        assert!(each <= PROBES as f64 + 1.0, "{each}");
+        // The codes name the values, though some have two.
+        let decoded = found.codes.iter().map(|code| hashes[found.first[*code as usize]]);
+        assert!(decoded.eq(hashes.iter().copied()));
+        assert!((5000..10_000).contains(&found.first.len()), "{}", found.first.len());
+    }
 }
