@@ -10,8 +10,8 @@ use pilaster::column::{
 };
 use pilaster::error::{Kind, What};
 use pilaster::limits::Limits;
-use pilaster::vortex::File;
-use pilaster::vortex::write::{Builder, Profile, WriteOptions, Writer};
+use pilaster::vortex::write::{Builder, Encodings, Profile, WriteOptions, Writer};
+use pilaster::vortex::{Encoding, File};
 
 type Named<'d> = (&'d str, Borrowed<'d>);
 type Done = Result<Vec<u8>, WriteError<core::convert::Infallible>>;
@@ -430,6 +430,34 @@ fn missing_lists_of_any_size_are_bounded() {
     verify(&bytes);
     let invalid = (Kind::Invalid, What::CHILD, 1, 4);
     assert_eq!(refusal(written(&[("a", pair(&bad))], &OPTIONS)), invalid);
+}
+
+#[test]
+fn dictionaries_have_a_limit_whatever_the_zones_are() {
+    // Each value several times, and more values than one dictionary may have.
+    let numbers: Vec<i64> = (0..400_000).map(|i| i / 2000 * 4001 + i % 400).map(|i| i * 0x0123_4567_8901).collect();
+    for zone_rows in [1024, 1 << 20] {
+        let bytes = written(&[("n", longs(&numbers))], &WriteOptions { zone_rows, ..OPTIONS }).unwrap();
+        verify(&bytes);
+        assert!(bytes.windows(11).any(|id| id == b"vortex.dict"));
+        let read = File::open(&bytes).unwrap().table().unwrap().to_vec::<i64>("n").unwrap();
+        assert!(read == numbers, "zones of {zone_rows} rows");
+    }
+}
+
+#[test]
+fn changes_of_validity_end_runs() {
+    // Few runs of values, but every second row is missing: runs of rows are no way to store them.
+    const ROWS: usize = 8192;
+    let numbers: Vec<i64> = (0..ROWS as i64).map(|i| i / 512 * 77).collect();
+    let valid = bits(&[0b0101_0101; ROWS / 8], ROWS);
+    let encodings = Encodings::DEFAULT.without(Encoding::Rle);
+    let options = WriteOptions { dictionaries: false, encodings, ..OPTIONS };
+    let all = written(&[("n", longs(&numbers))], &options).unwrap();
+    let half = written(&[("n", longs(&numbers).with_validity(valid))], &options).unwrap();
+    verify(&half);
+    let has = |bytes: &[u8], id: &[u8]| bytes.windows(id.len()).any(|found| found == id);
+    assert!(has(&all, b"vortex.runend") && !has(&half, b"vortex.runend"));
 }
 
 #[test]

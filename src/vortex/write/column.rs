@@ -157,11 +157,7 @@ impl Leaf {
                 Dictionary::new(&rows, &self.ty, &self.how).map_or(Try::No, |new| Try::Yes(Box::new(new)));
         }
         if let Try::Yes(dictionary) = &mut self.dictionary {
-            if !dictionary.takes(&rows) {
-                let full = core::mem::replace(&mut **dictionary, Dictionary::empty(&self.ty));
-                self.parts.push(full.finish(&self.how, to)?);
-            }
-            return dictionary.push(&rows, &self.how, to);
+            return dictionary.push(&rows, &self.how, &mut self.parts, to);
         }
         self.chunk.append(rows);
         if self.chunk.size() >= self.how.chunk() {

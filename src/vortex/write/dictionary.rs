@@ -1,6 +1,7 @@
 //! A dictionary of a column: distinct values once, and codes in chunks.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::WriteOptions;
 use super::distinct::Distinct;
@@ -19,6 +20,9 @@ use crate::vortex::raw::{Encoding, LayoutId};
 
 /// Maximum number of values, one of which may be null.
 const MOST: usize = 65_535;
+
+/// Maximum number of rows that are added at once, and number of rows by which a dictionary is tried.
+const BLOCK: usize = 8192;
 
 /// Maximum size in bytes of the values in memory.
 const SIZE: u64 = 1 << 20;
@@ -51,8 +55,11 @@ impl Dictionary {
         if !(is_number || matches!(rows.data, Data::Texts(_))) || rows.nulls() == rows.len || ty.extension.is_some() {
             return None;
         }
+        if rows.len > BLOCK {
+            return Dictionary::new(&rows.slice(0..BLOCK), ty, how);
+        }
         let mut trial = Dictionary::empty(ty);
-        trial.add(rows);
+        trial.add(rows, 0..rows.len);
         if trial.values.len.saturating_mul(2) > rows.len {
             return None;
         }
@@ -66,15 +73,16 @@ impl Dictionary {
         pays.then(|| Dictionary::empty(ty))
     }
 
-    /// Returns whether there is room for the values of a block, were they all new.
-    pub fn takes(&self, rows: &Rows) -> bool {
-        self.values.len.saturating_add(rows.len) < MOST && self.values.size() < SIZE
+    /// Returns whether there is space for a number of values, were they all new.
+    fn takes(&self, rows: usize) -> bool {
+        self.values.len.saturating_add(rows) < MOST && self.values.size() < SIZE
     }
 
-    /// Adds the codes of rows for which there is room.
-    fn add(&mut self, rows: &Rows) {
+    /// Adds the codes of rows for which there is space.
+    fn add(&mut self, rows: &Rows, range: Range<usize>) {
+        self.rows = self.rows.saturating_add(range.len() as u64);
         let start = usize::from(self.ty.nullable);
-        for row in 0..rows.len {
+        for row in range {
             if !rows.has(row) {
                 self.codes.push(0);
                 continue;
@@ -88,17 +96,25 @@ impl Dictionary {
             }
             self.codes.push(low16(code));
         }
-        self.rows = self.rows.saturating_add(rows.len as u64);
     }
 
-    /// Adds rows for which there is room, and writes the codes that make a chunk.
+    /// Adds rows. A dictionary that is full becomes one of `parts`, and an empty one takes its place. Writes the codes that
+    /// make a chunk.
     pub fn push<S: Sink>(
         &mut self,
         rows: &Rows,
         how: &WriteOptions,
+        parts: &mut Vec<Layout>,
         to: &mut Container<S>,
     ) -> Result<(), WriteError<S::Error>> {
-        self.add(rows);
+        for first in (0..rows.len).step_by(BLOCK) {
+            let range = first..first.saturating_add(BLOCK).min(rows.len);
+            if !self.takes(range.len()) {
+                let empty = Dictionary::empty(&self.ty);
+                parts.push(core::mem::replace(self, empty).finish(how, to)?);
+            }
+            self.add(rows, range);
+        }
         if (self.codes.len() as u64).saturating_mul(2) >= how.chunk_size {
             self.write(how, to)?;
         }

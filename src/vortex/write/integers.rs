@@ -126,7 +126,10 @@ fn smallest<T: Word>(
         blocks(count).saturating_mul(each).saturating_mul(128).saturating_add(NODE.saturating_mul(3))
     };
     if allowed.has(Encoding::RunEnd) && facts.runs.saturating_mul(4) <= rows {
-        offer(Way::Runs, pairs(facts.runs));
+        let runs = run_count(values, facts, valid);
+        if runs.saturating_mul(4) <= rows {
+            offer(Way::Runs, pairs(runs));
+        }
     }
     if allowed.has(Encoding::Rle) && facts.runs.saturating_mul(4) <= rows {
         // The number of a run in its block, and the values.
@@ -225,6 +228,14 @@ fn most_common<T: Word>(values: &[T]) -> Option<(T, u64)> {
     }
     let others = values.iter().filter(|value| **value != candidate).count() as u64;
     (others.saturating_mul(10) <= values.len() as u64).then_some((candidate, others))
+}
+
+/// Returns the number of runs of rows with equal values and equal validity.
+fn run_count<T: Word>(values: &[T], facts: &Facts<T>, valid: Option<&Bitmap>) -> u64 {
+    let Some(valid) = valid else { return facts.runs };
+    let rows = || values.iter().zip(valid.iter());
+    let ends = rows().zip(rows().skip(1)).filter(|(row, next)| row != next);
+    (ends.count() as u64).wrapping_add(1)
 }
 
 /// Encodes the ends of runs and their values.
