@@ -12,6 +12,10 @@ use crate::vortex::raw::Encoding;
 #[cfg(any(feature = "pco-encode", feature = "zstd-encode"))]
 const PAGE: usize = 8192;
 
+/// Size in bytes from which texts make a frame, whatever their number is.
+#[cfg(feature = "zstd-encode")]
+const FRAME: usize = 1 << 20;
+
 /// Number of values in a chunk of pco, the maximum that the original reads.
 #[cfg(feature = "pco-encode")]
 const CHUNK: usize = 1 << 18;
@@ -66,16 +70,19 @@ fn texts(all: &Texts, valid: Option<&Bitmap>) -> Option<Array> {
     use crate::vortex::encodings::plain;
     use crate::vortex::encodings::zstd::write::{Frame, frames};
 
-    let rows: Vec<&[u8]> = all.iter().collect();
-    let rows = present(&rows, valid);
-    let mut done = Vec::new();
-    for page in rows.chunks(PAGE) {
-        let mut bytes = Vec::new();
-        for text in page {
-            bytes.extend_from_slice(&u32::try_from(text.len()).ok()?.to_le_bytes());
-            bytes.extend_from_slice(text);
+    let (mut done, mut bytes, mut values) = (Vec::new(), Vec::new(), 0usize);
+    let rows = all.iter().enumerate().filter(|(i, _)| valid.is_none_or(|valid| valid.get(*i)));
+    let mut rows = rows.map(|(_, text)| text).peekable();
+    while let Some(text) = rows.next() {
+        bytes.extend_from_slice(&u32::try_from(text.len()).ok()?.to_le_bytes());
+        bytes.extend_from_slice(text);
+        values = values.saturating_add(1);
+        if values == PAGE || bytes.len() >= FRAME || rows.peek().is_none() {
+            let (size, packed) = (bytes.len() as u64, zstd::sized_frame(&bytes));
+            done.push(Frame { bytes: packed, size, values: values as u64 });
+            bytes.clear();
+            values = 0;
         }
-        done.push(Frame { bytes: zstd::sized_frame(&bytes), size: bytes.len() as u64, values: page.len() as u64 });
     }
     Some(frames(done, plain::write::validity(valid)))
 }
@@ -86,7 +93,7 @@ fn texts(_: &Texts, _: Option<&Bitmap>) -> Option<Array> {
 }
 
 /// Returns the values of rows that have one.
-#[cfg(any(feature = "pco-encode", feature = "zstd-encode"))]
+#[cfg(feature = "pco-encode")]
 fn present<'v, T: Copy>(values: &'v [T], valid: Option<&Bitmap>) -> alloc::borrow::Cow<'v, [T]> {
     match valid {
         None => values.into(),

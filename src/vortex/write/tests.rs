@@ -34,7 +34,7 @@ fn file(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Vec<u8> {
 /// Verifies a file, and returns the ids of its arrays outside of zones.
 fn ids(bytes: &[u8]) -> BTreeSet<String> {
     let file = File::open(bytes).unwrap();
-    let mut memory = vec![0; 1 << 22];
+    let mut memory = vec![0; 1 << 24];
     file.verify(&mut crate::bytes::Scratch::new(&mut memory)).unwrap();
     let mut found = BTreeSet::new();
     let mut add = |node: &crate::vortex::Visit<'_>| {
@@ -171,6 +171,45 @@ fn the_smallest_encodings_are_chosen_only_if_asked_for() {
     let part = opened.part().unwrap();
     let read = part.named("v").unwrap().to_vec::<String>(0..2000).unwrap();
     assert!(read == lines);
+    // Long texts make frames of a megabyte.
+    let long: Vec<String> = (0..2000).map(|i| alloc::format!("{i}").repeat(500)).collect();
+    let (rows, ty) = texts(long.iter().map(|text| &text[..]));
+    let total: usize = long.iter().map(String::len).sum();
+    let bytes = file(&rows, &ty, &WriteOptions { chunk_size: 1 << 30, ..only(&[Encoding::Zstd]) });
+    assert_eq!(buffers(&bytes, "vortex.zstd"), total.div_ceil(1 << 20));
+}
+
+/// Verifies a file, and returns the number of buffers of its only array with an id.
+#[cfg(feature = "pco-encode")]
+fn buffers(bytes: &[u8], id: &str) -> usize {
+    assert!(ids(bytes).contains(id));
+    let mut found = None;
+    let mut count = |node: &crate::vortex::Visit<'_>| {
+        if node.is_array && !node.in_zones && node.id == id.as_bytes() {
+            assert_eq!(found.replace(node.buffers()?), None);
+        }
+        Ok(())
+    };
+    File::open(bytes).unwrap().visit(false, &mut count).unwrap();
+    found.unwrap()
+}
+
+/// The original reads chunks of at most 2^18 values.
+#[test]
+#[cfg(feature = "pco-encode")]
+fn many_values_are_several_chunks_of_pco() {
+    let mut sum = 0;
+    let values = (0..(1 << 18) + 9i64).map(|i| {
+        sum += mixed(i) % 50;
+        sum
+    });
+    let (rows, ty) = integers(values.collect(), false);
+    let how = WriteOptions { chunk_size: 1 << 30, ..only(&[Encoding::Pco]) };
+    let bytes = file(&rows, &ty, &how);
+    // Two chunks, and 33 pages of 8,192 values.
+    assert_eq!(buffers(&bytes, "vortex.pco"), 2 + 33);
+    let Data::Numbers(Numbers::I64(values)) = &rows.data else { unreachable!() };
+    assert!(read(&bytes, rows.len).into_iter().map(Option::unwrap).eq(values.iter().copied()));
 }
 
 /// The ids of the edition core2025.05.0.
