@@ -23,7 +23,8 @@ use crate::threads::Threads;
 Examples:
   pilaster convert trades.ds trades.jay
   pilaster convert --columns age --format-out filo people.jay ages.filo
-  pilaster convert --compress lz4 --order little old.ds new.ds")]
+  pilaster convert --compress lz4 --order little old.ds new.ds
+  pilaster convert --encodings compact trades.jay trades.vortex")]
 pub struct Convert {
     #[command(flatten)]
     pub source: Source,

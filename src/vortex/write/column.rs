@@ -160,7 +160,7 @@ impl Leaf {
             return dictionary.push(&rows, &self.how, &mut self.parts, to);
         }
         self.chunk.append(rows);
-        if self.chunk.size() >= self.how.chunk() {
+        if self.chunk.size() >= self.how.chunk_size {
             self.write(to)?;
         }
         Ok(())

@@ -10,8 +10,9 @@
 //!
 //! A column is stored in chunks of about a megabyte of values. Each chunk is encoded on its own, in the way that takes the
 //! fewest bytes: as a constant, packed bits in a frame of reference, runs, a sequence, sparse values, a dictionary, floats as
-//! integers (ALP) or in two parts (ALP-RD), texts as symbols (FSST) or tokens (OnPair), or as it is. A column whose
-//! first 8,192 rows are smaller with a dictionary has one over all of its chunks.
+//! integers (ALP) or in two parts (ALP-RD), texts as symbols (FSST) or tokens (OnPair), or as it is. If asked for
+//! ([`Encodings::COMPACT`]), also numbers by pco and texts by zstd. A column whose first rows are smaller with a dictionary
+//! has one over all of its chunks.
 
 mod array;
 mod bounds;
@@ -143,6 +144,7 @@ impl WriteOptions {
     pub fn check(&self) -> Result<()> {
         const BLOCK: u32 = 1024;
         let invalid = |what, value| Err(Error::needing(Kind::Invalid, what, 0, value));
+        // A segment has at most 4 GiB.
         if self.chunk_size > 1 << 30 {
             return invalid(What::VORTEX_CHUNK_SIZE, self.chunk_size);
         }
@@ -169,14 +171,9 @@ impl WriteOptions {
         self.encodings.common(self.profile.edition().encodings)
     }
 
-    /// Returns the size in bytes in memory from which blocks make a chunk. A segment has at most 4 GiB.
-    fn chunk(&self) -> u64 {
-        self.chunk_size.min(1 << 30)
-    }
-
-    /// Returns the size in bytes in memory from which rows make a block, even if they are fewer than 8,192.
+    /// Returns the size in bytes in memory from which rows make a block, even if they are fewer than a zone has.
     fn block(&self) -> u64 {
-        self.chunk().max(1 << 24).min(self.limits.max_decoded)
+        self.chunk_size.max(1 << 24).min(self.limits.max_decoded)
     }
 }
 
