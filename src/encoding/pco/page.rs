@@ -4,7 +4,7 @@ use super::delta::Undo;
 use super::stream::Stream;
 use super::table::{State, Tables};
 use super::{BATCH, Chunk, LOOKBACKS, MAX_NUMBERS, PRIMARY, VARIABLES};
-use crate::bytes::{Scratch, saturated};
+use crate::bytes::{Scratch, low16, low32, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// Number of states that alternate.
@@ -27,6 +27,8 @@ struct Variable<'s> {
     /// Empty if the chunk does not have this variable.
     table: &'s [State],
     bits: u32,
+    /// Number of bits of the widest offset.
+    widest: u32,
     state: [u32; TURNS],
     undo: Undo<'s>,
     /// Number of latents by which reading is ahead of the output.
@@ -40,35 +42,67 @@ impl Variable<'_> {
         left.saturating_sub(self.ahead).min(BATCH)
     }
 
-    /// Reads the next latents, as deltas: first their bins, then the offsets into the bins.
-    fn read(&mut self, count: usize, stream: &mut Stream<'_>) {
-        let mut offsets = [0u16; BATCH];
-        let mask = super::mask(self.bits);
-        if let [only] = self.table {
-            self.latents.fill(only.lower);
-            offsets.fill(only.offset);
+    /// Reads the next latents, as deltas: first the states that choose their bins, then the offsets into the bins.
+    fn read(&mut self, count: usize, from: &mut Stream<'_>) {
+        // A copy, so that the position stays in a register.
+        let mut stream = *from;
+        let (table, mask) = (self.table, super::mask(self.bits));
+        let latents = self.latents.get_mut(..count).unwrap_or_default();
+        let mut chosen = [0u16; BATCH];
+        if table.len() > 1 {
+            choose(table, &mut self.state, chosen.get_mut(..count).unwrap_or_default(), &mut stream);
+        }
+        let states = chosen.iter().map(|state| table.get(usize::from(*state)).copied().unwrap_or_default());
+        if self.widest > Stream::PEEK {
+            for (latent, state) in latents.iter_mut().zip(states) {
+                *latent = state.lower.wrapping_add(stream.take(state.offset)) & mask;
+            }
+        } else if self.widest > 0 {
+            for (latent, state) in latents.iter_mut().zip(states) {
+                *latent = state.lower.wrapping_add(stream.peek() & low_bits(state.offset)) & mask;
+                stream.skip(state.offset);
+            }
         } else {
-            let latents = self.latents.get_mut(..count).unwrap_or_default();
-            for (latents, offsets) in latents.chunks_mut(TURNS).zip(offsets.chunks_mut(TURNS)) {
-                // Four states take at most 14 bits each.
-                let (mut word, mut taken) = (stream.peek(), 0u32);
-                for ((latent, offset), at) in latents.iter_mut().zip(offsets).zip(&mut self.state) {
-                    // No state leads out of its table.
-                    let Some(state) = self.table.get(*at as usize) else { return };
-                    (*latent, *offset) = (state.lower, state.offset);
-                    let bits = u32::from(state.bits);
-                    let low = u32::try_from(word & super::mask(bits)).unwrap_or(0);
-                    *at = state.next.wrapping_add(low);
-                    word >>= bits & 63;
-                    taken = taken.wrapping_add(bits);
-                }
-                stream.skip(taken);
+            for (latent, state) in latents.iter_mut().zip(states) {
+                *latent = state.lower;
             }
         }
-        for (latent, offset) in self.latents.iter_mut().zip(offsets).take(count) {
-            *latent = latent.wrapping_add(stream.take(offset.into())) & mask;
-        }
+        *from = stream;
     }
+}
+
+/// Stores the states that choose the next bins.
+// Not inlined, so that all states are in registers: pages with offsets decode in 0.88 of the time.
+#[inline(never)]
+fn choose(table: &[State], states: &mut [u32; TURNS], chosen: &mut [u16], stream: &mut Stream<'_>) {
+    let (mut all, mut from) = (*states, *stream);
+    let (fours, rest) = chosen.as_chunks_mut::<TURNS>();
+    for four in fours {
+        turn(table, &mut all, four, &mut from);
+    }
+    turn(table, &mut all, rest, &mut from);
+    (*states, *stream) = (all, from);
+}
+
+/// Stores states, at most four, and moves them on.
+#[inline(always)]
+fn turn(table: &[State], states: &mut [u32; TURNS], chosen: &mut [u16], stream: &mut Stream<'_>) {
+    // Four states take at most 14 bits each.
+    let mut word = stream.peek();
+    for (to, at) in chosen.iter_mut().zip(states) {
+        // No state leads out of its table.
+        let Some(state) = table.get(*at as usize) else { return };
+        let (next, bits) = state.step();
+        *to = low16(*at as usize);
+        *at = next.wrapping_add(low32(word & low_bits(bits)));
+        word = word.wrapping_shr(bits);
+        stream.skip(bits);
+    }
+}
+
+/// Returns a mask of the lowest `bits` bits, at most 63.
+const fn low_bits(bits: u32) -> u64 {
+    !u64::MAX.wrapping_shl(bits)
 }
 
 impl<'c, 's> Page<'c, 's> {
@@ -108,7 +142,7 @@ impl<'c, 's> Page<'c, 's> {
             }
             variable.ahead = if k == LOOKBACKS { lead } else { delta.state_len() };
             variable.latents = s.take::<u64>(BATCH)?;
-            (variable.table, variable.bits) = (table, bins.bits);
+            (variable.table, variable.bits, variable.widest) = (table, bins.bits, bins.widest);
         }
         page.aligned()?;
         if numbers == 0 {

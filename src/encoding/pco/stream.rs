@@ -12,6 +12,9 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
+    /// Minimum number of bits that [`peek`](Self::peek) returns.
+    pub(super) const PEEK: u32 = 57;
+
     pub(super) const fn new(bytes: &'a [u8]) -> Self {
         Stream { bytes, at: 0 }
     }
@@ -26,7 +29,7 @@ impl<'a> Stream<'a> {
         self.bytes_begun() <= self.bytes.len() as u64
     }
 
-    /// Returns at least 57 bits, starting at the position.
+    /// Returns at least [`PEEK`](Self::PEEK) bits, starting at the position.
     pub(super) fn peek(&self) -> u64 {
         self.eight(0) >> (self.at & 7)
     }
@@ -44,7 +47,7 @@ impl<'a> Stream<'a> {
     /// Reads up to 64 bits.
     pub(super) fn take(&mut self, bits: u32) -> u64 {
         let mut word = self.peek();
-        if bits > 57 {
+        if bits > Self::PEEK {
             // The upper byte, in two shifts because a shift by 64 overflows.
             word |= self.eight(8) << 1 << (63 ^ (self.at & 7));
         }
@@ -67,17 +70,17 @@ impl<'a> Stream<'a> {
     /// Returns eight bytes, starting `ahead` bytes after the position.
     fn eight(&self, ahead: u64) -> u64 {
         let at = saturated((self.at >> 3).wrapping_add(ahead));
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        match rest.first_chunk() {
+        // One comparison: the sum does not overflow.
+        match self.bytes.get(at..at.wrapping_add(8)).and_then(<[u8]>::first_chunk) {
             Some(bytes) => u64::from_le_bytes(*bytes),
-            None => tail(rest),
+            None => tail(self.bytes, at),
         }
     }
 }
 
 #[cold]
-fn tail(rest: &[u8]) -> u64 {
-    little(rest)
+fn tail(bytes: &[u8], at: usize) -> u64 {
+    little(bytes.get(at..).unwrap_or_default())
 }
 
 #[cfg(test)]

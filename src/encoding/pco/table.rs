@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::VARIABLES;
 use super::meta::wrong;
 use super::stream::Stream;
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, len32};
 use crate::error::Result;
 
 /// Maximum number of states of a table, as a power of two.
@@ -21,21 +21,29 @@ pub(super) struct Bins<'a> {
     pub(super) log: u32,
     /// Number of bits of a latent; 0 if the chunk does not have this variable.
     pub(super) bits: u32,
+    /// Number of bits of the widest offset.
+    pub(super) widest: u32,
 }
 
 /// A bin, and a state of the table.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct State {
     /// The lower bound of the bin.
     pub(super) lower: u64,
-    /// The next state, before the bits that are read are added. For a bin: its weight, counted up while the
-    /// table is built.
-    pub(super) next: u32,
-    /// The index of the bin while the table is built; afterwards, the number of bits to read.
-    pub(super) bits: u16,
+    /// For a bin: its weight, counted up while the table is built. For a state: the index of its bin while the table is
+    /// built; then the next state before the bits that are read are added, at most 14 bits, and the number of these
+    /// bits in the upper half. In one field, because it is loaded for every number, while the processor waits for it.
+    step: u32,
     /// Number of bits of the offset.
-    pub(super) offset: u16,
+    pub(super) offset: u32,
+}
+
+impl State {
+    /// Returns the next state, before the bits that are read are added, and the number of bits to read.
+    pub(super) const fn step(&self) -> (u32, u32) {
+        (self.step & 0xffff, self.step >> 16)
+    }
 }
 
 impl<'a> Bins<'a> {
@@ -47,12 +55,13 @@ impl<'a> Bins<'a> {
         if log > MAX_LOG || count > 1 << log || count == 1 && log > 0 {
             return Err(wrong(stream, count.into()));
         }
-        *self = Bins { stream: *stream, count, log, bits };
+        *self = Bins { stream: *stream, count, log, bits, widest: 0 };
         let mut sum = 0u64;
         for _ in 0..count {
             let bin = self.bin(stream);
-            sum = sum.saturating_add(bin.next.into());
-            if u32::from(bin.offset) > bits || !(least..=most).contains(&bin.lower) || !stream.is_inside() {
+            sum = sum.saturating_add(bin.step.into());
+            self.widest = self.widest.max(bin.offset);
+            if bin.offset > bits || !(least..=most).contains(&bin.lower) || !stream.is_inside() {
                 return Err(wrong(stream, bin.lower));
             }
         }
@@ -65,11 +74,11 @@ impl<'a> Bins<'a> {
 
     /// Reads a bin: its weight, its lower bound, and the number of bits of its offsets.
     fn bin(&self, stream: &mut Stream<'a>) -> State {
-        let next = stream.small(self.log).wrapping_add(1);
+        let step = stream.small(self.log).wrapping_add(1);
         let lower = stream.take(self.bits);
         // The field is as wide as the number `bits` in binary.
-        let offset = stream.take(u32::BITS.wrapping_sub(self.bits.leading_zeros()));
-        State { lower, next, bits: 0, offset: u16::try_from(offset).unwrap_or(u16::MAX) }
+        let offset = stream.small(u32::BITS.wrapping_sub(self.bits.leading_zeros()));
+        State { lower, step, offset }
     }
 
     /// Returns the size in bytes of the table and of the memory to build it.
@@ -89,23 +98,19 @@ impl<'a> Bins<'a> {
         let mut state = 0u32;
         for (k, to) in bins.iter_mut().enumerate() {
             *to = self.bin(&mut stream);
-            for _ in 0..to.next {
+            for _ in 0..to.step {
                 if let Some(state) = table.get_mut(state as usize) {
-                    state.bits = u16::try_from(k).unwrap_or(0);
+                    state.step = len32(k);
                 }
                 state = state.wrapping_add(stride) & size.wrapping_sub(1);
             }
         }
         for state in table.iter_mut() {
-            let Some(bin) = bins.get_mut(usize::from(state.bits)) else { continue };
-            let (count, bits) = (bin.next, bin.next.leading_zeros().saturating_sub(size.leading_zeros()));
-            bin.next = count.saturating_add(1);
-            *state = State {
-                lower: bin.lower,
-                next: (count << bits).saturating_sub(size),
-                bits: u16::try_from(bits).unwrap_or(0),
-                offset: bin.offset,
-            };
+            let Some(bin) = bins.get_mut(state.step as usize) else { continue };
+            let (count, bits) = (bin.step, bin.step.leading_zeros().saturating_sub(size.leading_zeros()));
+            let next = (count << bits).saturating_sub(size);
+            *state = State { step: bits << 16 | next, ..*bin };
+            bin.step = count.saturating_add(1);
         }
         Ok(table)
     }
