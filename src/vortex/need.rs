@@ -54,7 +54,13 @@ pub(super) fn with_patches(
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
     let patches = Patches::of(node, place)?;
-    let own = patches.map_or(own, |patches| own.saturating_add(indexed(amount.rows.min(patches.len()), amount.width)));
+    let own = match patches {
+        Some(patches) => {
+            let own = own.saturating_add(indexed(amount.rows.min(patches.len()), amount.width));
+            own.saturating_add(patches.indices()?.search_need())
+        }
+        None => own,
+    };
     with_children(own, node, amount, cx)
 }
 

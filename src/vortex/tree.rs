@@ -6,8 +6,11 @@
 use super::context::Context;
 use super::dtype::{Ty, signed};
 use super::encodings::constant;
+use super::need;
 use super::node::{Form, Node};
+use super::raw::Encoding;
 use super::scheme::{Answer, Validity};
+use crate::bytes::{FAST, saturated};
 use crate::column::Span;
 use crate::encoding::cells::{Cells, narrow, widen4, widen8};
 use crate::error::{Kind, Result, What};
@@ -167,6 +170,25 @@ impl Node<'_> {
     /// Returns the number of integers that are below `value`. The integers must be sorted.
     pub(super) fn below(&self, value: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
         let (mut low, mut high) = (0, if value == 0 { 0 } else { self.rows });
+        if self.is_paged() {
+            while high.saturating_sub(low) > PAGE {
+                let middle = (low.midpoint(high) & !PAGE.wrapping_sub(1)).max(low.saturating_add(PAGE));
+                match self.index(middle, cx)? < value {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            let mut t = cx.scope();
+            let integers = t.take::<u64>(saturated(high.saturating_sub(low)));
+            match integers.and_then(|integers| self.indices(low, integers, &mut t).map(|()| &*integers)) {
+                // The search below takes no memory.
+                Err(e) if e.kind() == Kind::NoRoom => {}
+                integers => {
+                    let count = integers?.partition_point(|integer| *integer < value);
+                    return Ok(low.saturating_add(count as u64));
+                }
+            }
+        }
         while low < high {
             let middle = low.midpoint(high);
             if self.index(middle, cx)? < value {
@@ -177,7 +199,21 @@ impl Node<'_> {
         }
         Ok(low)
     }
+
+    /// Returns the scratch bytes that a fast search in sorted integers takes, besides those of reading them.
+    pub(super) fn search_need(&self) -> u64 {
+        if self.is_paged() { need::piece(self.rows.min(PAGE), 8) } else { 0 }
+    }
+
+    /// Returns whether all values before a value in its page are decoded to read it. A search then compares only first
+    /// values of pages, and decodes one page.
+    fn is_paged(&self) -> bool {
+        FAST && self.encoding() == Some(Encoding::Pco)
+    }
 }
+
+/// Number of values per page of the original writer.
+const PAGE: u64 = 1 << 13;
 
 /// The cell of a row with a value, for [`Ask::Valid`].
 pub(super) const ONE: [u8; 32] = {

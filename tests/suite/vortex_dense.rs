@@ -7,7 +7,7 @@ use pilaster::unstable::codec::zstd;
 use pilaster::vortex::Encoding;
 use pilaster_oracle::vortex as owned;
 
-use crate::build::{bits, blob, integers, le, longs, node, number, texts, varint, why, with};
+use crate::build::{bits, blob, integers, le, longs, node, number, plain, texts, varint, why, with};
 
 /// A `vortex.zstd` of frames, each with its number of values in the metadata.
 fn framed(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<&[u8]>) -> Vec<u8> {
@@ -182,4 +182,56 @@ fn pages_that_are_not_as_long_as_they_say_are_an_error() {
         let e = column.read(0..5, &mut Scratch::new(&mut [0; 16 << 10])).unwrap_err();
         assert_eq!(e.what(), What::PCO);
     });
+}
+
+/// A `vortex.pco` of 10,240 ascending integers starting at `first`, in chunks of one page; the node, and its buffers, which
+/// start at buffer `k`.
+fn ascending(first: i64, k: u16) -> (owned::ArrayNode, Vec<Vec<u8>>) {
+    let mut metadata = vec![0x0a, 2, 4, 1];
+    let mut buffers = vec![];
+    for chunk in 0..40 {
+        metadata.extend([0x12, 5, 0x0a, 3, 0x08, 0x80, 0x02]);
+        buffers.push(pco_meta(first + 256 * chunk));
+    }
+    buffers.extend((0..40).map(|_| (0..=255).collect::<Vec<u8>>()));
+    (node(Encoding::Pco, &metadata, &(k..k + 80).collect::<Vec<u16>>(), vec![]), buffers)
+}
+
+/// Reads row ranges in exactly the memory that is needed for them.
+fn reads(blob: &[u8], rows: u64, naive: impl Fn(u64) -> i64) {
+    with(blob, &number(owned::PType::I64, false), rows, |file, column| {
+        for range in [0..1, 4..6, 8191..8193, 8192..8193, 8200..8200, 5000..9000, rows - 1..rows, 0..rows] {
+            let mut memory = vec![0xa5; column.need(range.clone()).unwrap() as usize];
+            let mut at = range.start;
+            while at < range.end {
+                let batch = column.read(at..range.end, &mut Scratch::new(&mut memory)).unwrap();
+                let Values::I64(values) = batch.values else { panic!("{:?}", batch.values) };
+                for value in values {
+                    assert_eq!(*value, naive(at), "row {at} of {range:?}");
+                    at += 1;
+                }
+            }
+        }
+        assert_eq!(file.verify(&mut Scratch::new(&mut vec![0; 1 << 20])), Ok(()));
+    });
+}
+
+#[test]
+fn runs_and_patches_are_found_in_pages() {
+    let (ends, mut buffers) = ascending(1, 0);
+    buffers.push(le(&(0..10_240).map(|i| 3 * i).collect::<Vec<_>>()));
+    let slices: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
+    let metadata = [&[0x08, 7, 0x10][..], &varint(10_240)].concat();
+    let root = node(Encoding::RunEnd, &metadata, &[], vec![ends, plain(80)]);
+    reads(&blob(root, &slices), 10_240, |row| 3 * row as i64);
+
+    // Rows 5 to 10,244 have a patch, the others are 7.
+    let (indices, mut buffers) = ascending(5, 0);
+    buffers.push(le(&(0..10_240).map(|i| -i).collect::<Vec<_>>()));
+    buffers.push(vec![0x18, 14]);
+    let slices: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
+    let patches = [&[0x08][..], &varint(10_240), &[0x18, 7]].concat();
+    let metadata = [&[0x0a, patches.len() as u8], &*patches].concat();
+    let root = node(Encoding::Sparse, &metadata, &[81], vec![indices, plain(80)]);
+    reads(&blob(root, &slices), 10_250, |row| if (5..10_245).contains(&row) { 5 - row as i64 } else { 7 });
 }

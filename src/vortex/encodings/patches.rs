@@ -78,7 +78,7 @@ impl<'n, 'f> Patches<'n, 'f> {
     }
 
     /// Returns the indices of the patched rows, in order.
-    fn indices(&self) -> Result<Node<'f>> {
+    pub(in crate::vortex) fn indices(&self) -> Result<Node<'f>> {
         self.node.integers(self.first_child, self.indices_type, false, self.len)
     }
 

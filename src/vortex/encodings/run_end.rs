@@ -5,7 +5,10 @@ use super::*;
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(|node| Metadata::of(node)?.values(node), None),
-    need: |node, amount, cx| need::with_children(need::indexed(amount.rows, amount.width), node, amount, cx),
+    need: |node, amount, cx| {
+        let own = need::indexed(amount.rows, amount.width).saturating_add(ends(node, 0)?.0.search_need());
+        need::with_children(own, node, amount, cx)
+    },
     cells,
 };
 
