@@ -3,13 +3,13 @@
 
 use super::context::{ASIDE, Call, Context};
 use super::dtype::Shape;
-use super::encodings::{constant, plain};
-use super::node::Node;
+use super::encodings::{constant, plain, sparse};
+use super::node::{Form, Node};
 use super::raw::Encoding;
 use super::scheme::{self, Holds};
 use super::text::Plan;
 use super::tree::{Ask, NOWHERE};
-use crate::bytes::{Bits, product};
+use crate::bytes::{Bits, FAST, product, saturated};
 use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes, aligned};
 use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
@@ -52,7 +52,16 @@ impl<'f> Node<'f> {
         let mut t = cx.scope();
         let bytes = t.take::<u8>(len)?;
         self.cells(ask, at, &mut Cells::W1(bytes), &mut t)?;
-        for (to, eight) in to.iter_mut().zip(bytes.chunks(8)) {
+        let mut fast = &[][..];
+        if FAST {
+            (fast, _) = bytes.as_chunks::<8>();
+        }
+        for (to, eight) in to.iter_mut().zip(fast) {
+            // The product moves the lowest bit of byte k to bit 56 + k.
+            let word = u64::from_le_bytes(*eight) & 0x0101_0101_0101_0101;
+            [.., *to] = word.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
+        }
+        for (to, eight) in to.iter_mut().zip(bytes.chunks(8)).skip(fast.len()) {
             *to = eight.iter().rev().fold(0, |bits, bit| bits << 1 | (bit & 1));
         }
         Bits::new(to, 0, len)
@@ -137,24 +146,72 @@ impl<'f> Node<'f> {
         if !self.dtype.nullable || len == 0 {
             return Ok(Validity::All);
         }
-        // In most arrays the validity is a bitmap, a constant, or absent, and nothing is decoded.
-        if let Some(scheme) = self.scheme()
-            && let scheme::Validity::Child(k) = self.validity_of(scheme.validity)?
-        {
-            let Some(child) = &self.validity(k)? else { return Ok(Validity::All) };
-            match child.encoding() {
-                Some(Encoding::Bool) => return plain::bits(child, at, len).map(Validity::Bits),
-                Some(Encoding::Constant) => {
-                    return Ok(if constant::is_true(child)? { Validity::All } else { Validity::None });
+        // An error is found again below.
+        if FAST && self.all_valid(at, len, cx).unwrap_or(false) {
+            return Ok(Validity::All);
+        }
+        let mut node = *self;
+        while let Some(scheme) = node.scheme() {
+            // In most arrays the validity is a bitmap, a constant, or absent, and nothing is decoded.
+            match (node.validity_of(scheme.validity)?, scheme.holds) {
+                (scheme::Validity::Child(k), _) => {
+                    let Some(child) = &node.validity(k)? else { return Ok(Validity::All) };
+                    match child.encoding() {
+                        Some(Encoding::Bool) => return plain::bits(child, at, len).map(Validity::Bits),
+                        Some(Encoding::Constant) => {
+                            return Ok(if constant::is_true(child)? { Validity::All } else { Validity::None });
+                        }
+                        _ => break,
+                    }
                 }
-                _ => {}
+                (scheme::Validity::As(k), _) if FAST => node = node.aligned(k, &node.dtype)?,
+                (scheme::Validity::Decoded, Holds::Wrapped(inner)) if FAST => node = inner(&node)?,
+                _ => break,
             }
         }
-        let bits = self.packed(Ask::Valid, at, len, cx)?;
+        let bits = node.packed(Ask::Valid, at, len, cx)?;
         Ok(match bits.count_ones() {
             ones if ones == len => Validity::All,
             0 => Validity::None,
             _ => Validity::Bits(bits),
+        })
+    }
+
+    /// Returns whether all of the rows are known to have a value, without decoding them.
+    fn all_valid(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<bool> {
+        cx.spend(self.at())?;
+        if !self.dtype.nullable {
+            return Ok(true);
+        }
+        let Some(scheme) = self.scheme() else {
+            return if let Form::Scalar(scalar) = &self.form { Ok(!scalar.is_null()?) } else { Ok(false) };
+        };
+        let whole = |values: Node<'f>, cx: &mut Context<'_, '_>| values.all_valid(0, saturated(values.rows), cx);
+        Ok(match (self.validity_of(scheme.validity)?, scheme.holds) {
+            (scheme::Validity::All, _) => true,
+            (scheme::Validity::Child(k), _) => match self.validity(k)? {
+                None => true,
+                Some(valid) if valid.encoding() == Some(Encoding::Bool) => {
+                    plain::bits(&valid, at, len)?.count_ones() == len
+                }
+                Some(valid) => valid.encoding() == Some(Encoding::Constant) && constant::is_true(&valid)?,
+            },
+            (scheme::Validity::As(k), _) => self.aligned(k, &self.dtype)?.all_valid(at, len, cx)?,
+            (_, Holds::Wrapped(inner)) => inner(self)?.all_valid(at, len, cx)?,
+            (_, Holds::Constant) => !constant::scalar(self)?.is_null()?,
+            (_, Holds::Picked(values, codes)) => {
+                let coded = match codes {
+                    Some(codes) => codes(self)?.all_valid(at, len, cx)?,
+                    None => true,
+                };
+                coded && whole(values(self)?, cx)?
+            }
+            (_, Holds::Patched) => !constant::scalar(self)?.is_null()? && whole(sparse::values(self)?, cx)?,
+            (_, Holds::Chunks(_)) => {
+                let rows = self.chunk_at(at, len, cx)?;
+                rows.left == len as u64 && rows.node.all_valid(rows.at, len, cx)?
+            }
+            _ => false,
         })
     }
 }

@@ -374,7 +374,9 @@ fn steps<T: Cell, const STEP: usize>(words: &mut [T], values: &[T], ends: &[u64]
         match rest.first_chunk_mut::<STEP>() {
             Some(step) => {
                 *step = [*value; STEP];
-                rest.get_mut(STEP..run).unwrap_or_default().fill(*value);
+                if run > STEP {
+                    rest.get_mut(STEP..run).unwrap_or_default().fill(*value);
+                }
             }
             None => rest.get_mut(..run).unwrap_or_default().fill(*value),
         }
