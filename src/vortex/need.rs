@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::context::Context;
 use super::encodings::patches::{Patches, Place};
 use super::node::Node;
+use crate::bytes::FAST;
 use crate::error::Result;
 
 /// Upper bound of the bytes lost to alignment per allocation.
@@ -54,13 +55,13 @@ pub(super) fn with_patches(
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
     let patches = Patches::of(node, place)?;
-    let own = match patches {
-        Some(patches) => {
-            let own = own.saturating_add(indexed(amount.rows.min(patches.len()), amount.width));
-            own.saturating_add(patches.indices()?.search_need())
-        }
-        None => own,
-    };
+    let mut own =
+        patches.map_or(own, |patches| own.saturating_add(indexed(amount.rows.min(patches.len()), amount.width)));
+    if let Some(patches) = patches
+        && FAST
+    {
+        own = own.saturating_add(patches.indices()?.search_need());
+    }
     with_children(own, node, amount, cx)
 }
 

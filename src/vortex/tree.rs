@@ -200,7 +200,7 @@ impl Node<'_> {
         Ok(low)
     }
 
-    /// Returns the scratch bytes that a fast search in sorted integers takes, besides those of reading them.
+    /// Returns the scratch bytes that a fast search in sorted integers takes, in addition to the bytes for reading them.
     pub(super) fn search_need(&self) -> u64 {
         if self.is_paged() { need::piece(self.rows.min(PAGE), 8) } else { 0 }
     }

@@ -146,27 +146,28 @@ impl<'f> Node<'f> {
         if !self.dtype.nullable || len == 0 {
             return Ok(Validity::All);
         }
-        // An error is found again below.
-        if FAST && self.all_valid(at, len, cx).unwrap_or(false) {
-            return Ok(Validity::All);
-        }
-        let mut node = *self;
-        while let Some(scheme) = node.scheme() {
-            // In most arrays the validity is a bitmap, a constant, or absent, and nothing is decoded.
-            match (node.validity_of(scheme.validity)?, scheme.holds) {
-                (scheme::Validity::Child(k), _) => {
-                    let Some(child) = &node.validity(k)? else { return Ok(Validity::All) };
-                    match child.encoding() {
-                        Some(Encoding::Bool) => return plain::bits(child, at, len).map(Validity::Bits),
-                        Some(Encoding::Constant) => {
-                            return Ok(if constant::is_true(child)? { Validity::All } else { Validity::None });
-                        }
-                        _ => break,
-                    }
+        let below;
+        let node = if FAST {
+            // An error is found again when the validity is decoded.
+            if self.all_valid(at, len, cx).unwrap_or(false) {
+                return Ok(Validity::All);
+            }
+            below = self.with_validity()?;
+            &below
+        } else {
+            self
+        };
+        // In most arrays the validity is a bitmap, a constant, or absent, and nothing is decoded.
+        if let Some(scheme) = node.scheme()
+            && let scheme::Validity::Child(k) = node.validity_of(scheme.validity)?
+        {
+            let Some(child) = &node.validity(k)? else { return Ok(Validity::All) };
+            match child.encoding() {
+                Some(Encoding::Bool) => return plain::bits(child, at, len).map(Validity::Bits),
+                Some(Encoding::Constant) => {
+                    return Ok(if constant::is_true(child)? { Validity::All } else { Validity::None });
                 }
-                (scheme::Validity::As(k), _) if FAST => node = node.aligned(k, &node.dtype)?,
-                (scheme::Validity::Decoded, Holds::Wrapped(inner)) if FAST => node = inner(&node)?,
-                _ => break,
+                _ => {}
             }
         }
         let bits = node.packed(Ask::Valid, at, len, cx)?;
@@ -175,6 +176,19 @@ impl<'f> Node<'f> {
             0 => Validity::None,
             _ => Validity::Bits(bits),
         })
+    }
+
+    /// Returns the node that stores the validity of the rows: this one, or a child with the same rows.
+    fn with_validity(&self) -> Result<Self> {
+        let mut node = *self;
+        while let Some(scheme) = node.scheme() {
+            node = match (node.validity_of(scheme.validity)?, scheme.holds) {
+                (scheme::Validity::As(k), _) => node.aligned(k, &node.dtype)?,
+                (scheme::Validity::Decoded, Holds::Wrapped(inner)) => inner(&node)?,
+                _ => break,
+            };
+        }
+        Ok(node)
     }
 
     /// Returns whether all of the rows are known to have a value, without decoding them.

@@ -157,7 +157,7 @@ mod tests {
         for width in [2usize, 4, 8, 16, 32] {
             for size in [1, 2, 4, 8, 16].into_iter().filter(|size| *size < width) {
                 for len in [0usize, 1, 63, 64, 65, 130] {
-                    // Bytes of which the last of a number is often negative.
+                    // Many of the numbers are negative.
                     let bytes: Vec<u8> = (0..len * size).map(|i| (i * 89 + size) as u8).collect();
                     let mut memory = std::vec![[0u64; 4]; len * width / 32 + 1];
                     let room = &mut bytemuck::cast_slice_mut::<_, u8>(&mut memory)[..len * width];

@@ -1,13 +1,15 @@
 //! `vortex.runend`: values and the ends of their runs.
 
 use super::*;
+use crate::bytes::FAST;
 
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(|node| Metadata::of(node)?.values(node), None),
     need: |node, amount, cx| {
-        let own = need::indexed(amount.rows, amount.width).saturating_add(ends(node, 0)?.0.search_need());
-        need::with_children(own, node, amount, cx)
+        let own = need::indexed(amount.rows, amount.width);
+        let search = if FAST { ends(node, 0)?.0.search_need() } else { 0 };
+        need::with_children(own.saturating_add(search), node, amount, cx)
     },
     cells,
 };
