@@ -41,8 +41,8 @@ fn allocations(work: impl FnOnce()) -> u64 {
     COUNT.get() - before
 }
 
-/// Bodies that compare with a library that allocates, or encode with a heap, or read a dataset or make files, which takes
-/// one.
+/// Bodies that compare with a library that allocates, or encode with a heap, or read a dataset, make files or parse the
+/// notation of a type, which takes one.
 const ORACLES: &[&str] = &[
     "flat",
     "codec_host",
@@ -54,6 +54,7 @@ const ORACLES: &[&str] = &[
     "jay_made",
     "bcolz_made",
     "vortex_made",
+    "vortex_notation",
     "vortex_roundtrip",
 ];
 

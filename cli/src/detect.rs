@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::foreign;
 use crate::open::Input;
 use crate::sources::Source;
+use crate::vortex_dtype::is_array;
 use crate::vortex_end::{completed, opened};
 
 /// Opens a file and detects its format. `recover`: the input is damaged.
@@ -20,6 +21,8 @@ pub fn load<'s>(source: &'s Source, recover: Option<&Recover>) -> Result<Input<'
     if input.dataset().is_none() {
         input.format = match source.format {
             Some(format) => format,
+            // It has no magic number.
+            None if source.array_rows.is_some() => Format::Vortex,
             None => format(&input, source, recover).map_err(|failure| input.failure(failure))?,
         };
     }
@@ -71,6 +74,9 @@ fn help(input: &Input<'_>, recover: bool) -> String {
         (true, true) => "no DataSeries types, no Jay and no Vortex metadata are found; --types takes those of a \
                          DataSeries file from an intact one"
             .to_owned(),
+        (true, false) if is_array(&input.input()) => {
+            "a single Vortex array has no magic number: if it is one, --dtype TYPE --array-rows N reads it".to_owned()
+        }
         (true, false) => "a Filo vector has no magic number: if it is one, --type ELEMENT reads it".to_owned(),
         (false, true) => format!("{} fits, if the magic number is damaged", ways.join(" or ")),
         (false, false) => format!("if the magic number is damaged, {}", ways.join(", or ")),

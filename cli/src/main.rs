@@ -21,6 +21,7 @@
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify`; a bcolz chunk as a target |
+//! | `vortex_dtype` | the type of a Vortex file or array that does not store it |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
@@ -104,6 +105,7 @@ mod type_name;
 mod verify;
 mod vortex;
 mod vortex_claims;
+mod vortex_dtype;
 mod vortex_end;
 mod vortex_recover;
 mod walk;

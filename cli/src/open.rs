@@ -17,6 +17,7 @@ use crate::budget;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 use crate::sources::{Location, Source, is_dataset};
+use crate::vortex_dtype;
 
 /// Reads bytes at an offset of a file.
 pub type ReadAt = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync;
@@ -28,6 +29,8 @@ pub struct Input<'s> {
     pub path: String,
     /// The last part of the path, or `-`.
     pub name: String,
+    /// The ids of encodings of a single Vortex array.
+    array_ids: Option<Vec<&'s str>>,
     content: Content,
     /// What a damaged dataset lacks.
     pub lacks: Lacks,
@@ -87,7 +90,8 @@ impl<'s> Input<'s> {
                 (name, content)
             }
         };
-        Ok(Input { source, path, name, content, lacks, tolerant, format: Format::Bcolz })
+        let array_ids = source.array_ids.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
+        Ok(Input { source, path, name, array_ids, content, lacks, tolerant, format: Format::Bcolz })
     }
 
     /// Returns the bytes of the file as the library reads them; none for a dataset.
@@ -120,7 +124,7 @@ impl<'s> Input<'s> {
     /// Returns the same input with the bytes of `ranges`.
     pub fn with(&self, ranges: Ranges) -> Self {
         let (path, name, content) = (self.path.clone(), self.name.clone(), Content::Ranges(Box::new(ranges)));
-        Input { path, name, content, ..*self }
+        Input { path, name, content, array_ids: self.array_ids.clone(), ..*self }
     }
 
     /// Returns a function that reads the bytes of the file at an offset.
@@ -217,16 +221,21 @@ impl<'s> Input<'s> {
         }
         let hints = self.hints();
         self.make_room(self.format, &hints, memory)?;
-        File::open_input(self.input(), self.format, &hints, &mut memory.scratch()).map_err(|e| self.helped(e))
+        let file = File::open_input(self.input(), self.format, &hints, &mut memory.scratch());
+        let file = file.map_err(|e| self.helped(e))?;
+        vortex_dtype::stored(&self.path, &file, self.source.dtype.as_deref())?;
+        Ok(file)
     }
 
     /// Returns the hints of the command line.
-    fn hints(&self) -> Hints<'_> {
+    pub fn hints(&self) -> Hints<'_> {
         let source = self.source;
         Hints {
             element: source.element,
             sequential: source.sequential,
             dtype: source.dtype.as_deref(),
+            array_rows: source.array_rows,
+            array_ids: self.array_ids.as_deref(),
             tolerant: self.tolerant,
             limits: match self.format {
                 Format::DataSeries => self.limits(),
@@ -253,6 +262,15 @@ impl<'s> Input<'s> {
             && File::open_input(self.input(), format, &hints, &mut memory.scratch()).is_ok()
     }
 
+    /// Returns whether the file is a Vortex file that opens if `dtype` is given.
+    fn opens_with(&self, dtype: &str) -> bool {
+        let hints = Hints { dtype: Some(dtype), ..self.hints() };
+        self.source.dtype.is_none()
+            && File::open_input(self.input(), Format::Vortex, &hints, &mut Memory::default().scratch())
+                .map(drop)
+                .map_or_else(|e| e.kind() == Kind::NoRoom, |()| true)
+    }
+
     /// Returns the failure of an error when the file was opened, with the option that helps.
     fn helped(&self, e: Error) -> Failure {
         let help = match (self.format, e.what()) {
@@ -262,6 +280,9 @@ impl<'s> Input<'s> {
             }
             (_, What::DATASERIES_TRAILER | What::DATASERIES_INDEX) if self.opens(Format::DataSeries, false, true) => {
                 "--no-index reads the file from the start; recover saves what is intact".to_owned()
+            }
+            (Format::Vortex, What::VORTEX_DTYPE) if self.opens_with("null") => {
+                "the file does not store the type of its rows: --dtype gives it, as info prints types".to_owned()
             }
             _ => return budget::explain(e),
         };
@@ -276,7 +297,12 @@ impl<'s> Input<'s> {
         for (given, option, of) in [
             (source.element.is_some() && *format != Format::Filo, "--type is for Filo vectors", format),
             (source.sequential && *format != Format::DataSeries, "--no-index is for DataSeries files", format),
-            (source.dtype.is_some() && *format != Format::Bcolz, "--dtype is for Blosc chunks", format),
+            (
+                source.dtype.is_some() && !matches!(format, Format::Bcolz | Format::Vortex),
+                "--dtype is for Blosc chunks and Vortex files",
+                format,
+            ),
+            (source.array_rows.is_some() && *format != Format::Vortex, "--array-rows is for Vortex arrays", format),
             (source.tolerant && *format != Format::Jay, "--tolerant is for Jay files and bcolz datasets", format),
             (limited(source, *format, recover), LIMITED, format),
         ] {
@@ -291,10 +317,11 @@ impl<'s> Input<'s> {
             // If no type fits, the option does not help.
             return Err(if fitting == NONE_FITS { Failure::Usage(line) } else { Failure::Untyped(line) });
         }
-        if let Some(Err(e)) = source.dtype.as_deref().map(Dtype::parse) {
-            return usage(format!("--dtype {}: {e}", source.dtype.as_deref().unwrap_or_default()));
+        match (source.dtype.as_deref(), format) {
+            (Some(dtype), Format::Vortex) => vortex_dtype::check(dtype),
+            (Some(dtype), _) => Dtype::parse(dtype).map(drop).or_else(|e| usage(format!("--dtype {dtype}: {e}"))),
+            (None, _) => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use pilaster::any::{self, Format};
+use pilaster::bcolz::Dtype;
 use pilaster::filo::Element;
+use pilaster::vortex::DTypeBuf;
 
 use crate::budget::Budget;
 use crate::failure::Failure;
@@ -60,9 +62,15 @@ pub struct Hints {
     #[arg(value_parser = one_of(Element::ALL.map(|e| (e.name(), e))))]
     pub element: Option<Element>,
     /// The numpy name of the item type of a single Blosc chunk: int32, '>f8', '|S5' [default: byte items, printed in
-    /// hexadecimal]
+    /// hexadecimal]. The type of the rows of a Vortex file that does not store it, as info prints types: '{a=i64, b=utf8?}'
     #[arg(long, help_heading = HINTS, allow_hyphen_values = true)]
     pub dtype: Option<String>,
+    /// FILE is a single Vortex array of N rows, the bytes of one segment; --dtype gives its type
+    #[arg(long, value_name = "N", help_heading = HINTS, requires = "dtype")]
+    pub array_rows: Option<u64>,
+    /// The ids of encodings that a single Vortex array refers to by number [default: those of release 0.90]
+    #[arg(long, value_name = "ID,ID", help_heading = HINTS, value_delimiter = ',', requires = "array_rows")]
+    pub array_ids: Option<Vec<String>>,
     /// Read a DataSeries file from the start, without its trailer and index
     #[arg(long = "no-index", help_heading = HINTS)]
     pub sequential: bool,
@@ -76,11 +84,19 @@ pub struct Hints {
 impl Hints {
     /// Returns the hints that a format has: in a directory, each is for the files of its format.
     fn for_format(&self, of: Format) -> Self {
-        let Hints { format, element, dtype, sequential, tolerant, budget } = self.clone();
+        let Hints { format, element, dtype, array_rows, array_ids, sequential, tolerant, budget } = self.clone();
+        // The types of the two formats have names of their own.
+        let is_type = |dtype: &String| match of {
+            Format::Bcolz => Dtype::parse(dtype).is_ok(),
+            Format::Vortex => dtype.parse::<DTypeBuf>().is_ok(),
+            _ => false,
+        };
         Hints {
             format,
             element: element.filter(|_| of == Format::Filo),
-            dtype: dtype.filter(|_| of == Format::Bcolz),
+            dtype: dtype.filter(is_type),
+            array_rows: array_rows.filter(|_| of == Format::Vortex),
+            array_ids: array_ids.filter(|_| of == Format::Vortex),
             sequential: sequential && of == Format::DataSeries,
             tolerant: tolerant && of == Format::Jay,
             budget: if matches!(of, Format::Filo | Format::Bcolz) { Budget::default() } else { budget },
@@ -89,7 +105,7 @@ impl Hints {
 
     /// Returns the hints that a bcolz dataset has.
     fn for_dataset(&self) -> Self {
-        Hints { element: None, dtype: None, sequential: false, ..self.clone() }
+        Hints { element: None, dtype: None, array_rows: None, array_ids: None, sequential: false, ..self.clone() }
     }
 }
 

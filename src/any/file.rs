@@ -5,7 +5,7 @@ use core::fmt;
 use super::{Format, Table};
 #[cfg(feature = "bcolz")]
 use crate::bcolz;
-#[cfg(any(feature = "filo", feature = "bcolz"))]
+#[cfg(any(feature = "filo", feature = "bcolz", feature = "vortex"))]
 use crate::bytes::FileRange;
 use crate::bytes::{Input, Scratch};
 #[cfg(any(feature = "filo", feature = "jay"))]
@@ -41,8 +41,17 @@ pub struct Hints<'h> {
     #[cfg(feature = "dataseries")]
     pub sequential: bool,
     /// The item type of a Blosc chunk in numpy's notation: `<i8`, `S5`. Without it, items are byte strings of their
-    /// size.
+    /// size. With the feature `std` also the type of the rows of a Vortex file that does not store it, in Vortex's
+    /// notation: `{a=i64, b=utf8?}`.
     pub dtype: Option<&'h str>,
+    /// The bytes are a single Vortex array of this number of rows of type `dtype`, without a file. Requires the feature
+    /// `std`.
+    #[cfg(feature = "vortex")]
+    pub array_rows: Option<u64>,
+    /// The ids of encodings that the nodes of a single Vortex array refer to by index, if they are not
+    /// [`Array::IDS`](vortex::Array::IDS).
+    #[cfg(feature = "vortex")]
+    pub array_ids: Option<&'h [&'h str]>,
     /// Whether the readable part of a damaged Jay file or bcolz dataset is read.
     pub tolerant: bool,
     /// Upper limits of what the file may cost. A Filo vector and a Blosc chunk need none: their own size bounds the work.
@@ -151,8 +160,8 @@ pub enum File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Opens `bytes`. `scratch` holds the unpacked types and index of a DataSeries file. A Filo vector and a Vortex
-    /// file take none; a Jay file releases the scratch that it takes.
+    /// Opens `bytes`. `scratch` holds the unpacked types and index of a DataSeries file, and the type of a Vortex file if
+    /// the hints contain it. A Filo vector takes none; a Jay file releases the scratch that it takes.
     ///
     /// # Errors
     /// Errors of the format's own reader; [`Format::unreadable`] if this build has none; [`Kind::Misuse`] for a Filo
@@ -217,7 +226,7 @@ impl<'a> File<'a> {
                 jay::File::open_input(input, &options, scratch).map(File::Jay)
             }
             #[cfg(feature = "vortex")]
-            Format::Vortex => vortex::File::open_input(input, None, &hints.limits).map(File::Vortex),
+            Format::Vortex => open_vortex(input, hints, scratch).map(File::Vortex),
             #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
             other => Err(other.unreadable()),
         }
@@ -389,6 +398,43 @@ impl<'a> File<'a> {
         }
         Ok(())
     }
+}
+
+/// Opens a Vortex file, or a single array.
+#[cfg(feature = "vortex")]
+fn open_vortex<'a>(input: Input<'a>, hints: &Hints<'a>, scratch: &mut Scratch<'a>) -> Result<vortex::File<'a>> {
+    let untyped = |e: &Error| e.kind() == Kind::Invalid && e.what() == What::VORTEX_DTYPE;
+    if let Some(rows) = hints.array_rows {
+        let dtype = dtype(hints, scratch)?.ok_or_else(|| Error::new(Kind::Misuse, What::VORTEX_DTYPE, 0))?;
+        let bytes = input.get(FileRange { at: 0, len: input.len() }, What::VORTEX_ARRAY)?;
+        let ids = hints.array_ids.unwrap_or(vortex::Array::IDS);
+        return vortex::Array::parse_with(bytes, dtype, rows, ids, &hints.limits).map(|array| *array.as_file());
+    }
+    match vortex::File::open_input(input, None, &hints.limits) {
+        // The hint is for files that store no type.
+        Err(e) if untyped(&e) => match dtype(hints, scratch)? {
+            Some(dtype) => vortex::File::open_input(input, Some(dtype), &hints.limits),
+            None => Err(e),
+        },
+        opened => opened,
+    }
+}
+
+/// Parses the type in the hints, and keeps it in `scratch`.
+#[cfg(all(feature = "vortex", feature = "std"))]
+fn dtype<'a>(hints: &Hints<'a>, scratch: &mut Scratch<'a>) -> Result<Option<vortex::DType<'a>>> {
+    let Some(notation) = hints.dtype else { return Ok(None) };
+    let parsed: vortex::DTypeBuf = notation.parse()?;
+    let kept = scratch.take::<u8>(parsed.as_bytes().len())?;
+    kept.copy_from_slice(parsed.as_bytes());
+    vortex::DType::parse(kept).map(Some)
+}
+
+/// Only hosts parse the notation of types.
+#[cfg(all(feature = "vortex", not(feature = "std")))]
+#[allow(clippy::unnecessary_wraps, reason = "as with std")]
+const fn dtype<'a>(_: &Hints<'a>, _: &mut Scratch<'a>) -> Result<Option<vortex::DType<'a>>> {
+    Ok(None)
 }
 
 /// Checks a share of a file, so that several threads can check it. If all shares are valid, so is the file. If one is

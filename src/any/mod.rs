@@ -28,7 +28,7 @@
 //! |---|---|
 //! | Jay | starts with `JAY1` and four NUL |
 //! | DataSeries | starts with `DSv1` |
-//! | Vortex | starts or ends with `VTXF` |
+//! | Vortex | starts or ends with `VTXF`; a single array not by its bytes |
 //! | bcolz | starts with `blpk`, or with the header of a bare Blosc chunk; a dataset is a directory ([`BCOLZ_MARKERS`]) |
 //! | Filo | not by its bytes: the name ends in `.filo`, or the caller names the format |
 //!

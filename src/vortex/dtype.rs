@@ -82,10 +82,10 @@ impl Shape {
 }
 
 /// The units of calendar types, by their numbers in the metadata.
-const UNITS: [Unit; 5] = [Unit::Nano, Unit::Micro, Unit::Milli, Unit::Second, Unit::Day];
+pub(super) const UNITS: [Unit; 5] = [Unit::Nano, Unit::Micro, Unit::Milli, Unit::Second, Unit::Day];
 
 /// The number types, by their numbers in the schema.
-const PRIMS: [Prim; 11] = [
+pub(super) const PRIMS: [Prim; 11] = [
     Prim::U8,
     Prim::U16,
     Prim::U32,
@@ -155,6 +155,11 @@ impl Ty {
 }
 
 impl<'a> DType<'a> {
+    /// The type of rows without values.
+    #[cfg(feature = "alloc")]
+    pub(super) const NULL: DType<'static> =
+        DType { flat: Flat::new(&[]), ty: Ty { shape: Shape::Null, nullable: true, place: None } };
+
     /// Parses a dtype FlatBuffer that the caller stores apart from a file.
     ///
     /// # Errors

@@ -72,7 +72,7 @@
 //! | pco | with the feature `pco` | every mode and delta; a page is always decoded from its start |
 //! | for.v2, bitpacked.v2, decimal_byte_parts.v2 | with the feature `vortex-preview` | in no frozen edition |
 //! | variant, parquet.variant, and other ids that are not frozen (patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
-//! | files of releases 0.36 to 0.90 | yes | including the old forms of arrays |
+//! | files of releases 0.36 to 0.93 | yes | including the old forms of arrays |
 //!
 //! [`Column::scalar_at`] reads one row. Its cost does not depend on the length of the column, except for pco, zstd and
 //! the number of chunks.
@@ -81,9 +81,13 @@
 //! stored statistics. [`File::verify`] compares the statistics with the values; each row of a verified file reads to the
 //! same value alone and in every batch.
 //!
+//! A single [`Array`] without a file is read, too. The type of a file that does not store it can be given
+//! ([`File::open_as`]), also in the notation in which types are displayed (`DTypeBuf`).
+//!
 //! An unknown extension type is read as its storage type; [`DType::extension`] returns its id and metadata.
 
 mod alike;
+mod array;
 mod blob;
 mod check;
 mod column;
@@ -116,9 +120,12 @@ mod zones;
 
 pub(crate) use what::FIELDS;
 
+pub use array::Array;
 pub use column::Column;
 pub use dtype::DType;
 pub use file::File;
+#[cfg(feature = "alloc")]
+pub use notation::DTypeBuf;
 pub use raw::{Encoding, TAIL_LEN};
 pub use scalar::Scalar;
 pub use statistics::{Bound, Statistics};

@@ -32,6 +32,11 @@ pub struct Part<'f> {
 }
 
 impl<'f> Part<'f> {
+    /// Returns all rows as one column.
+    pub(super) const fn whole(&self) -> Column<'f> {
+        self.root
+    }
+
     /// Returns whether the columns are the fields of a struct. A root of any other type, or a nullable struct, is one
     /// column without a name.
     #[must_use]

@@ -26,4 +26,18 @@ fields! { 0x240;
     VORTEX_CHUNK_SIZE = "vortex option chunk_size",
     VORTEX_ZONE_ROWS = "vortex option zone_rows",
     VORTEX_ENCODINGS = "vortex option encodings",
+
+    // What the notation of a type has at a position.
+    NOTATION_TYPE = "name of a vortex type",
+    NOTATION_OPEN = "( in a vortex type",
+    NOTATION_CLOSE = ") in a vortex type",
+    NOTATION_BRACKET = "[ in a vortex type",
+    NOTATION_BRACKET_END = "] in a vortex type",
+    NOTATION_COMMA = ", in a vortex type",
+    NOTATION_EQUALS = "= after a name in a vortex type",
+    NOTATION_NEXT = ", or } in a vortex type",
+    NOTATION_NUMBER = "number in a vortex type",
+    NOTATION_UNIT = "unit (ns, µs, ms, s or days) in a vortex type",
+    NOTATION_SORTED = "keys_sorted=true or =false in a vortex type",
+    NOTATION_END = "end of a vortex type",
 }

@@ -1,8 +1,7 @@
 //! One array: a blob, read as a column of some type.
 
-use pilaster::column::Part as _;
 use pilaster::limits::Limits;
-use pilaster::vortex::{DType, File};
+use pilaster::vortex::{Array, DType};
 
 use super::vortex::{ROOM, column, verify, walk};
 
@@ -72,12 +71,12 @@ pub fn read(blob: &[u8]) -> usize {
 fn array(blob: &[u8], (tag, number): (u8, u8), nullable: bool, rows: u64) -> bool {
     let dtype = dtype(tag, number, nullable);
     let Ok(dtype) = DType::parse(&dtype) else { return false };
-    let Ok(file) = File::of_array(blob, dtype, rows, &IDS, &LIMITS) else { return false };
-    walk(&file);
+    let Ok(array) = Array::parse_with(blob, dtype, rows, &IDS, &LIMITS) else { return false };
+    let file = array.as_file();
+    walk(file);
     let mut memory = [0x5a; ROOM];
-    let Ok(part) = file.part() else { return false };
-    let Ok(only) = part.column(0) else { return false };
-    let sound = verify(&file, &mut memory);
+    let only = array.column().expect("the root was parsed");
+    let sound = verify(file, &mut memory);
     column(&only, &mut memory, sound, 0);
     true
 }

@@ -33,6 +33,7 @@ mod vortex_bounds;
 mod vortex_dense;
 mod vortex_file;
 mod vortex_nested;
+mod vortex_notation;
 #[cfg(feature = "vortex-preview")]
 mod vortex_preview;
 mod vortex_read;

@@ -105,6 +105,85 @@ fn short(array: &Value) -> String {
     }
 }
 
+const UNTYPED: &str = "../tests/golden/vortex/lay_no_dtype_a.vortex";
+
+#[test]
+fn a_type_is_given_to_a_file_without_one() {
+    let dtype = ["--dtype", "{a=i64, b=f64?, s=utf8?}"];
+    let with = |verb: &str, more: &[&str]| good(&[&[verb, UNTYPED], &dtype[..], more].concat());
+    assert!(with("info", &[]).contains("a  "));
+    assert!(with("verify", &[]).contains(": ok, "));
+    let typed = good(&["cat", "../tests/golden/vortex/lay_no_file_stats_a.vortex"]);
+    assert_eq!(with("cat", &[]), typed);
+    assert_eq!(with("head", &["-n", "2"]).lines().count(), 3);
+    let jay = target("typed.jay");
+    good(&["convert", UNTYPED, &jay, dtype[0], dtype[1]]);
+    assert_eq!(good(&["cat", &jay]), typed);
+
+    let e = bad(1, &["cat", UNTYPED]);
+    assert!(e.contains("--dtype gives it, as info prints types"), "{e}");
+    let e = bad(2, &["cat", UNTYPED, "--dtype", "{a=i64, b=f65?}"]);
+    assert!(e.contains("name of a vortex type expected at character 11, not 'f'"), "{e}");
+    let e = bad(2, &["cat", UNTYPED, "--dtype", "list(vortex.time[µs](i64)"]);
+    assert!(e.contains(") in a vortex type expected at the end"), "{e}");
+    // The columns are others, and a file that stores its type needs none.
+    let e = bad(1, &["verify", UNTYPED, "--dtype", "{a=i64, b=f64?}"]);
+    assert!(e.contains("vortex"), "{e}");
+    let stored = "../tests/golden/vortex/lay_no_file_stats_a.vortex";
+    let e = bad(2, &["cat", stored, "--dtype", "{a=i64}"]);
+    assert!(e.contains("--dtype is for files that store no type") && e.contains("{a=i64, b=f64?, s=utf8?}"), "{e}");
+    assert_eq!(good(&["cat", stored, dtype[0], dtype[1]]), typed);
+}
+
+#[test]
+fn single_arrays_are_read() {
+    let mut count = 0;
+    for golden in common::of("vortex") {
+        let path = golden.path.to_str().unwrap();
+        if !golden.is("varr") {
+            continue;
+        }
+        let facts = &golden.expected["facts"];
+        let rows = golden.expected["nrows"].to_string();
+        let ids: Vec<&str> = facts["encoding_ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+        let ids = ids.join(",");
+        let hints = ["--dtype", golden.fact("dtype"), "--array-rows", &rows, "--array-ids", &ids];
+        let call = |verb: &str, more: &[&str]| good(&[&[verb, path], &hints[..], more].concat());
+        assert!(call("verify", &[]).contains(": ok, "));
+        assert!(call("info", &[]).contains(&rows));
+        let dump: Value = serde_json::from_str(&call("dump", &["--json"])).unwrap();
+        let [ours, theirs] = [&dump, &golden.expected].map(|all| &all["columns"][0]);
+        for key in ["type", "nullable", "values", "sha256"] {
+            if !ours[key].is_null() && !theirs[key].is_null() {
+                assert_eq!(ours[key], theirs[key], "{path}: {key}");
+            }
+        }
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
+
+    let path = "../tests/golden/vortex/blob_enc_bool_b_sliced.varr";
+    let hints = ["--dtype", "bool", "--array-rows", "260"];
+    let rows = good(&[&["cat", path], &hints[..]].concat());
+    assert_eq!(rows.lines().count(), 261);
+    assert_eq!(good(&[&["head", path, "-n", "1"], &hints[..]].concat()).lines().count(), 2);
+    let jay = target("single_array.jay");
+    good(&[&["convert", path, &jay], &hints[..]].concat());
+    assert_eq!(good(&["cat", &jay]).lines().skip(1).collect::<Vec<_>>(), rows.lines().skip(1).collect::<Vec<_>>());
+
+    // Options that lack another, or are for other files.
+    assert!(bad(2, &["cat", path, "--array-rows", "260"]).contains("--dtype"));
+    assert!(bad(2, &["cat", path, "--dtype", "bool", "--array-ids", "a"]).contains("--array-rows"));
+    let e =
+        bad(2, &["cat", "../tests/golden/jay/keyed_1.jay", "--format", "jay", "--dtype", "bool", "--array-rows", "1"]);
+    assert!(e.contains("--dtype is for Blosc chunks and Vortex files"), "{e}");
+    // Its bytes do not tell what it is, but how it could be read.
+    let e = bad(1, &["cat", path]);
+    assert!(e.contains("--dtype TYPE --array-rows N"), "{e}");
+    let e = bad(1, &["verify", path, "--dtype", "bool", "--array-rows", "261000"]);
+    assert!(e.contains("vortex buffer"), "{e}");
+}
+
 #[test]
 fn info_draws_the_layout_and_lists_encodings() {
     let info = good(&["info", "-v", "../tests/golden/vortex/lay_chunked_zones_a.vortex"]);

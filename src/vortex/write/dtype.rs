@@ -203,6 +203,12 @@ impl Logical {
     }
 }
 
+/// Writes a type, whose member has these fields.
+pub(in crate::vortex) fn put_dtype(tag: u8, fields: &[(u8, Field)], to: &mut Writer) -> Place {
+    let member = to.table(fields);
+    dtype(tag, member, to)
+}
+
 /// Writes the union of a type: the field of the tag, and the one of the member after it.
 fn dtype(tag: u8, member: Place, to: &mut Writer) -> Place {
     let member = (flat::DType::TYPE.saturating_add(1), Field::Place(member));

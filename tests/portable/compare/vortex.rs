@@ -4,7 +4,7 @@ use pilaster::bytes::{Input, Scratch};
 use pilaster::column::{Column as _, Once, Part as _};
 use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
-use pilaster::vortex::{Column, DType, File};
+use pilaster::vortex::{Array, Column, DTypeBuf, File};
 
 use super::expect::{as_expected, equal, nested, text, values};
 use super::table::{Budget, table, type_name};
@@ -23,37 +23,22 @@ pub fn golden(golden: &Golden) -> Result<(), String> {
     if golden.expected["facts"]["open_without_dtype"].is_string() {
         let e = File::open(&bytes).map(drop).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_DTYPE));
-        let like = sibling("lay_no_file_stats_a");
-        let like = File::open(&like).map_err(text)?;
-        let open = |limits| File::open_input(Input::whole(&bytes), Some(like.dtype()), limits).map_err(text);
+        let dtype: DTypeBuf = "{a=i64, b=f64?, s=utf8?}".parse().map_err(text)?;
+        let open = |limits| File::open_input(Input::whole(&bytes), Some(dtype.as_dtype()), limits).map_err(text);
         return file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?);
     }
     let open = |limits| File::open_input(Input::whole(&bytes), None, limits).map_err(text);
     file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?)
 }
 
-fn sibling(name: &str) -> Vec<u8> {
-    let path = format!("{}/tests/golden/vortex/{name}.vortex", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read(path).expect("a golden beside it")
-}
-
-/// One array: it has the type of a column in the file that it was cut out of.
+/// One array, of the type and with the ids that the expectation has.
 fn array(golden: &Golden, bytes: &[u8]) -> Result<(), String> {
-    let notes = golden.expected["notes"].as_str().ok_or("no notes")?;
-    let (_, rest) = notes.split_once(" of enc_").ok_or("no file in the notes")?;
-    let (name, rest) = rest.split_once(".vortex, column ").ok_or("no column in the notes")?;
-    let (column, _) = rest.split_once(':').ok_or("no column in the notes")?;
-    let whole = sibling(&format!("enc_{name}"));
-    let whole = File::open(&whole).map_err(text)?;
-    let dtype: DType<'_> = (0..whole.dtype().children())
-        .find(|k| whole.dtype().name(*k) == Ok(column))
-        .map(|k| whole.dtype().child(k).unwrap())
-        .ok_or("no such column")?;
+    let dtype: DTypeBuf = golden.fact("dtype").parse().map_err(text)?;
     let ids = golden.expected["facts"]["encoding_ids"].as_array().ok_or("no ids")?;
     let ids: Vec<&str> = ids.iter().map(|id| id.as_str().unwrap()).collect();
     let rows = golden.expected["nrows"].as_u64().ok_or("no rows")?;
-    let open = |limits| File::of_array(bytes, dtype, rows, &ids, limits).map_err(text);
-    file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?)
+    let open = |limits| Array::parse_with(bytes, dtype.as_dtype(), rows, &ids, limits).map_err(text);
+    file(golden, open(&Limits::DEFAULT)?.as_file(), open(&ONE_ROW)?.as_file())
 }
 
 /// `small` is the same file, which allows for no more work than one row takes.

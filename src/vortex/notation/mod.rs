@@ -2,11 +2,19 @@
 
 use core::fmt::{self, Formatter, Write};
 
+#[cfg(feature = "alloc")]
+mod parse;
+
 use super::dtype::{DType, Shape};
+#[cfg(feature = "alloc")]
+use super::dtype::{PRIMS, UNITS};
 use crate::column::{Prim, Unit};
 use crate::limits::{Fuel, Limits};
 
-/// Maximum number of nodes of a type that are shown.
+#[cfg(feature = "alloc")]
+pub use parse::DTypeBuf;
+
+/// Maximum number of nodes of a type that are shown, or parsed.
 const SHOWN: u32 = 1 << 16;
 
 /// Writes the type as the original implementation does. An invalid child, or one after the first 65,536 nodes, is `…`.
