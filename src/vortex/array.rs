@@ -25,7 +25,7 @@ use crate::limits::Limits;
 /// let blob = &bytes[segment.at as usize..][..segment.len as usize];
 ///
 /// let array = Array::parse(blob, dtype, 1100)?;
-/// let mut memory = [0; 1024];
+/// let mut memory = vec![0; array.need()? as usize];
 /// array.verify(&mut Scratch::new(&mut memory))?;
 /// let column = array.column()?;
 /// let batch = column.read(1..3, &mut Scratch::new(&mut memory))?;
@@ -88,6 +88,26 @@ impl<'a> Array<'a> {
     }
 
     /// Parses `rows` rows of `dtype`. The nodes of the array refer to the encodings in `ids` by index.
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// use pilaster::limits::Limits;
+    /// use pilaster::vortex::{Array, DTypeBuf, Encoding};
+    ///
+    /// # let file = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
+    /// # let mut blob = file[184..364].to_vec();
+    /// # let at = blob.windows(2).rposition(|number| number == [26, 0]).expect("the number of the encoding");
+    /// # blob[at] = 0;
+    /// // A message with the list of its only encoding.
+    /// let dtype: DTypeBuf = "i64".parse()?;
+    /// assert_eq!(dtype.as_bytes().len(), 40);
+    /// let array = Array::parse_with(&blob, dtype.as_dtype(), 1100, &["vortex.sequence"], &Limits::DEFAULT)?;
+    /// let mut ids = vec![];
+    /// array.as_file().visit(false, &mut |node| Ok(ids.push(Encoding::of(node.id))))?;
+    /// assert_eq!(ids, [Encoding::Sequence]);
+    /// # }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Errors of [`File::of_array`]; errors of an invalid root of the array. Everything else is checked when it is read.

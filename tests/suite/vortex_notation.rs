@@ -175,7 +175,7 @@ fn a_damaged_array_is_an_error() {
             assert!(array.verify(&mut Scratch::new(&mut [0; 4096])).is_err(), "{len} bytes");
         }
     }
-    // Rows and types that are not those of the array.
+    // Other rows and another type than the array has.
     let verify = |dtype: &str, rows| {
         let dtype: DTypeBuf = dtype.parse().unwrap();
         Array::parse(&bytes, dtype.as_dtype(), rows)?.verify(&mut Scratch::new(&mut vec![0; 1 << 16]))
