@@ -22,7 +22,7 @@ pub fn run(data: &[u8]) {
     if shown == text {
         assert_eq!(again, dtype);
     }
-    // A type is enough to ask for the rows of an array; there is none.
+    // A type is enough to parse an array, but no bytes are an array.
     assert!(Array::parse_with(&[], dtype.as_dtype(), 1, &[], &Limits::DEFAULT).is_err());
     assert!(DType::parse(dtype.as_bytes()).is_ok());
 }

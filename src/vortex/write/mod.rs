@@ -41,8 +41,8 @@ mod zones;
 
 pub(super) use array::Array;
 pub use build::Builder;
-pub use encodings::Encodings;
 pub(super) use dtype::put_dtype;
+pub use encodings::Encodings;
 pub(super) use rows::{Bitmap, Numbers};
 pub(super) use word::Narrow;
 pub use writer::Writer;
