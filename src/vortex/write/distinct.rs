@@ -2,7 +2,9 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
+use super::sample;
 use crate::bytes::saturated;
 
 /// Maximum number of slots that are looked at for a hash. Hashes that are spread need two or three.
@@ -90,6 +92,9 @@ pub(in crate::vortex) fn codes(
     hash: impl Fn(usize) -> u64,
     are_same: impl Fn(usize, usize) -> bool,
 ) -> Option<Codes> {
+    if most <= len / 2 && sample::is_distinct(len, |rows| distinct(rows, (&is_valid, &hash))) {
+        return None;
+    }
     let mut known = Distinct::new(most);
     let mut all = Codes { codes: Vec::with_capacity(len), first: Vec::new(), nulls: false };
     for row in 0..len {
@@ -108,6 +113,15 @@ pub(in crate::vortex) fn codes(
     let null = all.first.len() as u64;
     all.codes.iter_mut().filter(|code| **code == u64::MAX).for_each(|code| *code = null);
     Some(all)
+}
+
+/// Returns the number of distinct values in some rows, by their hashes; missing rows count as one value.
+fn distinct(rows: &[Range<usize>], (is_valid, hash): (impl Fn(usize) -> bool, impl Fn(usize) -> u64)) -> usize {
+    let rows = rows.iter().flat_map(Range::clone);
+    let mut hashes: Vec<u64> = rows.map(|row| if is_valid(row) { hash(row) } else { 0 }).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes.len()
 }
 
 #[cfg(test)]

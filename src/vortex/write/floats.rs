@@ -9,7 +9,7 @@ use super::array::Array;
 use super::encode::constant;
 use super::rows::{Bitmap, Numbers};
 use super::word::Word;
-use super::{Encodings, WriteOptions, compact, integers, scalar};
+use super::{Encodings, WriteOptions, compact, integers, sample, scalar};
 use crate::column::Prim;
 use crate::encoding::alp::{self, Float};
 use crate::vortex::encodings::patches::write::Patches;
@@ -24,36 +24,45 @@ pub(in crate::vortex) fn encode(numbers: &Numbers, valid: Option<&Bitmap>, how: 
     let light = match numbers {
         Numbers::F16(values) => {
             let scalar = |bits: &u16| scalar::half(*bits, how.profile);
-            bits(values, (Prim::F16, scalar), valid, allowed, Vec::new)
+            bits(values, (Prim::F16, scalar), valid, allowed, &[])
         }
         Numbers::F32(values) => {
             let words: &[u32] = bytemuck::must_cast_slice(values);
             let scalar = |bits: &u32| scalar::single(f32::from_bits(*bits));
-            bits(words, (Prim::F32, scalar), valid, allowed, || {
-                let whole = as_integers(values, Prim::F32, valid, allowed, Numbers::I32);
-                whole.into_iter().chain(in_parts(values, valid, allowed, Numbers::U32)).collect()
-            })
+            let whole = |words: &[u32], valid: Option<&Bitmap>| {
+                as_integers::<f32>(bytemuck::must_cast_slice(words), Prim::F32, valid, allowed, Numbers::I32)
+            };
+            let parts = |words: &[u32], valid: Option<&Bitmap>| {
+                in_parts::<f32>(bytemuck::must_cast_slice(words), valid, allowed, Numbers::U32)
+            };
+            bits(words, (Prim::F32, scalar), valid, allowed, &[&whole, &parts])
         }
         Numbers::F64(values) => {
             let words: &[u64] = bytemuck::must_cast_slice(values);
             let scalar = |bits: &u64| scalar::double(f64::from_bits(*bits));
-            bits(words, (Prim::F64, scalar), valid, allowed, || {
-                let whole = as_integers(values, Prim::F64, valid, allowed, Numbers::I64);
-                whole.into_iter().chain(in_parts(values, valid, allowed, Numbers::U64)).collect()
-            })
+            let whole = |words: &[u64], valid: Option<&Bitmap>| {
+                as_integers::<f64>(bytemuck::must_cast_slice(words), Prim::F64, valid, allowed, Numbers::I64)
+            };
+            let parts = |words: &[u64], valid: Option<&Bitmap>| {
+                in_parts::<f64>(bytemuck::must_cast_slice(words), valid, allowed, Numbers::U64)
+            };
+            bits(words, (Prim::F64, scalar), valid, allowed, &[&whole, &parts])
         }
         _ => plain::write::primitive(numbers, plain::write::validity(valid)),
     };
     compact::or_numbers(light, numbers, valid, allowed)
 }
 
-/// Encodes floats by their bits, so that every NaN and the sign of 0 stay; or in one of the `other` ways, which do so, too.
+/// A way to store floats that keeps every NaN and the sign of 0; `None` if it does not pay.
+type Way<'w, T> = &'w dyn Fn(&[T], Option<&Bitmap>) -> Option<Array>;
+
+/// Encodes floats by their bits, or in the one of the `other` ways in which a sample is smallest.
 fn bits<T: Word>(
     values: &[T],
     (prim, scalar): (Prim, impl Fn(&T) -> Vec<u8>),
     valid: Option<&Bitmap>,
     allowed: Encodings,
-    other: impl Fn() -> Vec<Array>,
+    other: &[Way<'_, T>],
 ) -> Array {
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
     let mut all = values.iter().enumerate().filter(|(i, _)| is_valid(*i)).map(|(_, value)| value);
@@ -64,7 +73,21 @@ fn bits<T: Word>(
         return constant;
     }
     let plain = plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid));
-    other().into_iter().chain(dictionary(values, prim, valid, allowed)).fold(plain, Array::or_smaller)
+    let way = smallest(values, valid, other).and_then(|way| way(values, valid));
+    way.into_iter().chain(dictionary(values, prim, valid, allowed)).fold(plain, Array::or_smaller)
+}
+
+/// Returns the way in which a sample is smallest.
+fn smallest<'w, T: Word>(values: &[T], valid: Option<&Bitmap>, ways: &[Way<'w, T>]) -> Option<Way<'w, T>> {
+    let rows = sample::runs(values.len());
+    let values: Vec<T> = rows.iter().filter_map(|rows| values.get(rows.clone())).flatten().copied().collect();
+    let valid = valid.map(|valid| {
+        let mut some = Bitmap::default();
+        rows.iter().for_each(|rows| some.append(&valid.slice(rows.clone())));
+        some
+    });
+    let size = |way: &&Way<'w, T>| way(&values, valid.as_ref()).map_or(u64::MAX, |array| array.size());
+    ways.iter().min_by_key(size).copied()
 }
 
 /// Encodes floats as integers times a power of ten (ALP), if fewer than half of a sample are exceptions.

@@ -30,6 +30,7 @@ mod gather;
 mod ids;
 mod integers;
 mod rows;
+mod sample;
 pub(super) mod scalar;
 mod statistics;
 #[cfg(test)]
