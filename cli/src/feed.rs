@@ -266,7 +266,7 @@ pub struct OneColumn<'b, B> {
     /// How often the column is fed, known after its first part.
     pub passes: Option<u32>,
     pub build: &'b mut B,
-    /// For batches of which one row takes more memory than the scratch memory has.
+    /// For batches with a row that takes more memory than the scratch memory has.
     spare: Vec<u8>,
 }
 
