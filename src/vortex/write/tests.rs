@@ -52,11 +52,11 @@ fn only(encodings: &[Encoding]) -> WriteOptions {
     WriteOptions { encodings, dictionaries: false, ..WriteOptions::DEFAULT }
 }
 
-/// Integers, and every seventh one missing if `nulls`.
+/// Integers, and 40 of each 280 missing if `nulls`.
 fn integers(values: Vec<i64>, nulls: bool) -> (Rows, Logical) {
     let ty = Logical::new(Shape::Prim(Prim::I64), nulls);
     let mut valid = Bitmap::default();
-    (0..values.len()).for_each(|i| valid.push(i % 7 != 3));
+    (0..values.len()).for_each(|i| valid.push(i / 40 % 7 != 3));
     let valid = nulls.then_some(valid);
     (Rows { len: values.len(), valid, data: Data::Numbers(Numbers::I64(values)) }, ty)
 }
