@@ -8,8 +8,8 @@ use super::rows::{Bitmap, Data, Numbers, Rows};
 use crate::column::{Batch, Column, Memory, Ranges, Type, Validity, Values, VarBytes, fit};
 use crate::error::{Error, Kind, Result, What};
 
-/// Scratch size in bytes for batches of children, unless one row takes more.
-const ROOM: u64 = 1 << 16;
+/// Scratch size in bytes for batches, unless one row takes more: enough for 8,192 rows of most types.
+const ROOM: u64 = 1 << 18;
 
 /// Copies rows: the budget, and memory for batches of children, one for each level of nesting.
 #[derive(Debug, Default)]

@@ -130,7 +130,7 @@ impl WriteOptions {
         limits: Limits::DEFAULT,
     };
 
-    /// Checks the options, as [`Builder::new`] does.
+    /// Checks the options, as [`Writer::new`] and [`Builder::new`] do.
     ///
     /// # Errors
     /// [`Kind::Invalid`] with the option and its value: a chunk of more than 1 GiB, another number of rows per zone than

@@ -83,8 +83,9 @@ impl<S: Sink> Writer<S> {
     /// Starts a file with the columns of `schema`: their names and types. Its rows are not written.
     ///
     /// # Errors
-    /// Errors of [`WriteOptions::check`]; [`Kind::WrongType`] if the format has no type for a column: [`holds`](super::holds); [`Kind::Limit`] if the types
-    /// exceed [`WriteOptions::limits`]; errors of `schema`; errors of the sink.
+    /// Errors of [`WriteOptions::check`]; [`Kind::WrongType`] if the format has no type for a column, see
+    /// [`holds`](super::holds); [`Kind::Limit`] if the types exceed [`WriteOptions::limits`]; errors of `schema`; errors of
+    /// the sink.
     pub fn new<P: Part>(sink: S, schema: P, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
         let mut file = Writer::start(sink, options)?;
         for k in 0..schema.width() {

@@ -1,4 +1,4 @@
-//! The table of zones of a column: bounds and counts for every 8,192 rows (format description, section 7).
+//! The table of zones of a column: bounds and counts for a number of rows each (format description, section 7).
 
 use alloc::string::String;
 use alloc::vec::Vec;
