@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::bounds::{self, Extremes};
 use super::dtype::{Logical, Shape};
-use super::rows::{Data, Rows};
+use super::rows::{Data, Rows, Texts};
 use super::{Profile, scalar};
 use crate::generated::vortex as flat;
 use crate::meta::flat::write::{Field, Place, Writer};
@@ -15,7 +15,8 @@ pub(super) struct Statistics {
     pub rows: u64,
     pub nulls: u64,
     pub nans: u64,
-    /// Minimum and maximum, as two rows of the column; NaN has no place in the order.
+    /// Minimum and maximum, as two rows of the column; NaN has no place in the order. Texts are cut to 65 bytes, which
+    /// changes no bound of 64 bytes.
     pub bounds: Option<Rows>,
 }
 
@@ -79,8 +80,15 @@ impl Statistics {
     }
 }
 
-/// Returns copies of two rows.
+/// Returns copies of two rows; texts are cut.
 fn pair(rows: &Rows, (least, most): (usize, usize)) -> Rows {
+    if let Data::Texts(texts) = &rows.data {
+        let mut ends = Texts::default();
+        for text in [texts.get(least), texts.get(most)] {
+            ends.push(text.get(..bounds::MOST.saturating_add(1)).unwrap_or(text));
+        }
+        return Rows { len: 2, valid: None, data: Data::Texts(ends) };
+    }
     let mut bounds = rows.slice(least..least.saturating_add(1));
     bounds.append(rows.slice(most..most.saturating_add(1)));
     bounds
