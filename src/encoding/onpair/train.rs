@@ -12,7 +12,7 @@ use crate::encoding::texts::{Sample, Texts};
 
 /// Bytes of the sample: all up to this number, else this number and a share of the others.
 const LEAST: usize = 1 << 16;
-const SHARE: usize = 12;
+const SHARE: usize = 24;
 
 /// How often a pair is seen before it becomes a token, at least.
 const TWICE: u32 = 2;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::rows::{Data, Numbers, Rows};
+use super::rows::{Data, Numbers, Rows, Texts};
 
 /// What is known about the rows of a zone or a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,10 +31,30 @@ impl Extremes {
         };
         match &rows.data {
             Data::Bool(values) => of(&|a, b| !values.get(a) && values.get(b)),
-            Data::Texts(texts) => of(&|a, b| texts.get(a) < texts.get(b)),
+            Data::Texts(texts) => Extremes { nulls, ..Self::of_texts(texts, rows) },
             Data::Numbers(numbers) => Extremes { nulls, ..Self::of_numbers(numbers, rows) },
             Data::Null | Data::List(..) | Data::Fixed(..) | Data::Struct(_) => Extremes { rows: None, nans: 0, nulls },
         }
+    }
+
+    fn of_texts(texts: &Texts, rows: &Rows) -> Self {
+        // The first eight bytes decide most comparisons.
+        let start = |text: &[u8]| match text.first_chunk() {
+            Some(bytes) => u64::from_be_bytes(*bytes),
+            None => (0..8).fold(0, |word, i| word << 8 | text.get(i).map_or(0, |byte| u64::from(*byte))),
+        };
+        let mut found: Option<((usize, u64), (usize, u64))> = None;
+        for (i, text) in texts.iter().enumerate().filter(|(i, _)| rows.has(*i)) {
+            let key = start(text);
+            let (least, most) = found.get_or_insert(((i, key), (i, key)));
+            if key < least.1 || key == least.1 && text < texts.get(least.0) {
+                *least = (i, key);
+            }
+            if key > most.1 || key == most.1 && text > texts.get(most.0) {
+                *most = (i, key);
+            }
+        }
+        Extremes { rows: found.map(|((least, _), (most, _))| (least, most)), nans: 0, nulls: 0 }
     }
 
     fn of_numbers(numbers: &Numbers, rows: &Rows) -> Self {

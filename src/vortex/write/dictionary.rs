@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::WriteOptions;
-use super::distinct::Distinct;
+use super::distinct::{Distinct, text_hash};
 use super::dtype::{Logical, Shape};
 use super::encode::encode;
 use super::file::{Container, Layout};
@@ -12,7 +12,6 @@ use super::integers;
 use super::rows::{Data, Numbers, Rows};
 use crate::bytes::{Sink, WriteError, low16};
 use crate::column::Prim;
-use crate::hash::xxh64;
 use crate::meta::proto::write::Writer;
 use crate::vortex::dtype::number_of_prim;
 use crate::vortex::layouts::dict_field as field;
@@ -150,7 +149,7 @@ impl Rows {
     fn hash(&self, row: usize) -> u64 {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         match &self.data {
-            Data::Texts(texts) => xxh64(0, texts.get(row)),
+            Data::Texts(texts) => text_hash(texts.get(row)),
             Data::Numbers(numbers) => numbers.bits(row).wrapping_mul(ODD),
             _ => 0,
         }

@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use super::sample;
 use crate::bytes::saturated;
+use crate::hash::xxh64;
 
 /// Maximum number of slots that are looked at for a hash. Hashes that are spread need two or three.
 const PROBES: usize = 64;
@@ -72,6 +73,20 @@ fn places(hash: u64, len: usize) -> impl Iterator<Item = usize> {
     let mask = len.wrapping_sub(1);
     let first = saturated(hash >> 64u32.saturating_sub(len.trailing_zeros()).min(63));
     (0..PROBES).map(move |i| first.wrapping_add(i) & mask)
+}
+
+/// Returns a hash of a text.
+#[allow(clippy::cast_possible_truncation, reason = "halves")]
+pub(in crate::vortex) fn text_hash(text: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    // Two words have all bytes of a short text: a product is faster than a general hash.
+    let (low, high) = match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) if text.len() <= 16 => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        (Some(_), _) => return xxh64(0, text),
+        (None, _) => (text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0),
+    };
+    let product = u128::from(low ^ (text.len() as u64) << 56).wrapping_mul(u128::from(high ^ ODD));
+    (product as u64 ^ (product >> 64) as u64).wrapping_mul(ODD)
 }
 
 /// The codes of rows, and the row that each code stands for.

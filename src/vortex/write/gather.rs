@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::dtype::{Logical, Shape};
-use super::rows::{Bitmap, Data, Numbers, Rows};
-use crate::column::{Batch, Column, Memory, Ranges, Type, Validity, Values, VarBytes, fit};
+use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
+use crate::bytes::saturated;
+use crate::column::{Batch, Column, Memory, Ranges, Type, Validity, Values, fit};
 use crate::error::{Error, Kind, Result, What};
 
 /// Scratch size in bytes for batches, unless one row takes more: enough for 8,192 rows of most types.
@@ -167,11 +168,14 @@ impl Gather {
             }
             (Data::Numbers(to), values) => numbers(to, &values, rows, there).ok_or_else(wrong)?,
             (Data::Texts(to), Values::Utf8(texts) | Values::Bytes(texts)) => {
-                let is_text = column.ty() == Type::Utf8;
-                for (i, row) in rows.enumerate() {
-                    let text = if has(i) { text(&texts, row, is_text)? } else { &[] };
+                let before = (to.bytes.len(), to.ends.len());
+                for (i, row) in rows.clone().enumerate() {
+                    let text = if has(i) { texts.get(row)? } else { &[] };
                     self.spend(text.len() as u64)?;
                     to.push(text);
+                }
+                if column.ty() == Type::Utf8 && !is_utf8(to, before) {
+                    rows.enumerate().filter(|(i, _)| has(*i)).try_for_each(|(_, row)| texts.text(row).map(|_| ()))?;
                 }
             }
             (Data::List(ends, items), Values::Nested(ranges)) => {
@@ -361,8 +365,15 @@ fn validity(validity: &Validity<'_>, rows: &Range<usize>) -> Result<Option<Bitma
     })
 }
 
-fn text<'s>(texts: &VarBytes<'s>, row: usize, is_text: bool) -> Result<&'s [u8]> {
-    if is_text { texts.text(row).map(str::as_bytes) } else { texts.get(row) }
+/// Returns whether the texts after the first ones are UTF-8. `before`: the bytes of those and their number. All together are
+/// checked, which is faster than one by one.
+fn is_utf8(texts: &Texts, (bytes, count): (usize, usize)) -> bool {
+    let all = texts.bytes.get(bytes..).unwrap_or_default();
+    let ends = texts.ends.get(count..).unwrap_or_default();
+    core::str::from_utf8(all).is_ok_and(|all| {
+        let place = |end: u64| saturated(end).saturating_sub(bytes);
+        ends.iter().all(|end| all.is_char_boundary(place(*end)))
+    })
 }
 
 /// Appends the numbers of a batch. Returns `None` if they have another type.

@@ -3,14 +3,13 @@
 use alloc::vec::Vec;
 
 use super::array::Array;
-use super::distinct::{Codes, codes};
+use super::distinct::{Codes, codes, text_hash};
 use super::encode::{constant, plain_texts};
 use super::rows::{Bitmap, Numbers, Texts};
 use super::word::bits;
 use super::{Encodings, WriteOptions, compact, integers, scalar};
 use crate::column::Prim;
 use crate::encoding::{fsst, onpair, texts};
-use crate::hash::xxh64;
 use crate::vortex::encodings::{self, dict, plain};
 use crate::vortex::raw::Encoding;
 
@@ -142,7 +141,7 @@ fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option
     }
     let len = all.ends.len();
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
-    let hash = |i: usize| xxh64(0, all.get(i));
+    let hash = |i: usize| text_hash(all.get(i));
     let Codes { codes, first, nulls } = codes(len, len / 2, is_valid, hash, |a, b| all.get(a) == all.get(b))?;
     let mut distinct = Texts::default();
     first.iter().for_each(|row| distinct.push(all.get(*row)));
