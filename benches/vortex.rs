@@ -395,6 +395,13 @@ fn files() {
         let column = part.column(k).unwrap();
         let name = format!("{} ({})", part.name(k).unwrap(), column.ty());
         let rows = column.rows();
+        // The memory of each batch is asked for in far less time than reading it takes.
+        Work::new(format!("{name}, need"), rows as usize, rows as usize * 8, || {
+            (0..rows).step_by(1 << 16).for_each(|row| {
+                black_box(column.need(row..rows.min(row + (1 << 16))).unwrap());
+            });
+        })
+        .run();
         Work::new(name, rows as usize, rows as usize * 8, || {
             let mut row = 0;
             while row < rows {

@@ -30,6 +30,11 @@ impl Amount {
         self.at.is_none_or(|at| at < chunk.end && chunk.start < at.saturating_add(self.rows))
     }
 
+    /// Returns the amount for the same cells and at most `rows` rows.
+    pub(super) fn at_most(self, rows: u64) -> Self {
+        Amount { rows: self.rows.min(rows), ..self }
+    }
+
     /// Returns the amount for the same cells and at least `rows` rows.
     pub(super) fn at_least(self, rows: u64) -> Self {
         Amount { rows: self.rows.max(rows), ..self }
@@ -75,6 +80,15 @@ pub(super) fn with_children(own: u64, node: &Node<'_>, amount: Amount, cx: &mut 
     Ok(own.saturating_add(children(node, amount, cx)?))
 }
 
+/// Returns `own` bytes plus the bytes for the child that takes the most, for children that are decoded consecutively, in the
+/// same scratch memory. The sum of all children, which is an upper bound too, takes less flash.
+pub(super) fn with_largest_child(own: u64, node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    if !FAST {
+        return with_children(own, node, amount, cx);
+    }
+    Ok(own.saturating_add(joined(node, 0..node.children()?, amount, cx, u64::max)?))
+}
+
 /// Returns the bytes for some of the children.
 pub(super) fn some_children(
     node: &Node<'_>,
@@ -82,12 +96,23 @@ pub(super) fn some_children(
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    let (mut sum, amount) = (0u64, Amount { at: None, ..amount });
+    joined(node, children, amount, cx, u64::saturating_add)
+}
+
+/// Joins the bytes for some of the children.
+fn joined(
+    node: &Node<'_>,
+    children: Range<usize>,
+    amount: Amount,
+    cx: &mut Context<'_, '_>,
+    join: fn(u64, u64) -> u64,
+) -> Result<u64> {
+    let (mut all, amount) = (0u64, Amount { at: None, ..amount });
     for k in children {
         // The type of the child does not matter here, only its encoding.
-        sum = sum.saturating_add(node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?);
+        all = join(all, node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?);
     }
-    Ok(sum)
+    Ok(all)
 }
 
 /// Returns 0, for encodings without temporaries.

@@ -7,7 +7,13 @@ use crate::column::Prim;
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::As(child::HIGH),
     holds: Holds::Values,
-    need: |node, amount, cx| need::with_children(need::piece(amount.rows, 8), node, amount, cx),
+    need: |node, amount, cx| {
+        // Integers that are not wider than the decimals are extended in place.
+        let in_place =
+            FAST && node.dtype.cell().is_some_and(|width| Metadata::of(node).is_ok_and(|of| of.high.size() <= width));
+        let own = if in_place { 0 } else { need::piece(amount.rows, 8) };
+        need::with_children(own, node, amount, cx)
+    },
     cells,
 };
 

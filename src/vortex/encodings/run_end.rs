@@ -7,9 +7,11 @@ pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(|node| Metadata::of(node)?.values(node), None),
     need: |node, amount, cx| {
+        // No more runs are decoded than the array has.
+        let amount = if FAST { amount.at_most(Metadata::of(node)?.runs) } else { amount };
         let own = need::indexed(amount.rows, amount.width);
         let search = if FAST { ends(node, 0)?.0.search_need() } else { 0 };
-        need::with_children(own.saturating_add(search), node, amount, cx)
+        need::with_largest_child(own.saturating_add(search), node, amount, cx)
     },
     cells,
 };
