@@ -50,6 +50,14 @@ def options(a, r):
     return ['--profile', a.profile, *found]
 
 
+def loses_rows(source, table):
+    """Whether the original reads another number of rows of its own file, as 0.70 does with zones such as +05:30."""
+    try:
+        return read(source).num_rows != table.num_rows
+    except BaseException:
+        return True
+
+
 def compare(a, how, source, target, table, labels):
     why = call(a.pilaster, 'convert', '--force', *how, source, target) or call(a.pilaster, 'verify', target)
     if why:
@@ -77,7 +85,7 @@ def main():
     p.add_argument('--profile', default='2026', help='wide for releases before 0.84 (default 2026)')
     a = peer.parse(p)
     skip = tuple(x for x in a.skip.split(',') if x)
-    equal = wrong = refused = 0
+    equal = wrong = refused = lost = 0
     sizes = [0, 0]
     for seed in range(a.seed, a.seed + a.count):
         r = random.Random(seed)
@@ -93,6 +101,9 @@ def main():
             continue
         how = options(a, r)
         why = compare(a, how, source, target, table, labels)
+        if why and loses_rows(source, table):
+            lost += 1
+            continue
         if why:
             wrong += 1
             print('FAIL', seed, *how, why, flush=True)
@@ -104,7 +115,8 @@ def main():
     peer.finish(
         'vortex writes',
         wrong or not equal,
-        f'vortex-data {gen.VER}: equal {equal}, wrong {wrong}, tables refused by the original {refused};'
+        f'vortex-data {gen.VER}: equal {equal}, wrong {wrong}, tables refused by the original {refused},'
+        f' read wrongly by it from its own file {lost};'
         f' bytes of the original {sizes[0]}, of pilaster {sizes[1]}',
     )
 
