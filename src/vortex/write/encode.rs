@@ -201,7 +201,22 @@ pub(super) fn plain_texts(all: &Texts, valid: Option<&Bitmap>, allowed: Encoding
     }
 }
 
-/// Number of texts that may be views, of 16 bytes each.
+/// Encodes the distinct texts of a chunk. From texts in one buffer the original selects rows slowly: its scan of a list column
+/// took 3.5 times as long.
+pub(super) fn distinct_texts(all: &Texts, valid: Option<&Bitmap>, allowed: Encodings) -> Array {
+    let views = || var_bin_view::write::views(all.iter(), plain::write::validity(valid));
+    if allowed.has(Encoding::VarBinView)
+        && all.ends.len() <= SOME
+        && let Some(views) = views()
+    {
+        return views;
+    }
+    plain_texts(all, valid, allowed)
+}
+
+/// Number of distinct texts of a chunk that are views, of 16 bytes each: a kilobyte in a chunk of a megabyte.
+const SOME: usize = 64;
+/// Number of other texts that may be views.
 const FEW: usize = 16;
 /// Size in bytes of the node of the offsets, which views do not have.
 const OFFSETS: u64 = 60;

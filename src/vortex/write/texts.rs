@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::array::Array;
 use super::distinct::{Codes, codes, text_hash};
-use super::encode::{constant, plain_texts};
+use super::encode::{constant, distinct_texts, plain_texts};
 use super::rows::{Bitmap, Numbers, Texts};
 use super::word::bits;
 use super::{Encodings, WriteOptions, compact, integers, scalar};
@@ -149,7 +149,7 @@ fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option
         distinct.push(&[]);
         Bitmap::all_but_last(distinct.ends.len())
     });
-    let plain = plain_texts(&distinct, present.as_ref(), allowed);
+    let plain = distinct_texts(&distinct, present.as_ref(), allowed);
     let values = plain.or_smaller(packed(&distinct, present.as_ref(), how));
     Some(dict::write::dictionary(integers::unsigned(&codes, allowed.leaf()), distinct.ends.len(), values))
 }
