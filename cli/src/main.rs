@@ -16,7 +16,7 @@
 //! | `cat`, `dump`, `info` | the commands that print rows and columns, over the traits of `pilaster::column` alone |
 //! | `convert`, `verify` | the commands that choose by the format: a writer, shares of the work |
 //! | `extents`, `ahead`, `owned` | DataSeries files by several threads; columns that several threads read; a batch for another thread |
-//! | `noting` | the column of an error |
+//! | `storable`, `noting` | the types that the target of `convert` stores; the column and row of an error |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |

@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
     let shown = dtype.to_string();
     let again: DTypeBuf = shown.parse().unwrap_or_else(|e| panic!("{shown:?}: {e}"));
     assert_eq!(again.to_string(), shown);
-    // The same bytes, unless the text had spaces that the notation lacks, or left something out.
+    // The bytes are equal, unless the text has other spaces than the notation, or omits a default.
     if shown == text {
         assert_eq!(again, dtype);
     }

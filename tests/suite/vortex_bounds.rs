@@ -245,7 +245,7 @@ proptest! {
 #[test]
 fn every_type_has_bounds() {
     for kind in KINDS {
-        // Of three zones, the second may have no values, and an upper bound may be too long.
+        // The second of three zones may have no values, and an upper bound may be too long.
         let known = check(&Owned::new(kind, 1, true));
         assert!(known >= 3, "{kind:?}: {known}");
     }

@@ -178,7 +178,7 @@ pub(in crate::vortex) mod write {
         let mut message = Writer::default();
         let (mut array, mut all) = (Array::new(Encoding::Pco), Vec::new());
         for (k, Encoded { header, meta, pages }) in chunks.into_iter().enumerate() {
-            // The same for all chunks.
+            // All chunks have the same header, which is stored once.
             if k == 0 {
                 message.bytes(field::HEADER, &header);
             }

@@ -80,7 +80,7 @@ impl FromStr for DTypeBuf {
             return Err(parser.expected(What::NOTATION_END));
         }
         let bytes = parser.to.finish(root);
-        // What is nested too deep to be read is refused here.
+        // Readers refuse a type that is nested too deep; so does the parser.
         DType::parse(&bytes)?.walk(&mut Fuel::new(&limits))?;
         Ok(DTypeBuf { bytes })
     }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::rows::{Data, Numbers, Rows, Texts};
+use super::rows::{Data, Numbers, Rows};
 
 /// What is known about the rows of a zone or a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,50 +20,27 @@ impl Extremes {
     /// Looks at all rows.
     pub fn of(rows: &Rows) -> Self {
         let nulls = rows.nulls() as u64;
-        let of = |less: &dyn Fn(usize, usize) -> bool| {
-            let mut all = (0..rows.len).filter(|i| rows.has(*i));
-            let found = all.next().map(|first| {
-                all.fold((first, first), |(least, most), i| {
-                    (if less(i, least) { i } else { least }, if less(most, i) { i } else { most })
-                })
-            });
-            Extremes { rows: found, nans: 0, nulls }
-        };
         match &rows.data {
-            Data::Bool(values) => of(&|a, b| !values.get(a) && values.get(b)),
-            Data::Texts(texts) => Extremes { nulls, ..Self::of_texts(texts, rows) },
+            Data::Bool(values) => Extremes { rows: ends(rows, values.iter()), nans: 0, nulls },
+            // The first eight bytes decide most comparisons.
+            Data::Texts(texts) => {
+                Extremes { rows: ends(rows, texts.iter().map(|text| (start(text), text))), nans: 0, nulls }
+            }
             Data::Numbers(numbers) => Extremes { nulls, ..Self::of_numbers(numbers, rows) },
             Data::Null | Data::List(..) | Data::Fixed(..) | Data::Struct(_) => Extremes { rows: None, nans: 0, nulls },
         }
     }
 
-    fn of_texts(texts: &Texts, rows: &Rows) -> Self {
-        // The first eight bytes decide most comparisons.
-        let start = |text: &[u8]| match text.first_chunk() {
-            Some(bytes) => u64::from_be_bytes(*bytes),
-            None => (0..8).fold(0, |word, i| word << 8 | text.get(i).map_or(0, |byte| u64::from(*byte))),
-        };
-        let mut found: Option<((usize, u64), (usize, u64))> = None;
-        for (i, text) in texts.iter().enumerate().filter(|(i, _)| rows.has(*i)) {
-            let key = start(text);
-            let (least, most) = found.get_or_insert(((i, key), (i, key)));
-            if key < least.1 || key == least.1 && text < texts.get(least.0) {
-                *least = (i, key);
-            }
-            if key > most.1 || key == most.1 && text > texts.get(most.0) {
-                *most = (i, key);
-            }
-        }
-        Extremes { rows: found.map(|((least, _), (most, _))| (least, most)), nans: 0, nulls: 0 }
-    }
-
     fn of_numbers(numbers: &Numbers, rows: &Rows) -> Self {
+        let of = |rows| Extremes { rows, nans: 0, nulls: 0 };
         macro_rules! ordered {
             ($($name:ident)*) => {
                 match numbers {
-                    $(Numbers::$name(values) => Self::of_ordered(values, rows, |v| *v),)*
+                    $(Numbers::$name(values) => of(ends(rows, values.iter().copied())),)*
                     // The highest word has the sign.
-                    Numbers::I256(values) => Self::of_ordered(values, rows, |[a, b, c, d]| (d.cast_signed(), *c, *b, *a)),
+                    Numbers::I256(values) => {
+                        of(ends(rows, values.iter().map(|[a, b, c, d]| (d.cast_signed(), *c, *b, *a))))
+                    }
                     Numbers::F16(values) => {
                         let float = |bits: &u16| ordered_bits(crate::bytes::half_to_f32(*bits).into());
                         Self::of_floats(values, rows, float)
@@ -74,27 +51,6 @@ impl Extremes {
             };
         }
         ordered!(I8 I16 I32 I64 U8 U16 U32 U64 I128)
-    }
-
-    fn of_ordered<T, K: Ord>(values: &[T], rows: &Rows, key: impl Fn(&T) -> K) -> Self {
-        let mut found: Option<((usize, K), (usize, K))> = None;
-        for (i, value) in values.iter().enumerate() {
-            if !rows.has(i) {
-                continue;
-            }
-            match &mut found {
-                None => found = Some(((i, key(value)), (i, key(value)))),
-                Some((least, most)) => {
-                    let key = key(value);
-                    if key < least.1 {
-                        *least = (i, key);
-                    } else if key > most.1 {
-                        *most = (i, key);
-                    }
-                }
-            }
-        }
-        Extremes { rows: found.map(|((least, _), (most, _))| (least, most)), nans: 0, nulls: 0 }
     }
 
     fn of_floats<T>(values: &[T], rows: &Rows, key: impl Fn(&T) -> Option<i64>) -> Self {
@@ -113,6 +69,29 @@ impl Extremes {
             }
         }
         Extremes { rows: found.map(|((least, _), (most, _))| (least, most)), nans, nulls: 0 }
+    }
+}
+
+/// Returns the rows with the least and the greatest key, of those that have a value.
+fn ends<K: Ord + Copy>(rows: &Rows, keys: impl Iterator<Item = K>) -> Option<(usize, usize)> {
+    let mut all = keys.enumerate().filter(|(i, _)| rows.has(*i));
+    let first = all.next()?;
+    let (mut least, mut most) = (first, first);
+    for next in all {
+        if next.1 < least.1 {
+            least = next;
+        } else if next.1 > most.1 {
+            most = next;
+        }
+    }
+    Some((least.0, most.0))
+}
+
+/// Returns the first eight bytes of a text as a number that has the order of texts; zeros follow a shorter text.
+fn start(text: &[u8]) -> u64 {
+    match text.first_chunk() {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => (0..8).fold(0, |word, i| word << 8 | text.get(i).map_or(0, |byte| u64::from(*byte))),
     }
 }
 

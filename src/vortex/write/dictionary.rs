@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::WriteOptions;
-use super::distinct::{Distinct, text_hash};
+use super::distinct::{Distinct, number_hash, text_hash};
 use super::dtype::{Logical, Shape};
 use super::encode::encode;
 use super::file::{Container, Layout};
@@ -147,10 +147,9 @@ impl Dictionary {
 impl Rows {
     /// Returns a hash of the value of a row, for the types that dictionaries have.
     fn hash(&self, row: usize) -> u64 {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         match &self.data {
             Data::Texts(texts) => text_hash(texts.get(row)),
-            Data::Numbers(numbers) => numbers.bits(row).wrapping_mul(ODD),
+            Data::Numbers(numbers) => number_hash(numbers.bits(row)),
             _ => 0,
         }
     }

@@ -75,10 +75,17 @@ fn places(hash: u64, len: usize) -> impl Iterator<Item = usize> {
     (0..PROBES).map(move |i| first.wrapping_add(i) & mask)
 }
 
+/// Odd multiplier: the highest bits of the product depend on all bits of a number.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Returns a hash of the bits of a number.
+pub(in crate::vortex) const fn number_hash(bits: u64) -> u64 {
+    bits.wrapping_mul(ODD)
+}
+
 /// Returns a hash of a text.
 #[allow(clippy::cast_possible_truncation, reason = "halves")]
 pub(in crate::vortex) fn text_hash(text: &[u8]) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     // Two words have all bytes of a short text: a product is faster than a general hash.
     let (low, high) = match (text.first_chunk(), text.last_chunk()) {
         (Some(first), Some(last)) if text.len() <= 16 => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
@@ -143,9 +150,6 @@ fn distinct(rows: &[Range<usize>], (is_valid, hash): (impl Fn(usize) -> bool, im
 mod tests {
     use super::*;
 
-    /// Odd multiplier of the callers.
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-
     /// Codes of hashes, each of which is its own value, and the slots that were looked at for each.
     fn probes(hashes: &[u64]) -> (Codes, f64) {
         let found = codes(hashes.len(), hashes.len(), |_| true, |i| hashes[i], |a, b| hashes[a] == hashes[b]).unwrap();
@@ -168,7 +172,7 @@ mod tests {
         let odd = [3, 1000, 4096 * 3, 0x0101_0101, 1_000_000_007].map(|step| (0..LEN).map(|i| i * step).collect());
         let floats = floats.map(|of| (0..LEN).map(of).collect());
         for (k, values) in strides.chain(odd).chain(floats).enumerate() {
-            let hashes: Vec<u64> = values.iter().map(|value| value.wrapping_mul(ODD)).collect();
+            let hashes: Vec<u64> = values.iter().map(|value| number_hash(*value)).collect();
             let (found, each) = probes(&hashes);
             assert!(each < 5.0, "pattern {k}: {each}");
             assert!(found.codes.iter().copied().eq(0..LEN), "pattern {k}");

@@ -15,7 +15,7 @@ use crate::encoding::alp::{self, Float};
 use crate::vortex::encodings::patches::write::Patches;
 use crate::vortex::encodings::{self, dict, plain};
 use crate::vortex::raw::Encoding;
-use crate::vortex::write::distinct::{Codes, codes};
+use crate::vortex::write::distinct::{Codes, codes, number_hash};
 use crate::vortex::write::word::Narrow;
 
 /// Encodes floats. At least one row has a value.
@@ -147,7 +147,7 @@ fn dictionary<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, allowed
     }
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
     let word = |i: usize| values.get(i).map_or(0, |value| value.wide());
-    let hash = |i: usize| word(i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let hash = |i: usize| number_hash(word(i));
     let Codes { codes, first, nulls } =
         codes(values.len(), values.len() / 2, is_valid, hash, |a, b| word(a) == word(b))?;
     let mut distinct: Vec<T> = first.iter().map(|row| T::of(word(*row))).collect();

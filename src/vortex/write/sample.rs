@@ -30,7 +30,7 @@ pub(super) fn runs(len: usize) -> Vec<Range<usize>> {
 /// Returns whether a sample shows that more than about half of `len` values are distinct. `distinct` returns the number of
 /// distinct ones among these rows.
 ///
-/// Of n values that are drawn from d, n * n / 2d are expected to repeat others.
+/// A sample of n values from d distinct ones is expected to have n * n / 2d repeated values.
 pub(super) fn is_distinct(len: usize, distinct: impl Fn(&[Range<usize>]) -> usize) -> bool {
     let rows = runs(len);
     let count = rows.iter().map(Range::len).fold(0, usize::saturating_add);
