@@ -225,7 +225,7 @@ impl<'a> DType<'a> {
     }
 
     /// Returns the table of the type, or `None` for an implied type.
-    fn table(&self) -> Option<Table<'a>> {
+    pub(super) fn table(&self) -> Option<Table<'a>> {
         self.ty.place.map(|place| self.flat.again(place))
     }
 

@@ -291,6 +291,14 @@ impl<'a> File<'a> {
         self.postscript
     }
 
+    /// Returns the footer, or `None` for an array without a file.
+    pub(super) const fn footer(&self) -> Option<Table<'a>> {
+        match self.ids {
+            Ids::Footer(footer) => Some(footer),
+            Ids::Arrays(_) => None,
+        }
+    }
+
     /// Returns the statistics of the whole file as they are stored.
     pub(super) const fn statistics(&self) -> Option<flat::FileStatistics<'a>> {
         self.statistics

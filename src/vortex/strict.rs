@@ -4,64 +4,132 @@
 use super::file::File;
 use super::node::Node;
 use crate::error::Result;
-use crate::generated::vortex as flat;
+use crate::generated::vortex::{self as flat, Type as Tag};
+use crate::limits::Fuel;
 use crate::meta::flat::Table;
 
-/// Fields of a table, with their sizes in bytes. Fields of one byte are always aligned.
-type Fields = [(u8, u32)];
+/// The fields of a table that have more than one byte.
+struct Fields {
+    /// Numbers, with their sizes in bytes.
+    numbers: &'static [(u8, u32)],
+    /// Offsets of tables, vectors and strings.
+    offsets: &'static [u8],
+}
 
-/// Size in bytes of the offset of a table, vector or string.
-const OFFSET: u32 = 4;
+impl Fields {
+    const fn new(numbers: &'static [(u8, u32)], offsets: &'static [u8]) -> Self {
+        Fields { numbers, offsets }
+    }
 
-const POSTSCRIPT: &Fields = &[
-    (flat::Postscript::DTYPE, OFFSET),
-    (flat::Postscript::LAYOUT, OFFSET),
-    (flat::Postscript::STATISTICS, OFFSET),
-    (flat::Postscript::FOOTER, OFFSET),
-    (flat::Postscript::METADATA, OFFSET),
-];
+    fn check(&self, table: Option<Table<'_>>) -> Result<()> {
+        table.map_or(Ok(()), |table| table.check_aligned(self.numbers, self.offsets))
+    }
+}
 
-const SEGMENT: &Fields = &[(flat::PostscriptSegment::OFFSET, 8), (flat::PostscriptSegment::LENGTH, 4)];
+const POSTSCRIPT: Fields = Fields::new(
+    &[],
+    &[
+        flat::Postscript::DTYPE,
+        flat::Postscript::LAYOUT,
+        flat::Postscript::STATISTICS,
+        flat::Postscript::FOOTER,
+        flat::Postscript::METADATA,
+    ],
+);
 
-const STATISTICS: &Fields = &[
-    (flat::ArrayStats::MIN, OFFSET),
-    (flat::ArrayStats::MAX, OFFSET),
-    (flat::ArrayStats::SUM, OFFSET),
-    (flat::ArrayStats::NULL_COUNT, 8),
-    (flat::ArrayStats::UNCOMPRESSED_SIZE_IN_BYTES, 8),
-    (flat::ArrayStats::NAN_COUNT, 8),
-];
+const SEGMENT: Fields = Fields::new(&[(flat::PostscriptSegment::OFFSET, 8), (flat::PostscriptSegment::LENGTH, 4)], &[]);
 
-const LAYOUT: &Fields = &[
-    (flat::Layout::ENCODING, 2),
-    (flat::Layout::ROW_COUNT, 8),
-    (flat::Layout::METADATA, OFFSET),
-    (flat::Layout::CHILDREN, OFFSET),
-    (flat::Layout::SEGMENTS, OFFSET),
-];
+const FOOTER: Fields =
+    Fields::new(&[], &[flat::Footer::ARRAY_SPECS, flat::Footer::LAYOUT_SPECS, flat::Footer::SEGMENT_SPECS]);
 
-const ARRAY: &Fields = &[
-    (flat::ArrayNode::ENCODING, 2),
-    (flat::ArrayNode::METADATA, OFFSET),
-    (flat::ArrayNode::CHILDREN, OFFSET),
-    (flat::ArrayNode::BUFFERS, OFFSET),
-    (flat::ArrayNode::STATS, OFFSET),
-];
+/// An id of an array or a layout.
+const SPEC: Fields = Fields::new(&[], &[flat::ArraySpec::ID]);
 
-/// Checks the postscript and the statistics of the file.
+/// The value of a union lies in the field after its tag.
+const DTYPE: Fields = Fields::new(&[], &[flat::DType::TYPE + 1]);
+
+const STATISTICS: Fields = Fields::new(
+    &[
+        (flat::ArrayStats::NULL_COUNT, 8),
+        (flat::ArrayStats::UNCOMPRESSED_SIZE_IN_BYTES, 8),
+        (flat::ArrayStats::NAN_COUNT, 8),
+    ],
+    &[flat::ArrayStats::MIN, flat::ArrayStats::MAX, flat::ArrayStats::SUM],
+);
+
+const LAYOUT: Fields = Fields::new(
+    &[(flat::Layout::ENCODING, 2), (flat::Layout::ROW_COUNT, 8)],
+    &[flat::Layout::METADATA, flat::Layout::CHILDREN, flat::Layout::SEGMENTS],
+);
+
+const ARRAY: Fields = Fields::new(
+    &[(flat::ArrayNode::ENCODING, 2)],
+    &[flat::ArrayNode::METADATA, flat::ArrayNode::CHILDREN, flat::ArrayNode::BUFFERS, flat::ArrayNode::STATS],
+);
+
+/// Checks the postscript, the footer, the type and the statistics of the file.
 pub(super) fn container(file: &File<'_>) -> Result<()> {
     if let Some(postscript) = file.postscript() {
-        postscript.check_aligned(POSTSCRIPT)?;
+        POSTSCRIPT.check(Some(postscript))?;
         for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
-            check(postscript.table(field)?, SEGMENT)?;
+            SEGMENT.check(postscript.table(field)?)?;
         }
         for entry in flat::Postscript::from(postscript).metadata()?.into_iter().flat_map(|all| all.iter()) {
-            check(Some(entry?.segment()?.into()), SEGMENT)?;
+            SEGMENT.check(Some(entry?.segment()?.into()))?;
         }
     }
+    if let Some(footer) = file.footer() {
+        FOOTER.check(Some(footer))?;
+        for specs in [flat::Footer::ARRAY_SPECS, flat::Footer::LAYOUT_SPECS] {
+            for spec in footer.links(specs)?.into_iter().flat_map(|all| all.iter()) {
+                SPEC.check(Some(spec?))?;
+            }
+        }
+    }
+    dtype(file.dtype().table(), &mut Fuel::new(file.limits()))?;
     let Some(statistics) = file.statistics() else { return Ok(()) };
     for field in statistics.field_stats()?.into_iter().flat_map(|fields| fields.iter()) {
-        check(Some(field?.into()), STATISTICS)?;
+        STATISTICS.check(Some(field?.into()))?;
+    }
+    Ok(())
+}
+
+/// Checks a type and all types in it. Each level takes from the depth of the FlatBuffer.
+fn dtype(table: Option<Table<'_>>, fuel: &mut Fuel) -> Result<()> {
+    let Some(table) = table else { return Ok(()) };
+    fuel.spend(table.at())?;
+    DTYPE.check(Some(table))?;
+    let Some((number, member)) = table.member(flat::DType::TYPE)? else { return Ok(()) };
+    // `children` are the fields of single types.
+    let (fields, children): (_, &[u8]) = match number {
+        Tag::STRUCT => (Fields::new(&[], &[flat::Struct::NAMES, flat::Struct::DTYPES]), &[]),
+        Tag::UNION => (Fields::new(&[], &[flat::Union::NAMES, flat::Union::DTYPES, flat::Union::TYPE_IDS]), &[]),
+        Tag::LIST => (Fields::new(&[], &[flat::List::ELEMENT_TYPE]), &[flat::List::ELEMENT_TYPE]),
+        Tag::FIXED_SIZE_LIST => (
+            Fields::new(&[(flat::FixedSizeList::SIZE, 4)], &[flat::FixedSizeList::ELEMENT_TYPE]),
+            &[flat::FixedSizeList::ELEMENT_TYPE],
+        ),
+        Tag::EXTENSION => (
+            Fields::new(&[], &[flat::Extension::ID, flat::Extension::STORAGE_DTYPE, flat::Extension::METADATA]),
+            &[flat::Extension::STORAGE_DTYPE],
+        ),
+        Tag::MAP => (
+            Fields::new(&[], &[flat::Map::KEY_TYPE, flat::Map::VALUE_TYPE]),
+            &[flat::Map::KEY_TYPE, flat::Map::VALUE_TYPE],
+        ),
+        _ => (Fields::new(&[], &[]), &[]),
+    };
+    fields.check(Some(member))?;
+    for child in children {
+        dtype(member.table(*child)?, fuel)?;
+    }
+    let many = match number {
+        Tag::STRUCT => member.links(flat::Struct::DTYPES)?,
+        Tag::UNION => member.links(flat::Union::DTYPES)?,
+        _ => None,
+    };
+    for child in many.into_iter().flat_map(|many| many.iter()) {
+        dtype(Some(child?), fuel)?;
     }
     Ok(())
 }
@@ -69,12 +137,8 @@ pub(super) fn container(file: &File<'_>) -> Result<()> {
 /// Checks a layout or array, without its children.
 pub(super) fn node(node: &Node<'_>) -> Result<()> {
     if node.layout().is_some() {
-        return node.table().check_aligned(LAYOUT);
+        return LAYOUT.check(Some(*node.table()));
     }
-    node.table().check_aligned(ARRAY)?;
-    check(node.table().table(flat::ArrayNode::STATS)?, STATISTICS)
-}
-
-fn check(table: Option<Table<'_>>, fields: &Fields) -> Result<()> {
-    table.map_or(Ok(()), |table| table.check_aligned(fields))
+    ARRAY.check(Some(*node.table()))?;
+    STATISTICS.check(node.table().table(flat::ArrayNode::STATS)?)
 }

@@ -74,13 +74,14 @@ impl<'a> Table<'a> {
         self.entry(u32::MAX, 0).map(drop)
     }
 
-    /// Checks that the table, its vtable and the given fields, each with its size in bytes, are at multiples of their
-    /// sizes, counted from the start of the buffer. No access depends on it.
+    /// Checks that the table, its vtable and the given fields are at multiples of their sizes, counted from the start of
+    /// the buffer: `numbers` are fields with their sizes in bytes, `offsets` lead to tables, vectors or strings, which
+    /// are at multiples of 4, too. No access depends on it.
     ///
     /// # Errors
     /// Errors of [`check`](Self::check); [`Kind::Invalid`] in `What::FLAT_ALIGNMENT`, with the position in the buffer.
     #[cfg(feature = "vortex")]
-    pub(crate) fn check_aligned(&self, fields: &[(u8, u32)]) -> Result<()> {
+    pub(crate) fn check_aligned(&self, numbers: &[(u8, u32)], offsets: &[u8]) -> Result<()> {
         let check = |pos: u32, size: u32| match pos.checked_rem(size) {
             Some(0) | None => Ok(()),
             Some(_) => Err(self.flat.error(Kind::Invalid, What::FLAT_ALIGNMENT, pos, pos)),
@@ -89,9 +90,14 @@ impl<'a> Table<'a> {
         check(self.pos, 4)?;
         let distance = self.flat.load::<i32>(self.pos).unwrap_or(0);
         check(self.pos.wrapping_sub(distance.cast_unsigned()), 2)?;
-        for (field, size) in fields {
-            if let Some(pos) = self.slot(*field, *size)? {
-                check(pos.get(), *size)?;
+        for (field, size) in numbers.iter().copied().chain(offsets.iter().map(|field| (*field, 4))) {
+            if let Some(pos) = self.slot(field, size)? {
+                check(pos.get(), size)?;
+            }
+        }
+        for field in offsets {
+            if let Some(Pos(pos)) = self.reach(*field)? {
+                check(pos, 4)?;
             }
         }
         Ok(())
