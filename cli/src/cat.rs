@@ -10,6 +10,7 @@ use pilaster::bytes::Fetch as _;
 use pilaster::column::{Batch, Column};
 
 use crate::args::{Form, Text, Which};
+use crate::columns::Retyped;
 use crate::csv::Csv;
 use crate::failure::{self, Failure, warn};
 use crate::feed::WINDOW;
@@ -229,7 +230,7 @@ impl Reading<'_> {
             rows: &piece.rows,
             columns: self.how.columns.as_deref(),
             conditions: &self.how.conditions,
-            stored_times: self.how.stored_times,
+            retyped: Retyped { stored_times: self.how.stored_times, ..Retyped::default() },
             texts: self.input.texts(),
             rules: self.input.rules(),
         };

@@ -1,4 +1,4 @@
-//! A choice of the columns of a table, with their names, and dates and times as the stored integers.
+//! A choice of the columns of a table, with their names, and how their types are changed.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, Part, Prim, Type, Unit, Validity};
+use pilaster::column::{Batch, Column, Part, Prim, Type, Unit, Validity, Values};
 use pilaster::error::{Error, Kind, What};
 
 use crate::failure::{Failure, warn};
@@ -23,12 +23,34 @@ pub struct Rules<'i> {
     pub unique: bool,
 }
 
+/// Types that are read as others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Retyped {
+    /// Dates and times are the stored integers.
+    pub stored_times: bool,
+    /// Bytes are text. Whoever reads them checks that they are UTF-8, as with any text.
+    pub bytes_as_text: bool,
+}
+
+impl Retyped {
+    const fn of(self, ty: Type) -> Type {
+        match ty {
+            Type::Date(Unit::Day) | Type::Time(Unit::Second | Unit::Milli) if self.stored_times => {
+                Type::Prim(Prim::I32)
+            }
+            Type::Date(_) | Type::Time(_) | Type::Timestamp(_) if self.stored_times => Type::Prim(Prim::I64),
+            Type::Bytes | Type::FixedBytes(_) | Type::Opaque if self.bytes_as_text => Type::Utf8,
+            ty => ty,
+        }
+    }
+}
+
 /// A choice of columns.
 #[derive(Debug, Default)]
 pub struct Columns {
     pub numbers: Vec<usize>,
     pub names: Vec<String>,
-    pub stored_times: bool,
+    pub retyped: Retyped,
     /// The lost rows of each column, ascending; no list for a column without lost rows at the end.
     pub lost: Vec<Vec<Range<u64>>>,
 }
@@ -160,7 +182,7 @@ impl<'c, P: Part> Part for Seen<'c, P> {
     fn column(&self, k: usize) -> Result<Self::Col> {
         let number = self.columns.numbers.get(k).ok_or_else(|| no_column(k, self.columns))?;
         let lost = self.columns.lost.get(k).map_or(&[][..], Vec::as_slice);
-        Ok(Stored { lost, ..Stored::new(self.part.column(*number)?, self.columns.stored_times) })
+        Ok(Stored { lost, ..Stored::new(self.part.column(*number)?, self.columns.retyped) })
     }
 }
 
@@ -168,25 +190,20 @@ fn no_column(k: usize, columns: &Columns) -> Error {
     Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, columns.numbers.len() as u64)
 }
 
-/// A column that may return dates and times as the stored integers, and whose lost rows are missing.
+/// A column whose types may be read as others, and whose lost rows are missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'c, C> {
     column: C,
     /// The type of the values. It is asked for with every value, and a column may derive it from metadata.
     ty: Type,
-    stored_times: bool,
+    retyped: Retyped,
     lost: &'c [Range<u64>],
 }
 
 impl<C: Column> Stored<'_, C> {
-    /// Returns `column`; if `stored_times`, its dates and times are plain integers.
-    pub fn new(column: C, stored_times: bool) -> Self {
-        let ty = match column.ty() {
-            Type::Date(Unit::Day) | Type::Time(Unit::Second | Unit::Milli) if stored_times => Type::Prim(Prim::I32),
-            Type::Date(_) | Type::Time(_) | Type::Timestamp(_) if stored_times => Type::Prim(Prim::I64),
-            ty => ty,
-        };
-        Stored { column, ty, stored_times, lost: &[] }
+    /// Returns `column` with the types of `retyped`.
+    pub fn new(column: C, retyped: Retyped) -> Self {
+        Stored { ty: retyped.of(column.ty()), column, retyped, lost: &[] }
     }
 }
 
@@ -209,7 +226,7 @@ impl<C: Column> Column for Stored<'_, C> {
 
     fn child(&self, k: usize) -> Result<Self> {
         // No list of a missing row is followed.
-        Ok(Stored::new(self.column.child(k)?, self.stored_times))
+        Ok(Stored::new(self.column.child(k)?, self.retyped))
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {
@@ -238,6 +255,10 @@ impl<C: Column> Column for Stored<'_, C> {
             return Ok(Batch { first: rows.start, len, values, validity: Validity::None, of: *self });
         }
         let Batch { first, len, values, validity, of } = self.column.read(rows, scratch)?;
+        let values = match (self.ty, values) {
+            (Type::Utf8, Values::Bytes(strings)) => Values::Utf8(strings),
+            (_, values) => values,
+        };
         Ok(Batch { first, len, values, validity, of: Stored { column: of, ..*self } })
     }
 }

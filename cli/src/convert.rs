@@ -19,7 +19,7 @@ use pilaster::{filo, jay, vortex};
 
 use crate::args::Convert;
 use crate::bcolz::{Kept, params};
-use crate::columns::Columns;
+use crate::columns::{Columns, Retyped};
 use crate::conversion::{View, convert};
 use crate::extents::{EXTENT_ROWS, Extents, LEAVE_OUT, Stop};
 use crate::failure::Failure;
@@ -110,7 +110,7 @@ pub fn run(
     // An estimate: one row may take more. The loop below then grows the memory.
     let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM as u64))?;
     let (mut columns, filter) = choose(&mut table, input, how, to, &mut memory)?;
-    columns.stored_times = how.stored_times;
+    columns.retyped = Retyped { stored_times: how.stored_times, bytes_as_text: how.bytes_as_text };
     let condition = filter.as_ref().map(|filter| (filter, how.conditions.trust_statistics));
     let windows = Some(Windows { input, file, table: wanted, condition });
     let mut view = View { table, columns: &columns, windows };
@@ -199,7 +199,7 @@ fn to_jay<T: Table>(
         layout: how.jay.layout.unwrap_or(Layout::New),
         keys,
         stats: !how.jay.no_stats,
-        bytes_as_text: how.jay.bytes_as_text,
+        bytes_as_text: how.bytes_as_text,
         any_time: how.any_time,
         sentinels: how.jay.sentinels.unwrap_or_default(),
     };

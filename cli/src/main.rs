@@ -173,17 +173,18 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
-/// Copies DataSeries to DataSeries extent by extent; every other conversion is row by row.
+/// Copies complete DataSeries files to DataSeries extent by extent; every other conversion is row by row.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let to = convert::target(input.format, how)?;
-    if how.conditions.are_given() && how.dataseries.repack() != Repack::KEEP {
-        let why = "--plain, --compact, --pad and --ordering are for complete files, not for rows by a condition";
+    if how.is_choice() && how.dataseries.repack() != Repack::KEEP {
+        let why =
+            "--plain, --compact, --pad and --ordering are for complete files, not for a choice of rows or columns";
         return Err(Failure::Usage(why.to_owned()));
     }
     let (target, mut err) = (&convert::open_target(how, to)?, Shown::new(io::stderr()));
     let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
     match (file, to) {
-        (File::DataSeries(series), Format::DataSeries) if !how.conditions.are_given() => {
+        (File::DataSeries(series), Format::DataSeries) if !how.is_choice() => {
             rewrite::convert(input, series, (how, target), out)
         }
         (_, to) => {

@@ -7,7 +7,7 @@ use pilaster::Result;
 use pilaster::column::{Batch, Column, Memory, Part, Table};
 use pilaster::error::{Error, Kind};
 
-use crate::columns::{Columns, Rules, Stored};
+use crate::columns::{Columns, Retyped, Rules, Stored};
 use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::sieve::Conditions;
@@ -48,8 +48,7 @@ pub struct Choice<'c> {
     /// Names of columns, in this order; all columns if `None`.
     pub columns: Option<&'c [String]>,
     pub conditions: &'c Conditions,
-    /// Dates and times are the stored integers.
-    pub stored_times: bool,
+    pub retyped: Retyped,
     /// Whether byte strings are printed as text if they are UTF-8.
     pub texts: bool,
     pub rules: Rules<'c>,
@@ -59,7 +58,7 @@ impl<'c> Choice<'c> {
     /// The rows `rows` that `conditions` leave, with all columns.
     #[cfg(test)]
     pub fn of(rows: &'c Range<u64>, conditions: &'c Conditions) -> Self {
-        Choice { rows, columns: None, conditions, stored_times: false, texts: false, rules: Rules::default() }
+        Choice { rows, columns: None, conditions, retyped: Retyped::default(), texts: false, rules: Rules::default() }
     }
 }
 
@@ -204,7 +203,7 @@ fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(C
     let filter = choice.conditions.bind(part, &all)?;
     let columns = all.pick(choice.columns)?;
     let mut budget = Budget::default();
-    let ty = |k: &usize| type_name(&Stored::new(part.column(*k)?, choice.stored_times), ("vortex", false), &mut budget);
+    let ty = |k: &usize| type_name(&Stored::new(part.column(*k)?, choice.retyped), ("vortex", false), &mut budget);
     let types = columns.numbers.iter().map(ty).collect::<Result<Vec<_>>>()?;
     to.head(&Head { names: columns.names.clone(), types, texts: choice.texts })?;
     Ok((columns, filter))
@@ -229,7 +228,7 @@ fn part_rows<P: Part, R: Rows>(
     course: &mut Course<'_>,
     to: &mut R,
 ) -> Result<u64, Failure> {
-    let columns = picked.numbers.iter().map(|k| Ok(Stored::new(part.column(*k)?, choice.stored_times)));
+    let columns = picked.numbers.iter().map(|k| Ok(Stored::new(part.column(*k)?, choice.retyped)));
     let mut shown = Side::new(columns.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
     let mut sieve =
         filter.map(|filter| Sieve::new(part, filter, choice.conditions.trust_statistics, rows.start)).transpose()?;

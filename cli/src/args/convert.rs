@@ -51,6 +51,9 @@ pub struct Convert {
     /// Write dates and times as the stored integers
     #[arg(long)]
     pub stored_times: bool,
+    /// Write bytes as strings; bytes that are not UTF-8 are an error
+    #[arg(long)]
+    pub bytes_as_text: bool,
     /// Jay: convert timestamps of any unit to nanoseconds. Jay and bcolz: drop the time zone
     #[arg(long)]
     pub any_time: bool,
@@ -66,6 +69,14 @@ pub struct Convert {
     pub vortex: ToVortex,
 }
 
+impl Convert {
+    /// Returns whether the target has other rows, columns or types than the source.
+    pub fn is_choice(&self) -> bool {
+        let chosen = self.conditions.are_given() || self.columns.is_some() || self.table.is_some();
+        chosen || self.stored_times || self.bytes_as_text
+    }
+}
+
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "To Jay")]
 pub struct ToJay {
@@ -78,9 +89,6 @@ pub struct ToJay {
     /// Omit the minimum and maximum of each column
     #[arg(long)]
     pub no_stats: bool,
-    /// Write bytes as strings; bytes that are not UTF-8 are an error
-    #[arg(long)]
-    pub bytes_as_text: bool,
     /// Treatment of the minimum of an integer type, which means missing in Jay: an error, a missing value, or for int8,
     /// int16 and int32 a column of the next wider type [default: error]
     #[arg(long, value_parser = one_of(SENTINELS))]

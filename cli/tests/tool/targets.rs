@@ -294,3 +294,32 @@ fn a_large_row_is_written_to_standard_output_once() {
     assert_eq!(output.status.code(), Some(0), "{:?}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout == fs::read(&to).unwrap(), "{} bytes", output.stdout.len());
 }
+
+/// Between DataSeries files, too, a choice of columns is one, and types are changed.
+#[test]
+fn a_choice_is_the_same_for_every_target() {
+    const SOURCE: &str = "../tests/golden/dataseries/all_types_auto.ds";
+    for extension in ["ds", "jay", "vortex", "bcolz"] {
+        let to = crate::target(&format!("chosen.{extension}"));
+        good(&["convert", SOURCE, &to, "--columns", "y0,b0"]);
+        assert!(good(&["cat", "--rows", "1", &to]).starts_with("y0,b0\n"), "{extension}");
+    }
+    assert!(bad(2, &["convert", SOURCE, &crate::target("plain.ds"), "--columns", "v0", "--plain"]).contains("--plain"));
+}
+
+#[test]
+fn bytes_are_written_as_strings() {
+    const SOURCE: &str = "../tests/golden/dataseries/all_types_auto.ds";
+    for extension in ["jay", "vortex", "bcolz"] {
+        let to = crate::target(&format!("strings.{extension}"));
+        good(&["convert", SOURCE, &to, "--columns", "v0,v1", "--bytes-as-text", "--fill-missing"]);
+        assert!(good(&["info", &to]).contains(" string"), "{extension}");
+        assert!(good(&["cat", "--rows", "2", &to]).contains("\nabcd,k5\nabcdef,"), "{extension}");
+        // A hash is not valid UTF-8.
+        let line = bad(
+            1,
+            &["convert", SOURCE, &crate::target("no"), "--format-out", extension, "--columns", "w0", "--bytes-as-text"],
+        );
+        assert!(line.contains("column w0 (string)") && line.contains("not UTF-8"), "{extension}: {line}");
+    }
+}
