@@ -68,9 +68,9 @@ impl<'a> Texts<'a> {
 
 /// A sample of texts, copied.
 #[derive(Debug, Default)]
-pub(super) struct Sample {
-    pub bytes: Vec<u8>,
-    pub offsets: Vec<u32>,
+pub(crate) struct Sample {
+    bytes: Vec<u8>,
+    offsets: Vec<u32>,
 }
 
 impl Sample {

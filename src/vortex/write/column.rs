@@ -9,6 +9,7 @@ use super::dictionary::Dictionary;
 use super::dtype::{Logical, Shape};
 use super::encode::encode;
 use super::file::{Container, Layout};
+use super::packing::Learned;
 use super::rows::{Bitmap, Data, Rows};
 use super::statistics::Statistics;
 use super::zones::Zones;
@@ -106,6 +107,7 @@ pub(super) struct Leaf {
     parts: Vec<Layout>,
     /// Whether a dictionary is tried: known after the first block.
     dictionary: Try,
+    learned: Learned,
     how: WriteOptions,
 }
 
@@ -127,6 +129,7 @@ impl Leaf {
             statistics: known.then(Statistics::default),
             parts: Vec::new(),
             dictionary: if options.dictionaries { Try::Unknown } else { Try::No },
+            learned: Learned::default(),
             how: *options,
         }
     }
@@ -168,7 +171,8 @@ impl Leaf {
 
     fn write<S: Sink>(&mut self, to: &mut Container<S>) -> Done<(), S> {
         let rows = core::mem::replace(&mut self.chunk, Rows::new(&self.ty));
-        self.parts.push(to.flat(&encode(&rows, &self.ty, &self.how), rows.len as u64)?);
+        let array = encode(&rows, &self.ty, &self.how, &mut self.learned);
+        self.parts.push(to.flat(&array, rows.len as u64)?);
         Ok(())
     }
 
@@ -180,13 +184,13 @@ impl Leaf {
             self.write(to)?;
         }
         if let Try::Yes(dictionary) = core::mem::replace(&mut self.dictionary, Try::No) {
-            self.parts.push(dictionary.finish(&self.how, to)?);
+            self.parts.push(dictionary.finish(&self.how, to)?.0);
         }
         let rows = Layout::chunked(self.parts);
         let layout = match self.zones {
             Some(zones) if self.rows > 0 => {
                 let (metadata, table, ty) = zones.finish();
-                let table = to.flat(&encode(&table, &ty, &self.how), table.len as u64)?;
+                let table = to.flat(&encode(&table, &ty, &self.how, &mut Learned::default()), table.len as u64)?;
                 let children = Vec::from([rows, table]);
                 Layout { metadata, children, ..Layout::new(LayoutId::Zoned, self.rows) }
             }

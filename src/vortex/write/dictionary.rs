@@ -9,6 +9,7 @@ use super::dtype::{Logical, Shape};
 use super::encode::encode;
 use super::file::{Container, Layout};
 use super::integers;
+use super::packing::Learned;
 use super::rows::{Data, Numbers, Rows};
 use crate::bytes::{Sink, WriteError, low16};
 use crate::column::Prim;
@@ -36,6 +37,7 @@ pub(super) struct Dictionary {
     rows: u64,
     codes: Vec<u16>,
     parts: Vec<Layout>,
+    learned: Learned,
 }
 
 impl Dictionary {
@@ -45,7 +47,15 @@ impl Dictionary {
             values.missing(ty);
         }
         let known = Distinct::new(MOST);
-        Dictionary { ty: ty.clone(), known, values, rows: 0, codes: Vec::new(), parts: Vec::new() }
+        Dictionary {
+            ty: ty.clone(),
+            known,
+            values,
+            rows: 0,
+            codes: Vec::new(),
+            parts: Vec::new(),
+            learned: Learned::default(),
+        }
     }
 
     /// Returns an empty dictionary if the first rows of a column are smaller with one.
@@ -63,11 +73,11 @@ impl Dictionary {
             return None;
         }
         let codes: Vec<u64> = trial.codes.iter().map(|code| u64::from(*code)).collect();
-        let without = encode(rows, ty, how);
+        let without = encode(rows, ty, how, &mut Learned::default());
         // Chunks with dictionaries of their own would repeat its values.
         let pays = without.encoding == Encoding::Dict || {
             let with = integers::unsigned(&codes, how.allowed()).0.size();
-            with.saturating_add(encode(&trial.values, ty, how).size()) < without.size()
+            with.saturating_add(encode(&trial.values, ty, how, &mut Learned::default()).size()) < without.size()
         };
         pays.then(|| Dictionary::empty(ty))
     }
@@ -109,8 +119,10 @@ impl Dictionary {
         for first in (0..rows.len).step_by(BLOCK) {
             let range = first..first.saturating_add(BLOCK).min(rows.len);
             if !self.takes(range.len()) {
-                let empty = Dictionary::empty(&self.ty);
-                parts.push(core::mem::replace(self, empty).finish(how, to)?);
+                let full = core::mem::replace(self, Dictionary::empty(&self.ty));
+                let (layout, learned) = full.finish(how, to)?;
+                parts.push(layout);
+                self.learned = learned;
             }
             self.add(rows, range);
         }
@@ -127,20 +139,21 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Writes the rest of the codes and the values.
+    /// Writes the rest of the codes and the values. Returns also what the values have taught.
     pub fn finish<S: Sink>(
         mut self,
         how: &WriteOptions,
         to: &mut Container<S>,
-    ) -> Result<Layout, WriteError<S::Error>> {
+    ) -> Result<(Layout, Learned), WriteError<S::Error>> {
         if !self.codes.is_empty() {
             self.write(how, to)?;
         }
-        let values = to.flat(&encode(&self.values, &self.ty, how), self.values.len as u64)?;
+        let values = to.flat(&encode(&self.values, &self.ty, how, &mut self.learned), self.values.len as u64)?;
         let mut message = Writer::default();
         message.uint(field::CODES_TYPE, number_of_prim(Prim::U16).into()).uint(field::CODES_NULLABLE, 0);
         let children = Vec::from([values, Layout::chunked(self.parts)]);
-        Ok(Layout { metadata: message.finish(), children, ..Layout::new(LayoutId::Dict, self.rows) })
+        let layout = Layout { metadata: message.finish(), children, ..Layout::new(LayoutId::Dict, self.rows) };
+        Ok((layout, self.learned))
     }
 }
 

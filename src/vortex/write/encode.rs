@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::array::Array;
 use super::dtype::{Logical, Shape};
+use super::packing::Learned;
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use super::word::Narrow;
 use super::{Encodings, WriteOptions, floats, integers, scalar, texts};
@@ -13,10 +14,10 @@ use crate::vortex::encodings::{
 };
 use crate::vortex::raw::{Calendar, Encoding};
 
-/// Encodes rows of type `ty`.
-pub(in crate::vortex) fn encode(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
-    let Some(extension) = &ty.extension else { return stored(rows, ty, how) };
-    let whole = wrapped::write::extension(stored(rows, ty, how));
+/// Encodes rows of type `ty`. `learned`: what chunks before have taught, and now this one.
+pub(super) fn encode(rows: &Rows, ty: &Logical, how: &WriteOptions, learned: &mut Learned) -> Array {
+    let Some(extension) = &ty.extension else { return stored(rows, ty, how, learned) };
+    let whole = wrapped::write::extension(stored(rows, ty, how, learned));
     let allowed = how.allowed();
     let is_cut = extension.id == Calendar::Timestamp && allowed.has(Encoding::DateTimeParts);
     if !is_cut || rows.nulls() == rows.len {
@@ -36,7 +37,7 @@ pub(super) fn constant(scalar: Vec<u8>, valid: Option<&Bitmap>, allowed: Encodin
 }
 
 /// Encodes rows of a storage type.
-fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
+fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions, learned: &mut Learned) -> Array {
     let (valid, allowed) = (rows.valid.as_ref(), how.allowed());
     let present = || plain::write::validity(valid);
     if matches!(rows.data, Data::Null) {
@@ -55,25 +56,27 @@ fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Array {
             }
             _ => integers::encode(numbers, valid, allowed),
         },
-        Data::Texts(all) => texts::encode(all, valid, ty.shape == Shape::Utf8, how),
+        Data::Texts(all) => texts::encode(all, valid, ty.shape == Shape::Utf8, how, learned),
         Data::List(ends, items) => match (&ty.shape, ty.entry()) {
             (_, Some(entry)) => {
-                let view = list_view((encode(items, &entry, how), items.len), ends, present(), allowed);
+                let view = list_view((encode(items, &entry, how, learned), items.len), ends, present(), allowed);
                 wrapped::write::map(view)
             }
             (Shape::List(item), _) => {
                 let offsets = offsets(ends, allowed);
-                list::write::list(encode(items, item, how), items.len, offsets, present())
+                list::write::list(encode(items, item, how, learned), items.len, offsets, present())
             }
             _ => plain::write::null(),
         },
         Data::Fixed(_, items) => match &ty.shape {
-            Shape::FixedList(_, item) => list::write::fixed(encode(items, item, how), present()),
+            Shape::FixedList(_, item) => list::write::fixed(encode(items, item, how, learned), present()),
             _ => plain::write::null(),
         },
         Data::Struct(fields) => match &ty.shape {
             Shape::Struct(types) => {
-                let fields = fields.iter().zip(types).map(|(field, (_, ty))| encode(field, ty, how));
+                let learned = learned.fields(fields.len());
+                let fields = fields.iter().zip(types).zip(learned);
+                let fields = fields.map(|((field, (_, ty)), learned)| encode(field, ty, how, learned));
                 structure::write::structure(fields.collect(), present())
             }
             _ => plain::write::null(),

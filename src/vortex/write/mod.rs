@@ -29,6 +29,7 @@ mod floats;
 mod gather;
 mod ids;
 mod integers;
+mod packing;
 mod rows;
 mod sample;
 pub(super) mod scalar;

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::array::Array;
 use super::distinct::{Codes, codes, text_hash};
 use super::encode::{constant, distinct_texts, plain_texts};
+use super::packing::{Learned, Packing};
 use super::rows::{Bitmap, Numbers, Texts};
-use super::word::bits;
 use super::{Encodings, WriteOptions, compact, integers, scalar};
 use crate::column::Prim;
 use crate::encoding::{fsst, onpair, texts};
@@ -14,7 +14,13 @@ use crate::vortex::encodings::{self, dict, plain};
 use crate::vortex::raw::Encoding;
 
 /// Encodes texts. At least one row has a value.
-pub(in crate::vortex) fn encode(all: &Texts, valid: Option<&Bitmap>, is_text: bool, how: &WriteOptions) -> Array {
+pub(super) fn encode(
+    all: &Texts,
+    valid: Option<&Bitmap>,
+    is_text: bool,
+    how: &WriteOptions,
+    learned: &mut Learned,
+) -> Array {
     let allowed = how.allowed();
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
     let mut each = all.iter().enumerate().filter(|(i, _)| is_valid(*i)).map(|(_, text)| text);
@@ -25,57 +31,27 @@ pub(in crate::vortex) fn encode(all: &Texts, valid: Option<&Bitmap>, is_text: bo
     {
         return constant;
     }
-    let ways = dictionary(all, valid, how).into_iter().chain(packed(all, valid, how));
+    let by_codes = dictionary(all, valid, how, learned);
+    let ways = by_codes.into_iter().chain(packed(all, valid, how, learned));
     let light = ways.fold(plain_texts(all, valid, allowed), Array::or_smaller);
     compact::or_texts(light, all, valid, allowed)
 }
 
-/// Encodes texts as codes of symbols (FSST), or as codes of tokens (OnPair), if a sample is smaller.
-fn packed(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option<Array> {
+/// Encodes texts as codes of symbols (FSST), or as codes of tokens (OnPair).
+fn packed(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions, learned: &mut Learned) -> Option<Array> {
     let offsets = offsets_of(all)?;
     let texts = texts::Texts::new(&all.bytes, &offsets)?;
     if texts.total() < SMALL {
         return None;
     }
-    let allowed = how.allowed();
-    let has_tokens = allowed.has(Encoding::OnPair);
-    if !allowed.has(Encoding::Fsst) {
-        let tokens = || onpair::Dictionary::train(&texts, TOKEN_BITS);
-        return has_tokens.then(|| as_tokens(all, &texts, &tokens(), valid, allowed));
-    }
-    let symbols = fsst::Table::train(&texts);
-    if !has_tokens {
-        return Some(as_symbols(all, &texts, &symbols, valid, how));
-    }
-    let tokens = onpair::Dictionary::train(&texts, TOKEN_BITS);
-    // Both encode the first texts, and the smaller one all.
-    let some = offsets.get(..offsets.len().min(SAMPLE))?;
-    let sample = texts::Texts::new(&all.bytes, some)?;
-    let (mut bytes, mut codes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
-    symbols.encode(&sample, &mut bytes, &mut ends);
-    tokens.encode(&sample, &mut codes, &mut ends);
-    let tokens_len = tokens.offsets().len() as u64;
-    let width = u64::from(bits(tokens_len));
-    // The dictionary is shared by all texts.
-    let share = |size: u64| {
-        let part = size.saturating_mul(sample.total() as u64).checked_div(texts.total() as u64);
-        part.unwrap_or(size)
-    };
-    let dictionary = (tokens.bytes().len() as u64).saturating_add(tokens_len);
-    let by_tokens = (codes.len() as u64).saturating_mul(width).div_ceil(8).saturating_add(share(dictionary));
-    if by_tokens < bytes.len() as u64 {
-        Some(as_tokens(all, &texts, &tokens, valid, allowed))
-    } else {
-        Some(as_symbols(all, &texts, &symbols, valid, how))
-    }
+    Some(match learned.packing(&texts, how.allowed())? {
+        Packing::Symbols(table) => as_symbols(all, &texts, table, valid, how),
+        Packing::Tokens(table) => as_tokens(all, &texts, table, valid, how.allowed()),
+    })
 }
 
 /// Total length in bytes of texts that are not packed.
 const SMALL: usize = 256;
-/// Number of texts by which the two ways are compared, and 1.
-const SAMPLE: usize = 4097;
-/// Number of bits of the code of a token.
-const TOKEN_BITS: u32 = 12;
 
 /// Returns the offset of each text, followed by the end of the last one; `None` from 4 GiB on.
 fn offsets_of(all: &Texts) -> Option<Vec<u32>> {
@@ -134,7 +110,7 @@ fn as_tokens(
 }
 
 /// Encodes distinct texts and codes, if at most half of the texts are distinct.
-fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option<Array> {
+fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions, learned: &mut Learned) -> Option<Array> {
     let allowed = how.allowed();
     if !allowed.has(Encoding::Dict) {
         return None;
@@ -150,6 +126,6 @@ fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions) -> Option
         Bitmap::all_but_last(distinct.ends.len())
     });
     let plain = distinct_texts(&distinct, present.as_ref(), allowed);
-    let values = plain.or_smaller(packed(&distinct, present.as_ref(), how));
+    let values = plain.or_smaller(packed(&distinct, present.as_ref(), how, learned.fields(1).first_mut()?));
     Some(dict::write::dictionary(integers::unsigned(&codes, allowed.leaf()), distinct.ends.len(), values))
 }
