@@ -69,6 +69,15 @@ impl Array {
         }
     }
 
+    /// Returns the smallest of some arrays of the same rows, or the plain one, which takes `least` bytes or more and is
+    /// only made if it can be as small.
+    pub fn smallest(ways: impl IntoIterator<Item = Array>, least: usize, plain: impl FnOnce() -> Array) -> Array {
+        match ways.into_iter().min_by_key(Array::size) {
+            Some(best) if best.size() < least as u64 => best,
+            best => plain().or_smaller(best),
+        }
+    }
+
     /// Returns the blob of the array, and its alignment as an exponent of two.
     ///
     /// # Errors

@@ -170,9 +170,9 @@ impl Leaf {
     }
 
     fn write<S: Sink>(&mut self, to: &mut Container<S>) -> Done<(), S> {
-        let rows = core::mem::replace(&mut self.chunk, Rows::new(&self.ty));
-        let array = encode(&rows, &self.ty, &self.how, &mut self.learned);
-        self.parts.push(to.flat(&array, rows.len as u64)?);
+        let array = encode(&self.chunk, &self.ty, &self.how, &mut self.learned);
+        self.parts.push(to.flat(&array, self.chunk.len as u64)?);
+        self.chunk.clear();
         Ok(())
     }
 

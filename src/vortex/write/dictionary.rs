@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::WriteOptions;
-use super::distinct::{Distinct, number_hash, text_hash};
+use super::distinct::{Distinct, is_same_text, number_hash, text_hash};
 use super::dtype::{Logical, Shape};
 use super::encode::encode;
 use super::file::{Container, Layout};
@@ -91,14 +91,14 @@ impl Dictionary {
     fn add(&mut self, rows: &Rows, range: Range<usize>) {
         self.rows = self.rows.saturating_add(range.len() as u64);
         let start = usize::from(self.ty.nullable);
-        for row in range {
+        for (row, hash) in range.clone().zip(rows.hashes(range)) {
             if !rows.has(row) {
                 self.codes.push(0);
                 continue;
             }
             let values = &self.values;
             let is_same = |code: u32| values.is_same((code as usize).saturating_add(start), rows, row);
-            let Some(code) = self.known.code(rows.hash(row), is_same) else { continue };
+            let Some(code) = self.known.code(hash, is_same) else { continue };
             let code = (code as usize).saturating_add(start);
             if code == self.values.len {
                 self.values.append(rows.slice(row..row.saturating_add(1)));
@@ -158,20 +158,21 @@ impl Dictionary {
 }
 
 impl Rows {
-    /// Returns a hash of the value of a row, for the types that dictionaries have.
-    fn hash(&self, row: usize) -> u64 {
+    /// Returns hashes of the values of some rows, for the types that dictionaries have.
+    fn hashes(&self, rows: Range<usize>) -> Vec<u64> {
         match &self.data {
-            Data::Texts(texts) => text_hash(texts.get(row)),
-            Data::Numbers(numbers) => number_hash(numbers.bits(row)),
-            _ => 0,
+            Data::Texts(texts) => rows.map(|row| text_hash(texts.get(row))).collect(),
+            Data::Numbers(numbers) => numbers.bits(rows).into_iter().map(number_hash).collect(),
+            _ => Vec::new(),
         }
     }
 
-    /// Returns whether a row has the value of a row of other rows, for the types that dictionaries have.
+    /// Returns whether a row has the value of a row of other rows with the same hash, for the types that dictionaries have.
     fn is_same(&self, row: usize, other: &Rows, of: usize) -> bool {
         match (&self.data, &other.data) {
-            (Data::Texts(texts), Data::Texts(others)) => texts.get(row) == others.get(of),
-            (Data::Numbers(numbers), Data::Numbers(others)) => numbers.bits(row) == others.bits(of),
+            (Data::Texts(texts), Data::Texts(others)) => is_same_text(texts.get(row), others.get(of)),
+            // The hash of a number is its product with an odd one, of which no other number has the same.
+            (Data::Numbers(_), Data::Numbers(_)) => true,
             _ => false,
         }
     }

@@ -17,13 +17,19 @@ use crate::vortex::raw::{Calendar, Encoding};
 /// Encodes rows of type `ty`. `learned`: what chunks before have taught, and now this one.
 pub(super) fn encode(rows: &Rows, ty: &Logical, how: &WriteOptions, learned: &mut Learned) -> Array {
     let Some(extension) = &ty.extension else { return stored(rows, ty, how, learned) };
-    let whole = wrapped::write::extension(stored(rows, ty, how, learned));
-    let allowed = how.allowed();
-    let is_cut = extension.id == Calendar::Timestamp && allowed.has(Encoding::DateTimeParts);
-    if !is_cut || rows.nulls() == rows.len {
-        return whole;
+    let can_be_cut = extension.id == Calendar::Timestamp && how.allowed().has(Encoding::DateTimeParts);
+    if !can_be_cut || rows.nulls() == rows.len {
+        return wrapped::write::extension(stored(rows, ty, how, learned));
     }
-    whole.or_smaller(parts(rows, extension.unit, how))
+    let is_new = learned.is_new_chunk();
+    match parts(rows, extension.unit, how) {
+        Some(parts) if learned.in_parts && !is_new => parts,
+        parts => {
+            let array = wrapped::write::extension(stored(rows, ty, how, learned)).or_smaller(parts);
+            learned.in_parts = array.encoding == Encoding::DateTimeParts;
+            array
+        }
+    }
 }
 
 /// Returns an array of the same scalar in every row that has a value; `None` if only some have one, and a constant with

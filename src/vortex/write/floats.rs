@@ -72,9 +72,9 @@ fn bits<T: Word>(
     {
         return constant;
     }
-    let plain = plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid));
+    let plain = || plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid));
     let way = smallest(values, valid, other).and_then(|way| way(values, valid));
-    way.into_iter().chain(dictionary(values, prim, valid, allowed)).fold(plain, Array::or_smaller)
+    Array::smallest(way.into_iter().chain(dictionary(values, prim, valid, allowed)), size_of_val(values), plain)
 }
 
 /// Returns the way in which a sample is smallest.

@@ -1,5 +1,5 @@
-//! How texts are packed: with symbols (FSST) or with tokens (OnPair), chosen by a sample, and kept for the next chunks of
-//! a column as long as it packs them as well.
+//! What chunks of a column teach about the next ones: how texts are packed, with symbols (FSST) or with tokens (OnPair),
+//! and whether timestamps are stored in parts.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -17,10 +17,12 @@ const TOKEN_BITS: u32 = 12;
 const SAMPLE: usize = 1 << 15;
 const LONGEST: usize = 1 << 12;
 
-/// What the chunks of a column have taught about its texts.
+/// What the chunks of a column have taught.
 #[derive(Debug, Default)]
 pub(super) struct Learned {
     packing: Option<(Packing, Cost)>,
+    /// Whether timestamps take fewer bytes in parts.
+    pub in_parts: bool,
     /// Number of chunks.
     chunks: u32,
     /// The same for the fields of a struct, and for the distinct texts of a chunk.
@@ -36,15 +38,22 @@ impl Learned {
         &mut self.fields
     }
 
+    /// Counts a chunk. Returns whether everything is tried anew: for chunks 1, 4, 16, 64 …, because the first rows of a
+    /// column may be unlike the others. To train for each chunk took 1.3 to 1.4 times the time of writing log lines and
+    /// file names, and made no smaller files.
+    pub fn is_new_chunk(&mut self) -> bool {
+        self.chunks = self.chunks.saturating_add(1);
+        self.chunks.is_power_of_two() && self.chunks.trailing_zeros().is_multiple_of(2)
+    }
+
     /// Returns the packing of texts: the one before if it is as good for them, else a new one; `None` if none is
-    /// allowed. Chunks 1, 2, 4, 8 … have a new one, because the first rows of a column may be unlike the others. Training
-    /// for each chunk took 1.3 to 1.4 times the time of writing log lines and file names, which were no smaller.
+    /// allowed.
     pub fn packing(&mut self, texts: &Texts<'_>, allowed: Encodings) -> Option<&Packing> {
         let sample = Sample::of(texts, SAMPLE, LONGEST);
         let sample = sample.texts()?;
-        self.chunks = self.chunks.saturating_add(1);
+        let is_new = self.is_new_chunk();
         let is_good = |(packing, then): &(Packing, Cost)| packing.cost(&sample).is_near(*then);
-        if self.chunks.is_power_of_two() || !self.packing.as_ref().is_some_and(is_good) {
+        if is_new || !self.packing.as_ref().is_some_and(is_good) {
             self.packing = Packing::train(texts, &sample, allowed);
         }
         self.packing.as_ref().map(|(packing, _)| packing)

@@ -101,25 +101,25 @@ impl Numbers {
         }
     }
 
-    /// Returns the bits of a number of at most 64 bits.
-    pub fn bits(&self, row: usize) -> u64 {
-        macro_rules! signed {
-            ($values:expr) => {
-                $values.get(row).map_or(0, |value| i64::from(*value).cast_unsigned())
+    /// Returns the bits of some numbers of at most 64 bits.
+    pub fn bits(&self, rows: Range<usize>) -> Vec<u64> {
+        macro_rules! bits {
+            ($values:expr, $of:expr) => {
+                $values.get(rows).unwrap_or_default().iter().map($of).collect()
             };
         }
         match self {
-            Numbers::I8(values) => signed!(values),
-            Numbers::I16(values) => signed!(values),
-            Numbers::I32(values) => signed!(values),
-            Numbers::I64(values) => signed!(values),
-            Numbers::U8(values) => values.get(row).map_or(0, |value| u64::from(*value)),
-            Numbers::U16(values) | Numbers::F16(values) => values.get(row).map_or(0, |value| u64::from(*value)),
-            Numbers::U32(values) => values.get(row).map_or(0, |value| u64::from(*value)),
-            Numbers::U64(values) => values.get(row).copied().unwrap_or(0),
-            Numbers::F32(values) => values.get(row).map_or(0, |value| value.to_bits().into()),
-            Numbers::F64(values) => values.get(row).map_or(0, |value| value.to_bits()),
-            Numbers::I128(_) | Numbers::I256(_) => 0,
+            Numbers::I8(values) => bits!(values, |v| i64::from(*v).cast_unsigned()),
+            Numbers::I16(values) => bits!(values, |v| i64::from(*v).cast_unsigned()),
+            Numbers::I32(values) => bits!(values, |v| i64::from(*v).cast_unsigned()),
+            Numbers::I64(values) => bits!(values, |v| v.cast_unsigned()),
+            Numbers::U8(values) => bits!(values, |v| u64::from(*v)),
+            Numbers::U16(values) | Numbers::F16(values) => bits!(values, |v| u64::from(*v)),
+            Numbers::U32(values) => bits!(values, |v| u64::from(*v)),
+            Numbers::U64(values) => bits!(values, |v| *v),
+            Numbers::F32(values) => bits!(values, |v| v.to_bits().into()),
+            Numbers::F64(values) => bits!(values, |v| v.to_bits()),
+            Numbers::I128(_) | Numbers::I256(_) => Vec::new(),
         }
     }
 
@@ -152,7 +152,12 @@ impl Numbers {
             ($($name:ident)*) => {
                 match self {
                     $(Numbers::$name(values) => {
-                        (values.iter().flat_map(|value| value.to_le_bytes()).collect(), size_of_item(values))
+                        let size = size_of_item(values);
+                        let mut bytes = vec![0; values.len().saturating_mul(size)];
+                        for (to, value) in bytes.chunks_exact_mut(size).zip(values) {
+                            to.copy_from_slice(&value.to_le_bytes());
+                        }
+                        (bytes, size)
                     })*
                     Numbers::I256(values) => {
                         (values.iter().flatten().flat_map(|word| word.to_le_bytes()).collect(), 32)
@@ -408,12 +413,28 @@ impl Rows {
         Rows { len: rows.len(), valid, data }
     }
 
+    /// Removes all rows, and keeps the memory: new memory for each chunk took 5 % of the time of writing.
+    pub fn clear(&mut self) {
+        (self.len, self.valid) = (0, None);
+        match &mut self.data {
+            Data::Null => {}
+            Data::Bool(values) => *values = Bitmap::default(),
+            Data::Numbers(numbers) => each_number!(numbers, values => values.clear()),
+            Data::Texts(texts) => {
+                texts.bytes.clear();
+                texts.ends.clear();
+            }
+            Data::List(ends, items) => {
+                ends.clear();
+                items.clear();
+            }
+            Data::Fixed(_, items) => items.clear(),
+            Data::Struct(fields) => fields.iter_mut().for_each(Rows::clear),
+        }
+    }
+
     /// Appends rows of the same type.
     pub fn append(&mut self, other: Rows) {
-        if self.len == 0 {
-            *self = other;
-            return;
-        }
         let Rows { len, valid, data } = other;
         self.append_validity(len, valid);
         match (&mut self.data, data) {

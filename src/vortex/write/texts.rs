@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::array::Array;
-use super::distinct::{Codes, codes, text_hash};
+use super::distinct::{Codes, codes, is_same_text, text_hash};
 use super::encode::{constant, distinct_texts, plain_texts};
 use super::packing::{Learned, Packing};
 use super::rows::{Bitmap, Numbers, Texts};
@@ -33,7 +33,7 @@ pub(super) fn encode(
     }
     let by_codes = dictionary(all, valid, how, learned);
     let ways = by_codes.into_iter().chain(packed(all, valid, how, learned));
-    let light = ways.fold(plain_texts(all, valid, allowed), Array::or_smaller);
+    let light = Array::smallest(ways, all.bytes.len(), || plain_texts(all, valid, allowed));
     compact::or_texts(light, all, valid, allowed)
 }
 
@@ -118,14 +118,16 @@ fn dictionary(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions, learned: 
     let len = all.ends.len();
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
     let hash = |i: usize| text_hash(all.get(i));
-    let Codes { codes, first, nulls } = codes(len, len / 2, is_valid, hash, |a, b| all.get(a) == all.get(b))?;
+    let Codes { codes, first, nulls } =
+        codes(len, len / 2, is_valid, hash, |a, b| is_same_text(all.get(a), all.get(b)))?;
     let mut distinct = Texts::default();
     first.iter().for_each(|row| distinct.push(all.get(*row)));
     let present = nulls.then(|| {
         distinct.push(&[]);
         Bitmap::all_but_last(distinct.ends.len())
     });
-    let plain = distinct_texts(&distinct, present.as_ref(), allowed);
-    let values = plain.or_smaller(packed(&distinct, present.as_ref(), how, learned.fields(1).first_mut()?));
+    let packed = packed(&distinct, present.as_ref(), how, learned.fields(1).first_mut()?);
+    let plain = || distinct_texts(&distinct, present.as_ref(), allowed);
+    let values = Array::smallest(packed, distinct.bytes.len(), plain);
     Some(dict::write::dictionary(integers::unsigned(&codes, allowed.leaf()), distinct.ends.len(), values))
 }
