@@ -158,6 +158,27 @@ impl<'a> Input<'a> {
         self.len
     }
 
+    /// Returns the input of the first `len` bytes of the file, or of all if it has fewer.
+    ///
+    /// ```
+    /// use pilaster::bytes::{FileRange, Input};
+    /// use pilaster::error::What;
+    ///
+    /// let first = Input::whole(b"0123456789").up_to(4);
+    /// assert_eq!(first.get(FileRange { at: 2, len: 2 }, What::INPUT)?, b"23");
+    /// assert!(first.get(FileRange { at: 2, len: 3 }, What::INPUT).is_err());
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    #[must_use]
+    pub fn up_to(mut self, len: u64) -> Self {
+        self.len = self.len.min(len);
+        if let Bytes::Piece(piece) = &mut self.bytes {
+            let kept = usize::try_from(self.len.saturating_sub(piece.at)).unwrap_or(usize::MAX);
+            piece.bytes = piece.bytes.get(..kept).unwrap_or(piece.bytes);
+        }
+        self
+    }
+
     /// Returns whether the file has no bytes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

@@ -97,6 +97,7 @@ mod encodings;
 mod end;
 mod file;
 mod layouts;
+pub mod log;
 mod need;
 mod node;
 mod notation;

@@ -26,6 +26,11 @@ fields! { 0x240;
     VORTEX_CHUNK_SIZE = "vortex option chunk_size",
     VORTEX_ZONE_ROWS = "vortex option zone_rows",
     VORTEX_ENCODINGS = "vortex option encodings",
+    VORTEX_LOG = "frame of a vortex log",
+    VORTEX_CHECKPOINT = "checkpoint of a vortex log",
+    VORTEX_GROUPS = "memory for row groups of a vortex log",
+    VORTEX_ROW_MEMORY = "memory for rows of a vortex log",
+    VORTEX_FIELD = "field of a vortex log",
 
     // What the notation of a type has at a position.
     NOTATION_TYPE = "name of a vortex type",
