@@ -160,6 +160,12 @@ impl<'b> SliceSink<'b> {
         self.buffer.get_mut(..self.len).unwrap_or_default()
     }
 
+    /// Removes all bytes after the first `len`.
+    #[cfg(feature = "vortex")]
+    pub(crate) fn cut(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
     /// Returns the number of bytes written so far.
     #[must_use]
     pub const fn len(&self) -> usize {

@@ -115,12 +115,14 @@ mod values;
 mod verify;
 mod visit;
 mod what;
+mod word;
 #[cfg(feature = "alloc")]
 pub mod write;
 mod zones;
 
 pub(crate) use what::FIELDS;
 
+pub use crate::__vortex_record as record;
 pub use array::Array;
 pub use column::Column;
 pub use dtype::DType;

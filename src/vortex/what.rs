@@ -30,6 +30,7 @@ fields! { 0x240;
     VORTEX_CHECKPOINT = "checkpoint of a vortex log",
     VORTEX_GROUPS = "memory for row groups of a vortex log",
     VORTEX_ROW_MEMORY = "memory for rows of a vortex log",
+    VORTEX_TEXT_MEMORY = "memory for texts of a vortex log",
     VORTEX_FIELD = "field of a vortex log",
 
     // What the notation of a type has at a position.

@@ -7,7 +7,7 @@ use super::{POWERS32, TENTHS, powers};
 pub(super) const CHUNK: usize = 64;
 
 /// The factors of encoding and of decoding for one pair of exponents.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale<F> {
     up: F,
     down: F,

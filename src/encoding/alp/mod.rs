@@ -15,7 +15,7 @@ mod float;
 mod split;
 
 pub use encode::{Exponents, choose, encode};
-pub use float::Float;
+pub use float::{Float, Scale};
 pub use split::{Cut, choose_cut, split};
 
 use super::cells::Cells;

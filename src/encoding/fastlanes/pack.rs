@@ -294,7 +294,8 @@ pub fn pack<T: Lane>(values: &[T], reference: T, width: u32, out: &mut [u8]) -> 
     let len = usize::try_from(need).map_err(|_| short())?;
     let mut rows = out.get_mut(..len).ok_or_else(short)?.as_chunks_mut::<128>().0;
     if !FAST {
-        small::pack(&mut values.iter().map(|value| value.minus(reference).wide()), T::BITS, width, rows);
+        let value = &mut |i: usize| values.get(i).map_or(0, |value| value.minus(reference).wide());
+        small::pack(values.len(), value, T::BITS, width, rows);
         return Ok(len);
     }
     let (blocks, rest) = values.as_chunks::<BLOCK>();

@@ -96,26 +96,60 @@ fn get(packed: &[[u8; 128]], width: u32, bits: u32, i: usize) -> Option<u64> {
     Some(value & low(width))
 }
 
-/// Packs values one by one, each truncated to `width` bits. The rest of `rows` becomes zeros.
-pub(super) fn pack(values: &mut dyn Iterator<Item = u64>, bits: u32, width: u32, rows: &mut [[u8; 128]]) {
-    rows.as_flattened_mut().fill(0);
-    for (i, value) in values.enumerate() {
-        let (r, lane) = place(i % BLOCK, bits as usize);
-        let (k, shift) = start(r, width, bits);
-        let value = value & low(width);
-        let first = (i / BLOCK).wrapping_mul(width as usize).wrapping_add(k);
-        let mut add = |row: usize, part: u64| {
-            let at = lane.wrapping_mul(bits as usize);
-            let word = rows.get_mut(row).and_then(|row| row.as_chunks_mut().0.get_mut(at >> 6));
-            if let Some(word) = word {
-                *word = (u64::from_le_bytes(*word) | (part & low(bits)) << (at & 63)).to_le_bytes();
-            }
-        };
-        add(first, value << (shift & 63));
-        if shift.wrapping_add(width) > bits {
-            add(first.wrapping_add(1), value >> (bits.wrapping_sub(shift) & 63));
+/// Packs values row by row, each truncated to `width` bits. The rest of the last block becomes zeros.
+pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, width: u32, rows: &mut [[u8; 128]]) {
+    let blocks = rows.chunks_mut((width as usize).max(1));
+    for (block, rows) in blocks.enumerate() {
+        let first = block.wrapping_mul(BLOCK);
+        for (k, row) in (0..width).zip(rows) {
+            *row = self::row(
+                &mut |i| {
+                    let i = first.wrapping_add(i);
+                    if i < len { value(i) } else { 0 }
+                },
+                bits,
+                width,
+                k,
+            );
         }
     }
+}
+
+/// Returns row `k` of a packed block: the lowest `width` bits of values, in words of `bits` bits. `value` returns the
+/// value with an index below 1024.
+///
+/// ```
+/// use pilaster::unstable::encoding::fastlanes;
+///
+/// let values: Vec<u32> = (0..1024).collect();
+/// let mut packed = [0; 1280];
+/// fastlanes::pack(&values, 0, 10, &mut packed)?;
+/// for (k, row) in (0..10).zip(packed.as_chunks::<128>().0) {
+///     assert_eq!(fastlanes::packed_row(&mut |i| u64::from(values[i]), 32, 10, k), *row);
+/// }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+pub fn row(value: &mut dyn FnMut(usize) -> u64, bits: u32, width: u32, k: u32) -> [u8; 128] {
+    let mut words = [[0u8; 8]; 16];
+    // The bits of a lane that this row holds.
+    let (start, end) = (k.wrapping_mul(bits), k.wrapping_mul(bits).wrapping_add(bits));
+    let lanes_log = 10u32.wrapping_sub(bits.trailing_zeros());
+    let mut r = start.checked_div(width).unwrap_or(bits);
+    while r < bits && r.wrapping_mul(width) < end {
+        let first = r.wrapping_mul(width);
+        let index = row_start(r as usize);
+        for lane in 0..1usize << (lanes_log & 7) {
+            let value = value(index.wrapping_add(lane)) & low(width);
+            let (up, down) = (first.saturating_sub(start), start.saturating_sub(first));
+            let part = (value << (up & 63) >> (down & 63)) & low(bits);
+            let at = lane.wrapping_mul(bits as usize);
+            if let Some(word) = words.get_mut(at >> 6) {
+                *word = (u64::from_le_bytes(*word) | part << (at & 63)).to_le_bytes();
+            }
+        }
+        r = r.wrapping_add(1);
+    }
+    bytemuck::cast(words)
 }
 
 /// Decodes one block from its deltas and the base of each lane.

@@ -111,7 +111,8 @@ fn what_is_packed_is_unpacked_at_every_width() {
                     assert_eq!(pack(&values, reference, width, &mut packed), Ok(size));
                     assert_eq!(packed.pop(), Some(0xa5));
                     let differences = values.iter().map(|value| u64::from(value.wrapping_sub(reference)));
-                    small::pack(&mut differences.clone(), $word::BITS, width, small.as_chunks_mut().0);
+                    let value = &mut |i: usize| u64::from(values[i].wrapping_sub(reference));
+                    small::pack(len, value, $word::BITS, width, small.as_chunks_mut().0);
                     assert!(packed == small, "u{} at {width} bits, {len} values", $word::BITS);
 
                     // The padding is zeros.

@@ -29,7 +29,25 @@
 #[cfg(feature = "alloc")]
 pub mod write;
 
+use crate::bytes::low8;
 use crate::error::{Error, Kind, Result, What};
+
+/// Calls `each` with the bytes of a varint.
+#[cfg_attr(not(feature = "vortex"), allow(dead_code, reason = "writers use it"))]
+pub(crate) fn each_varint(mut value: u64, mut each: impl FnMut(u8)) {
+    let low = |value: u64| low8(crate::bytes::saturated(value & 0x7f));
+    while value > 0x7f {
+        each(low(value) | 0x80);
+        value >>= 7;
+    }
+    each(low(value));
+}
+
+/// Returns the number that stands for a signed integer: small for a small distance from 0.
+#[must_use]
+pub const fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63).cast_unsigned()
+}
 
 /// A message, not checked yet.
 #[derive(Clone, Copy, Debug)]

@@ -13,10 +13,8 @@
 
 use alloc::vec::Vec;
 
-const fn low8(value: u64) -> u8 {
-    let [low, ..] = value.to_le_bytes();
-    low
-}
+use super::each_varint;
+pub use super::zigzag;
 
 /// Wire types of fields.
 mod wire {
@@ -34,12 +32,8 @@ pub struct Writer {
 
 impl Writer {
     /// Appends a number without a key, for packed fields.
-    pub fn varint(&mut self, mut value: u64) {
-        while value > 0x7f {
-            self.bytes.push(low8(value) | 0x80);
-            value >>= 7;
-        }
-        self.bytes.push(low8(value));
+    pub fn varint(&mut self, value: u64) {
+        each_varint(value, |byte| self.bytes.push(byte));
     }
 
     fn key(&mut self, field: u32, wire: u64) {
@@ -90,12 +84,6 @@ impl Writer {
     pub fn finish(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.bytes)
     }
-}
-
-/// Returns the number that stands for a signed integer: small for a small distance from 0.
-#[must_use]
-pub const fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63).cast_unsigned()
 }
 
 #[cfg(test)]

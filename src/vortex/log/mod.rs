@@ -1,7 +1,102 @@
 //! Logs: Vortex files that are written row by row without a heap, and are readable after a power cut.
+//!
+//! A device declares its columns with [`record!`](crate::vortex::record) and pushes rows to a [`Log`]. Rows are collected in
+//! memory of the caller and written as row groups, packed in place. A checkpoint is a complete end of a file, so that the
+//! bytes up to it are a valid Vortex file; the next row group follows it, and the bytes of old checkpoints have no meaning.
+//!
+//! | item | purpose |
+//! |---|---|
+//! | [`record!`](crate::vortex::record), [`Record`], [`Fields`] | the columns: at compile time, or at run time |
+//! | [`Log`] | writes row groups and checkpoints |
+//! | [`Policy`], [`Rewind`] | when checkpoints are written, and whether they replace each other |
+//! | [`Resume`] | finds where a log can be continued after a power cut |
+//! | [`last_checkpoint`], [`Frames`] | the last valid file in a log of any columns, and the row groups after it |
+//!
+//! Memory: 12 bytes and 4 bytes per column for each row group, and the raw values of one row group. Integers are stored
+//! as a constant, as packed differences from their minimum, or as they are, whichever is smallest; floats also as integers
+//! times a power of ten; texts with offsets of 1 to 4 bytes. The files open in every release of the original since 0.36.
 
+mod blob;
+mod chunk;
+mod end;
+mod field;
+mod floats;
 mod frames;
+mod groups;
+mod put;
+mod record;
+mod resume;
+mod rows;
+mod scalar;
 mod source;
+mod writer;
 
+#[doc(hidden)]
+pub use field::checked as __checked;
+pub use field::{Field, FieldType, Fields, Of, Schema, Uses};
 pub use frames::{Frame, Frames, last_checkpoint};
+pub use groups::group_words;
+pub use record::{Cell, Record};
+pub use resume::Resume;
+pub use rows::memory_len;
 pub use source::Source;
+pub use writer::Log;
+
+pub use crate::bytes::WriteError;
+use crate::bytes::{Sink, SliceSink};
+use crate::error::{Error, Result};
+
+/// When a [`Log`] writes a checkpoint by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Policy {
+    /// Only if it is asked to, by [`Log::checkpoint`], [`Log::tick`] or at its end.
+    ByHand,
+    /// After every so many row groups. A checkpoint has 44 bytes for each column of each row group before it.
+    Every(u32),
+    /// After 1, 2, 4, 8 … row groups, so that all checkpoints together are at most about twice as long as the last one.
+    Doubling,
+}
+
+/// A sink whose last bytes can be removed.
+///
+/// ```
+/// use pilaster::bytes::{Sink, SliceSink};
+/// use pilaster::vortex::log::Rewind;
+///
+/// let mut memory = [0; 8];
+/// let mut sink = SliceSink::new(&mut memory);
+/// sink.put(b"abcdef")?;
+/// sink.rewind(2)?;
+/// sink.put(b"x")?;
+/// assert_eq!(sink.written(), b"abx");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+pub trait Rewind: Sink {
+    /// Removes all bytes after the first `len`, so that the next byte is put at that offset.
+    ///
+    /// # Errors
+    /// Errors of the sink.
+    fn rewind(&mut self, len: u64) -> core::result::Result<(), Self::Error>;
+}
+
+impl<S: Rewind + ?Sized> Rewind for &mut S {
+    fn rewind(&mut self, len: u64) -> core::result::Result<(), Self::Error> {
+        (**self).rewind(len)
+    }
+}
+
+impl Rewind for SliceSink<'_> {
+    fn rewind(&mut self, len: u64) -> Result<(), Error> {
+        self.cut(crate::bytes::saturated(len));
+        Ok(())
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Rewind for alloc::vec::Vec<u8> {
+    fn rewind(&mut self, len: u64) -> core::result::Result<(), Self::Error> {
+        self.truncate(crate::bytes::saturated(len));
+        Ok(())
+    }
+}

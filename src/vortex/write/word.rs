@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::rows::Numbers;
 use crate::column::Prim;
 use crate::encoding::fastlanes::Lane;
+pub(in crate::vortex) use crate::vortex::word::{bits, extended};
 
 /// An unsigned integer of 8 to 64 bits.
 pub(in crate::vortex) trait Word: Lane + Ord + Default + bytemuck::Pod {
@@ -29,17 +30,6 @@ words!(u8 u16 u32 u64);
 /// Returns whether values of `prim` have a sign.
 pub(in crate::vortex) const fn signed(prim: Prim) -> bool {
     matches!(prim, Prim::I8 | Prim::I16 | Prim::I32 | Prim::I64)
-}
-
-/// Returns the value of `bits` bits as a number of 64 bits, sign-extended if `signed`.
-pub(in crate::vortex) const fn extended(value: u64, bits: u32, signed: bool) -> u64 {
-    let shift = 64u32.saturating_sub(bits);
-    if signed { (((value << shift).cast_signed()) >> shift).cast_unsigned() } else { value }
-}
-
-/// Returns the number of bits of the largest value.
-pub(in crate::vortex) const fn bits(value: u64) -> u32 {
-    64u32.saturating_sub(value.leading_zeros())
 }
 
 /// Numbers in the narrowest type that holds all of them.

@@ -1,0 +1,312 @@
+//! Columns of a log: names, types, and the encodings that rows of them may get.
+
+use core::marker::PhantomData;
+
+use super::record::Record;
+use crate::column::{Prim, Unit};
+use crate::error::{Error, Kind, Result, What};
+use crate::vortex::raw::{Calendar, Encoding};
+
+/// The type of a column of a log.
+///
+/// [`Fields`] has an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum FieldType<'f> {
+    /// Booleans.
+    Bool,
+    /// Integers, or floats of 32 or 64 bits.
+    Prim(Prim),
+    /// UTF-8 text.
+    Utf8,
+    /// Byte strings.
+    Binary,
+    /// Dates, in days (32 bits) or milliseconds (64 bits).
+    Date(Unit),
+    /// Times of day, in seconds or milliseconds (32 bits), or in smaller units (64 bits).
+    Time(Unit),
+    /// Points in time since 1970-01-01T00:00Z, and the name of a time zone; an empty name is no zone.
+    Timestamp(Unit, &'f str),
+}
+
+/// A column of a log.
+///
+/// [`Fields`] has an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Field<'f> {
+    /// The name.
+    pub name: &'f str,
+    /// The type of the values.
+    pub ty: FieldType<'f>,
+    /// Whether values may be missing.
+    pub nullable: bool,
+}
+
+impl<'f> Field<'f> {
+    /// Creates a column in which every row has a value.
+    #[must_use]
+    pub const fn new(name: &'f str, ty: FieldType<'f>) -> Self {
+        Field { name, ty, nullable: false }
+    }
+
+    /// Returns the column with values that may be missing.
+    #[must_use]
+    pub const fn nullable(self) -> Self {
+        Field { nullable: true, ..self }
+    }
+
+    /// Returns the number type of the stored values; `None` for booleans and texts.
+    pub(super) const fn prim(&self) -> Option<Prim> {
+        match self.ty {
+            FieldType::Bool | FieldType::Utf8 | FieldType::Binary => None,
+            FieldType::Prim(prim) => Some(prim),
+            FieldType::Date(Unit::Day) | FieldType::Time(Unit::Second | Unit::Milli) => Some(Prim::I32),
+            FieldType::Date(_) | FieldType::Time(_) | FieldType::Timestamp(..) => Some(Prim::I64),
+        }
+    }
+
+    /// Returns the id of the extension type with its unit and zone.
+    pub(super) const fn extension(&self) -> Option<(&'static str, Unit, Option<&'f str>)> {
+        match self.ty {
+            FieldType::Date(unit) => Some((Calendar::Date.id(), unit, None)),
+            FieldType::Time(unit) => Some((Calendar::Time.id(), unit, None)),
+            FieldType::Timestamp(unit, zone) => Some((Calendar::Timestamp.id(), unit, Some(zone))),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of bits that a row takes in memory.
+    pub(super) const fn bits(&self) -> usize {
+        let value = match (self.ty, self.prim()) {
+            (FieldType::Bool, _) => 1,
+            (_, Some(prim)) => prim.size().wrapping_mul(8),
+            // Where the text begins.
+            (_, None) => 32,
+        };
+        value.wrapping_add(self.nullable as usize)
+    }
+
+    /// Returns whether the format has the type.
+    const fn is_valid(&self) -> bool {
+        match self.ty {
+            FieldType::Prim(Prim::F16) => false,
+            FieldType::Date(unit) => matches!(unit, Unit::Day | Unit::Milli),
+            FieldType::Time(unit) => matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano),
+            FieldType::Timestamp(unit, zone) => {
+                matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano) && zone.len() <= u16::MAX as usize
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The encodings of a log, numbered as in its footer if all are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Id {
+    Primitive,
+    Constant,
+    Bool,
+    BitPacked,
+    For,
+    VarBin,
+    Ext,
+    Alp,
+}
+
+/// The names of the encodings, in the order of their numbers.
+const NAMES: [&str; 8] = [
+    Encoding::Primitive.id(),
+    Encoding::Constant.id(),
+    Encoding::Bool.id(),
+    Encoding::BitPacked.id(),
+    Encoding::For.id(),
+    Encoding::VarBin.id(),
+    Encoding::Ext.id(),
+    Encoding::Alp.id(),
+];
+
+/// The encodings that rows of some columns may get. Code of other encodings is not linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Uses(u16);
+
+/// Bits for columns of floats, whose code is linked for their width only.
+const SINGLES: u16 = 1 << 8;
+const DOUBLES: u16 = 1 << 9;
+
+impl Uses {
+    /// All encodings, for columns that are known only at run time.
+    pub const ALL: Uses = Uses(u16::MAX);
+
+    /// Returns the encodings of these columns.
+    ///
+    /// ```
+    /// use pilaster::vortex::log::{Field, FieldType, Uses};
+    ///
+    /// const USES: Uses = Uses::of(&[Field::new("on", FieldType::Bool)]);
+    /// assert_ne!(USES, Uses::ALL);
+    /// ```
+    #[must_use]
+    pub const fn of(fields: &[Field<'_>]) -> Self {
+        let (mut set, mut rest) = (Uses(0).with(Id::Primitive).with(Id::Constant), fields);
+        while let [field, others @ ..] = rest {
+            set = match (field.ty, field.prim()) {
+                (FieldType::Bool, _) => set.with(Id::Bool),
+                (_, Some(Prim::F32)) => Uses(set.0 | SINGLES).with(Id::Alp).with(Id::For).with(Id::BitPacked),
+                (_, Some(Prim::F64)) => Uses(set.0 | DOUBLES).with(Id::Alp).with(Id::For).with(Id::BitPacked),
+                (_, Some(_)) => set.with(Id::For).with(Id::BitPacked),
+                (_, None) => set.with(Id::VarBin),
+            };
+            if field.nullable {
+                set = set.with(Id::Bool);
+            }
+            if field.extension().is_some() {
+                set = set.with(Id::Ext);
+            }
+            rest = others;
+        }
+        set
+    }
+
+    const fn with(self, id: Id) -> Self {
+        Uses(self.0 | 1 << id as u8)
+    }
+
+    /// Returns whether a column has floats of 32 bits.
+    #[inline(always)]
+    pub(super) const fn singles(self) -> bool {
+        self.0 & SINGLES != 0
+    }
+
+    /// Returns whether a column has floats of 64 bits.
+    #[inline(always)]
+    pub(super) const fn doubles(self) -> bool {
+        self.0 & DOUBLES != 0
+    }
+
+    /// Returns whether an encoding may be used.
+    #[inline(always)]
+    pub(super) const fn has(self, id: Id) -> bool {
+        self.0 >> id as u8 & 1 != 0
+    }
+
+    /// Returns the number of an encoding in a footer that lists this set.
+    pub(super) const fn number(self, id: Id) -> u32 {
+        (self.0 & (1u16 << id as u8).wrapping_sub(1)).count_ones()
+    }
+
+    /// Iterates over the names of the encodings.
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
+        NAMES.iter().enumerate().filter(move |(i, _)| self.0 >> (*i & 7) & 1 != 0).map(|(_, name)| *name)
+    }
+}
+
+/// The columns of a log: those of a [`Record`], or a list that is known at run time.
+///
+/// [`Fields`] has an example.
+pub trait Schema {
+    /// The encodings whose code is linked: all that the columns use, at least.
+    const USES: Uses;
+
+    /// Returns the columns.
+    fn fields(&self) -> &[Field<'_>];
+}
+
+/// The columns of a [`Record`].
+///
+/// [`record!`](crate::vortex::record) has an example.
+#[derive(Debug)]
+pub struct Of<R>(PhantomData<R>);
+
+impl<R> Of<R> {
+    /// The columns of `R`.
+    #[allow(clippy::new_without_default, reason = "a constant is enough")]
+    #[must_use]
+    pub const fn new() -> Self {
+        Of(PhantomData)
+    }
+}
+
+impl<R> Clone for Of<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Of<R> {}
+
+impl<R: Record> Schema for Of<R> {
+    const USES: Uses = R::USES;
+
+    fn fields(&self) -> &[Field<'_>] {
+        R::FIELDS
+    }
+}
+
+/// Columns that are known at run time.
+///
+/// ```
+/// use pilaster::column::Prim;
+/// use pilaster::vortex::File;
+/// use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, memory_len};
+///
+/// # #[cfg(feature = "alloc")] {
+/// let fields = [Field::new("x", FieldType::Prim(Prim::I32)), Field::new("name", FieldType::Utf8).nullable()];
+/// let (mut memory, mut groups) = (vec![0; memory_len(&fields, 1024, 100)], [0; 50]);
+/// let mut log = Log::new(Vec::new(), Fields::new(&fields)?, (&mut memory, 1024), &mut groups, Policy::ByHand)?;
+/// log.push_cells(&[Cell::of(7i32), Cell::of("seven")])?;
+/// log.push_cells(&[Cell::of(8i32), Cell::Null])?;
+/// let file = log.finish()?;
+/// assert_eq!(File::open(&file)?.dtype().to_string(), "{x=i32, name=utf8?}");
+/// # }
+/// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'f>(&'f [Field<'f>]);
+
+impl<'f> Fields<'f> {
+    /// Checks the columns.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] with the index of a column whose type the format does not have, such as a date in hours, or if
+    /// there is no column.
+    pub fn new(fields: &'f [Field<'f>]) -> Result<Self> {
+        let bad = fields.iter().position(|field| !field.is_valid());
+        match bad.or_else(|| fields.is_empty().then_some(0)) {
+            Some(i) => Err(Error::needing(Kind::Invalid, What::VORTEX_FIELD, i as u64, i as u64)),
+            None => Ok(Fields(fields)),
+        }
+    }
+}
+
+/// Returns the number of a unit in the metadata of calendar types.
+pub(super) const fn unit_number(unit: Unit) -> u8 {
+    match unit {
+        Unit::Nano => 0,
+        Unit::Micro => 1,
+        Unit::Milli => 2,
+        Unit::Second => 3,
+        _ => 4,
+    }
+}
+
+impl Schema for Fields<'_> {
+    const USES: Uses = Uses::ALL;
+
+    fn fields(&self) -> &[Field<'_>] {
+        self.0
+    }
+}
+
+/// Checks the columns of a record at compile time.
+#[doc(hidden)]
+pub const fn checked(fields: &'static [Field<'static>]) -> &'static [Field<'static>] {
+    let mut rest = fields;
+    while let [field, others @ ..] = rest {
+        assert!(field.is_valid(), "the format has no such type");
+        rest = others;
+    }
+    fields
+}

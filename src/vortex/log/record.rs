@@ -1,0 +1,232 @@
+//! Row types whose columns are known at compile time.
+
+use super::field::{Field, Uses};
+
+/// Declares a row type of a log: a struct, and its columns.
+///
+/// | type | the field is |
+/// |---|---|
+/// | `bool` `i8` `i16` `i32` `i64` `u8` `u16` `u32` `u64` `f32` `f64` | that type |
+/// | `utf8` | `&'a str`; without a lifetime `&'static str` |
+/// | `binary` | `&'a [u8]` |
+/// | `date_days` `time_s` `time_ms` | `i32` |
+/// | `date_ms` `time_us` `time_ns` | `i64` |
+/// | `timestamp_s` `timestamp_ms` `timestamp_us` `timestamp_ns`, then perhaps the name of a time zone | `i64` |
+///
+/// With `nullable` after the type, the field is an `Option` of it.
+///
+/// ```
+/// use pilaster::bytes::SliceSink;
+/// use pilaster::vortex::File;
+/// use pilaster::vortex::log::{Log, Policy, Record};
+/// use pilaster::vortex::record;
+///
+/// record! {
+///     /// A reading of a probe.
+///     pub struct Reading<'a> {
+///         time: timestamp_ms "UTC",
+///         temp: f32,
+///         place: utf8,
+///         /// None if the probe has no battery.
+///         battery: u8 nullable,
+///     }
+/// }
+///
+/// // Memory for 64 rows with 640 bytes of texts, and for 7 row groups of 3 words and a word per column.
+/// let (mut memory, mut groups) = ([0; Reading::memory_len(64, 640)], [0; 7 * (3 + 4)]);
+/// let mut file = [0; 8192];
+/// let mut log = Log::of::<Reading>(SliceSink::new(&mut file), (&mut memory, 64), &mut groups, Policy::Every(2))?;
+/// for second in 0..100 {
+///     log.push(&Reading { time: 1000 * second, temp: 21.5, place: "attic", battery: None })?;
+/// }
+/// let file = log.finish()?.into_written();
+/// assert_eq!(File::open(file)?.rows()?, 100);
+/// # Ok::<(), pilaster::vortex::log::WriteError<pilaster::Error>>(())
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __vortex_record {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($rest:tt)* }) => {
+        $crate::__vortex_record!(@ [$(#[$meta])*] [$vis] $name [] [$name] 'static { $($rest)* });
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident <$life:lifetime> { $($rest:tt)* }) => {
+        $crate::__vortex_record!(@ [$(#[$meta])*] [$vis] $name [<$life>] [$name<'static>] $life { $($rest)* });
+    };
+    (@ [$($meta:tt)*] [$vis:vis] $name:ident [$($generics:tt)*] [$fixed:ty] $life:lifetime {
+        $($(#[$field_meta:meta])* $field:ident : $ty:ident $($zone:literal)? $($word:ident)?),+ $(,)?
+    }) => {
+        $($meta)*
+        $vis struct $name $($generics)* {
+            $($(#[$field_meta])* pub $field: $crate::__vortex_field!(@value $life $ty $($word)?),)+
+        }
+
+        impl $($generics)* $crate::vortex::log::Record for $name $($generics)* {
+            type Static = $fixed;
+
+            const FIELDS: &'static [$crate::vortex::log::Field<'static>] = $crate::vortex::log::__checked(&[$(
+                $crate::__vortex_field!(@field
+                    $crate::vortex::log::Field::new(stringify!($field), $crate::__vortex_field!(@type $ty $($zone)?));
+                    $($word)?)
+            ),+]);
+
+            fn with_cells<T>(&self, f: impl ::core::ops::FnOnce(&[$crate::vortex::log::Cell<'_>]) -> T) -> T {
+                f(&[$($crate::vortex::log::Cell::of(self.$field)),+])
+            }
+        }
+
+        impl $($generics)* $name $($generics)* {
+            /// Returns the size in bytes of the memory for `rows` rows, and for `texts` bytes of their texts.
+            #[allow(dead_code)]
+            $vis const fn memory_len(rows: usize, texts: usize) -> usize {
+                $crate::vortex::log::memory_len(<Self as $crate::vortex::log::Record>::FIELDS, rows, texts)
+            }
+        }
+    };
+}
+
+/// The expansion of [`record!`](crate::vortex::record) for one field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __vortex_field {
+    (@value $life:lifetime $ty:ident nullable) => {
+        ::core::option::Option<$crate::__vortex_field!(@value $life $ty)>
+    };
+    (@value $life:lifetime utf8) => { &$life str };
+    (@value $life:lifetime binary) => { &$life [u8] };
+    (@value $life:lifetime date_days) => { i32 };
+    (@value $life:lifetime time_s) => { i32 };
+    (@value $life:lifetime time_ms) => { i32 };
+    (@value $life:lifetime date_ms) => { i64 };
+    (@value $life:lifetime time_us) => { i64 };
+    (@value $life:lifetime time_ns) => { i64 };
+    (@value $life:lifetime timestamp_s) => { i64 };
+    (@value $life:lifetime timestamp_ms) => { i64 };
+    (@value $life:lifetime timestamp_us) => { i64 };
+    (@value $life:lifetime timestamp_ns) => { i64 };
+    (@value $life:lifetime $number:ident) => { $number };
+
+    (@field $field:expr;) => { $field };
+    (@field $field:expr; nullable) => { $field.nullable() };
+
+    (@type bool) => { $crate::vortex::log::FieldType::Bool };
+    (@type utf8) => { $crate::vortex::log::FieldType::Utf8 };
+    (@type binary) => { $crate::vortex::log::FieldType::Binary };
+    (@type i8) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::I8) };
+    (@type i16) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::I16) };
+    (@type i32) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::I32) };
+    (@type i64) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::I64) };
+    (@type u8) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::U8) };
+    (@type u16) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::U16) };
+    (@type u32) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::U32) };
+    (@type u64) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::U64) };
+    (@type f32) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::F32) };
+    (@type f64) => { $crate::vortex::log::FieldType::Prim($crate::column::Prim::F64) };
+    (@type date_days) => { $crate::vortex::log::FieldType::Date($crate::column::Unit::Day) };
+    (@type date_ms) => { $crate::vortex::log::FieldType::Date($crate::column::Unit::Milli) };
+    (@type time_s) => { $crate::vortex::log::FieldType::Time($crate::column::Unit::Second) };
+    (@type time_ms) => { $crate::vortex::log::FieldType::Time($crate::column::Unit::Milli) };
+    (@type time_us) => { $crate::vortex::log::FieldType::Time($crate::column::Unit::Micro) };
+    (@type time_ns) => { $crate::vortex::log::FieldType::Time($crate::column::Unit::Nano) };
+    (@type timestamp_s $($zone:literal)?) => {
+        $crate::vortex::log::FieldType::Timestamp($crate::column::Unit::Second, concat!($($zone)?))
+    };
+    (@type timestamp_ms $($zone:literal)?) => {
+        $crate::vortex::log::FieldType::Timestamp($crate::column::Unit::Milli, concat!($($zone)?))
+    };
+    (@type timestamp_us $($zone:literal)?) => {
+        $crate::vortex::log::FieldType::Timestamp($crate::column::Unit::Micro, concat!($($zone)?))
+    };
+    (@type timestamp_ns $($zone:literal)?) => {
+        $crate::vortex::log::FieldType::Timestamp($crate::column::Unit::Nano, concat!($($zone)?))
+    };
+}
+
+/// A row type of a log, which [`record!`](crate::vortex::record) declares.
+pub trait Record {
+    /// The type with the lifetime `'static`.
+    type Static: Record<Static = Self::Static>;
+
+    /// The columns.
+    const FIELDS: &'static [Field<'static>];
+
+    /// The encodings that the columns may get.
+    const USES: Uses = Uses::of(Self::FIELDS);
+
+    /// Calls `f` with the values of the row, in the order of the columns.
+    fn with_cells<T>(&self, f: impl FnOnce(&[Cell<'_>]) -> T) -> T;
+}
+
+/// A value of a row.
+///
+/// ```
+/// use pilaster::vortex::log::Cell;
+///
+/// assert_eq!(Cell::of(-1i8), Cell::Word(u64::MAX));
+/// assert_eq!([Cell::of(Some("text")), Cell::of(None::<&str>)], [Cell::Text("text"), Cell::Null]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Cell<'a> {
+    /// No value.
+    Null,
+    /// An integer in two's complement, the bits of a float, or a boolean: 0 or 1.
+    Word(u64),
+    /// A text.
+    Text(&'a str),
+    /// A byte string.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Cell<'a> {
+    /// Converts a value.
+    #[inline]
+    pub fn of(value: impl Into<Cell<'a>>) -> Self {
+        value.into()
+    }
+}
+
+macro_rules! words {
+    ($($ty:ty, $value:ident => $word:expr;)*) => {$(
+        impl From<$ty> for Cell<'_> {
+            #[inline]
+            fn from($value: $ty) -> Self {
+                Cell::Word($word)
+            }
+        }
+    )*};
+}
+
+words! {
+    bool, value => value.into();
+    u8, value => value.into();
+    u16, value => value.into();
+    u32, value => value.into();
+    u64, value => value;
+    i8, value => i64::from(value).cast_unsigned();
+    i16, value => i64::from(value).cast_unsigned();
+    i32, value => i64::from(value).cast_unsigned();
+    i64, value => value.cast_unsigned();
+    f32, value => value.to_bits().into();
+    f64, value => value.to_bits();
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    #[inline]
+    fn from(text: &'a str) -> Self {
+        Cell::Text(text)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Cell<'a> {
+    #[inline]
+    fn from(bytes: &'a [u8]) -> Self {
+        Cell::Bytes(bytes)
+    }
+}
+
+impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
+    #[inline]
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Cell::Null, Into::into)
+    }
+}

@@ -1,0 +1,207 @@
+//! Resumes a log after a power cut: the last checkpoint, and the row groups behind it.
+
+use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
+use super::field::{Field, Schema};
+use super::frames::{Frames, marker};
+use super::groups::Groups;
+use super::put::Put;
+use super::source::Source;
+use crate::bytes::{len32, low32};
+use crate::error::{Error, Kind, Result, What};
+use crate::vortex::raw;
+
+/// Size in bytes of the windows of the search and of the comparison.
+const WINDOW: usize = 64;
+
+/// The position where a log can be resumed, and the number of row groups before it.
+///
+/// ```
+/// use pilaster::bytes::SliceSink;
+/// use pilaster::vortex::File;
+/// use pilaster::vortex::log::{Log, Of, Policy, Record, Resume};
+/// use pilaster::vortex::record;
+///
+/// record! {
+///     struct Tick { time: u32 }
+/// }
+///
+/// # #[cfg(feature = "alloc")] {
+/// let (mut memory, mut groups) = ([0; Tick::memory_len(8, 0)], [0; 80]);
+/// let mut log = Log::of::<Tick>(Vec::new(), (&mut memory, 8), &mut groups, Policy::ByHand)?;
+/// for time in 0..20 {
+///     log.push(&Tick { time })?; // Writes a row group after every eighth row.
+/// }
+/// let mut bytes = log.sink().clone();
+/// bytes.truncate(bytes.len() - 1); // A crash: the last byte of the second row group was not written.
+///
+/// let columns = Of::<Tick>::new();
+/// let found = Resume::find(&bytes[..], &columns, &mut groups)?;
+/// assert_eq!((found.groups(), found.rows()), (1, 8));
+/// bytes.truncate(found.at() as usize);
+/// let mut log = Log::resume(bytes, columns, (&mut memory, 8), &mut groups, (&found, Policy::ByHand))?;
+/// log.push(&Tick { time: 20 })?;
+/// let file = log.finish()?;
+/// assert_eq!(File::open(&file)?.rows()?, 9);
+/// # }
+/// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Resume {
+    at: u64,
+    groups: u32,
+    covered: u32,
+    rows: u64,
+    rest: Option<Error>,
+}
+
+impl Resume {
+    /// Finds the end of the last intact row group of a log of these columns, and fills `groups` with the records of all row
+    /// groups. Reads windows of at most 64 bytes.
+    ///
+    /// The last checkpoint is compared with the one that a [`Log`](super::Log) writes, byte by byte. The row groups after it
+    /// are verified by their checks; those before it are not read.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if the source is no Vortex file; [`Kind::Misuse`] if it has no intact checkpoint of these columns:
+    /// it is the log of other columns, or ends in its first checkpoint, so that it has no rows; [`Kind::NoRoom`] if it has
+    /// more row groups than `groups` has memory for (`need`: the required size in bytes); errors of the source.
+    pub fn find<T: Schema>(mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<Self> {
+        let fields = schema.fields();
+        let mut magic = [0; 4];
+        source.read(0, &mut magic)?;
+        if magic != raw::MAGIC {
+            return Err(Error::needing(Kind::Invalid, What::VORTEX_LOG, 0, u32::from_le_bytes(magic).into()));
+        }
+        let mut groups = Groups::new(groups, fields.len());
+        let mut before = source.size();
+        let checkpoint = loop {
+            let Some(end) = marker::<WINDOW>(&mut source, before)? else {
+                return Err(Error::new(Kind::Misuse, What::VORTEX_CHECKPOINT, before));
+            };
+            if compared(&mut source, end, fields, &mut groups)? {
+                break end;
+            }
+            before = end.saturating_sub(4);
+        };
+        let covered = groups.len();
+        let mut frames = Frames::new(&mut source, checkpoint);
+        let rest = loop {
+            let Some(lens) = groups.next() else {
+                // Without memory for another record, there may be no other row group.
+                let mut none = [];
+                match frames.next(&mut none) {
+                    Ok(None) => break None,
+                    Err(e) if e.kind() != Kind::Checksum => break Some(e),
+                    _ => return Err(no_room(fields, groups.len().saturating_add(1))),
+                }
+            };
+            match frames.next(lens) {
+                Ok(Some(frame)) => groups.add(frame.segments, frame.rows),
+                Ok(None) => break None,
+                Err(e) => break Some(e),
+            }
+        };
+        Ok(Resume { at: frames.at(), groups: groups.len(), covered, rows: groups.rows(), rest })
+    }
+
+    /// Returns the offset where the log continues. Bytes after it are lost, and must be cut off or erased before.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Returns the number of intact row groups.
+    #[must_use]
+    pub const fn groups(&self) -> u32 {
+        self.groups
+    }
+
+    /// Returns the number of row groups in the last checkpoint.
+    pub(super) const fn covered(&self) -> u32 {
+        self.covered
+    }
+
+    /// Returns the number of rows of the intact row groups.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns what is wrong with the bytes after the last intact row group; `None` if there are none.
+    #[must_use]
+    pub const fn rest(&self) -> Option<Error> {
+        self.rest
+    }
+}
+
+fn no_room(fields: &[Field<'_>], groups: u32) -> Error {
+    let each = super::group_words(fields.len()).saturating_mul(4) as u64;
+    Error::needing(Kind::NoRoom, What::VORTEX_GROUPS, 0, each.saturating_mul(groups.into()))
+}
+
+/// Reads the records of the checkpoint that ends at `end`, and compares it with the one that is written for them. Returns
+/// whether they are equal.
+fn compared<S: Source>(source: &mut S, end: u64, fields: &[Field<'_>], groups: &mut Groups<'_>) -> Result<bool> {
+    let Some(tail_at) = end.checked_sub(TAIL_LEN.into()) else { return Ok(false) };
+    let mut tail = [0; TAIL_LEN as usize];
+    source.read(tail_at, &mut tail)?;
+    let number = |at: usize| {
+        let eight = tail.get(at..).and_then(<[u8]>::first_chunk);
+        eight.map_or(0, |eight| u64::from_le_bytes(*eight))
+    };
+    let [dtype, layout, _, footer, footer_len] = TAIL.map(number);
+    let footer_len = low32(footer_len);
+    if dtype > tail_at || layout > tail_at || footer.checked_add(footer_len.into()) != Some(tail_at) {
+        return Ok(false);
+    }
+    let Some(count) = end::groups_in(fields, footer_len) else { return Ok(false) };
+    let Some(sizes) = Sizes::of(fields, count) else { return Ok(false) };
+    if dtype.checked_add(sizes.total().into()) != Some(end) {
+        return Ok(false);
+    }
+    if count > groups.capacity() {
+        return Err(no_room(fields, count));
+    }
+    groups.set_len(0);
+    let shape = Shape::of(len32(fields.len()), count);
+    let mut at = footer.wrapping_add(end::segments_at(fields).wrapping_add(4).into());
+    let word = |source: &mut S, at: u64| -> Result<u32> {
+        let mut four = [0; 4];
+        source.read(at, &mut four)?;
+        Ok(u32::from_le_bytes(four))
+    };
+    for j in 0..count {
+        let rows = word(source, layout.wrapping_add(shape.flat(j).wrapping_add(4).into()))?;
+        let (low, high) = (word(source, at)?, word(source, at.wrapping_add(4))?);
+        let Some(lens) = groups.next() else { return Ok(false) };
+        for len in lens {
+            *len = word(source, at.wrapping_add(8))?;
+            at = at.wrapping_add(16);
+        }
+        groups.add(u64::from(low) | u64::from(high) << 32, rows);
+    }
+    let mut compare = Compare { source, at: dtype, outcome: Ok(true) };
+    end::checkpoint(&mut compare, dtype, fields, groups);
+    compare.outcome
+}
+
+/// Compares what is put with a source.
+struct Compare<'s, S> {
+    source: &'s mut S,
+    at: u64,
+    outcome: Result<bool>,
+}
+
+impl<S: Source> Put for Compare<'_, S> {
+    fn put(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(WINDOW) {
+            let mut window = [0; WINDOW];
+            let stored = window.get_mut(..part.len()).unwrap_or_default();
+            if self.outcome == Ok(true) {
+                self.outcome = self.source.read(self.at, stored).map(|()| stored == part);
+            }
+            self.at = self.at.wrapping_add(part.len() as u64);
+        }
+    }
+}
