@@ -13,6 +13,7 @@ pub mod filo;
 pub mod filo_write;
 pub mod jay;
 pub mod vortex;
+pub mod vortex_log;
 
 use pilaster::{Error, Result};
 

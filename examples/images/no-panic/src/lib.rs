@@ -63,6 +63,8 @@ exports! {
     entry_jay_read = entries::jay::read;
     entry_jay_get = entries::jay::get;
     entry_jay_verify = entries::jay::verify;
+    entry_vortex_log = entries::vortex_log::write;
+    entry_vortex_log_resume = entries::vortex_log::resume;
     entry_vortex_read = entries::vortex::read;
     entry_vortex_verify = entries::vortex::verify;
 }

@@ -48,6 +48,8 @@ const READERS: &[(&str, Entry)] = &[
     ("dataseries_write_lz4", entries::dataseries_write::lz4),
     ("dataseries_write_lzf", entries::dataseries_write::lzf),
     ("dataseries_resume", entries::dataseries_write::resume),
+    ("vortex_log", entries::vortex_log::write),
+    ("vortex_log_resume", entries::vortex_log::resume),
     ("filo_get", entries::filo::get),
     ("filo_get_int", entries::filo::get_int),
     ("filo_batches", entries::filo::batches),

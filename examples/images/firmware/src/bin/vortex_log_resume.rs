@@ -1,0 +1,4 @@
+#![no_std]
+#![no_main]
+
+firmware::image!(entries::vortex_log::resume);
