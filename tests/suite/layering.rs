@@ -28,7 +28,8 @@ const MODULES: &[(&str, u8, &[&str])] = &[
 ];
 
 /// What the crate's root hands on under a shorter name, and macros, which lie at the root.
-const AT_THE_ROOT: &[(&str, &str)] = &[("Error", "error"), ("Result", "error"), ("__dataseries_record", "dataseries")];
+const AT_THE_ROOT: &[(&str, &str)] =
+    &[("Error", "error"), ("Result", "error"), ("__dataseries_record", "dataseries"), ("__vortex_record", "vortex")];
 
 #[test]
 fn arrows_point_down() {

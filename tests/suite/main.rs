@@ -32,6 +32,8 @@ mod ranges;
 mod vortex_bounds;
 mod vortex_dense;
 mod vortex_file;
+mod vortex_log;
+mod vortex_log_cuts;
 mod vortex_nested;
 mod vortex_notation;
 #[cfg(feature = "vortex-preview")]

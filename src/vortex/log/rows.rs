@@ -273,24 +273,17 @@ const fn too_long(len: usize) -> Error {
 
 /// Checks that the cells are of the types of the columns. Returns the number of bytes of their texts.
 fn check(fields: &[Field<'_>], cells: &[Cell<'_>]) -> Result<usize> {
-    let (mut sum, mut bad) = (0usize, fields.len() != cells.len());
-    let mut at = 0u64;
+    let (mut sum, mut good) = (0usize, 0u64);
     for (field, cell) in fields.iter().zip(cells) {
-        let fits = match (*cell, field.ty) {
-            (Cell::Null, _) => field.nullable,
-            (Cell::Text(text), FieldType::Utf8) => {
-                sum = sum.saturating_add(text.len());
-                true
-            }
-            (Cell::Bytes(bytes), FieldType::Binary) => {
-                sum = sum.saturating_add(bytes.len());
-                true
-            }
-            (Cell::Word(_), _) => !is_text(field),
-            _ => false,
+        let len = match (*cell, field.ty) {
+            (Cell::Null, _) if field.nullable => 0,
+            (Cell::Text(text), FieldType::Utf8) => text.len(),
+            (Cell::Bytes(bytes), FieldType::Binary) => bytes.len(),
+            (Cell::Word(_), _) if !is_text(field) => 0,
+            _ => break,
         };
-        bad |= !fits;
-        at = at.saturating_add(u64::from(!bad));
+        (sum, good) = (sum.saturating_add(len), good.saturating_add(1));
     }
-    if bad { Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, at, 0)) } else { Ok(sum) }
+    let is_row = fields.len() == cells.len() && good == cells.len() as u64;
+    if is_row { Ok(sum) } else { Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, good, 0)) }
 }

@@ -93,7 +93,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     ) -> core::result::Result<Self, WriteError<S::Error>> {
         let mut log = Log::started(sink, schema, memory, (groups, 0), policy)?;
         let first = Sizes::of(log.schema.fields(), 0).map_or(u64::MAX, |sizes| u64::from(sizes.total()));
-        log.check_room(first.saturating_add(8))?;
+        log.check_room(0, up8(MAGIC.len() as u64).saturating_add(first))?;
         log.out.put(&MAGIC);
         log.data_end = up8(log.out.at);
         log.put_checkpoint()?;
@@ -276,9 +276,12 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         if self.is_closed { Err(Error::new(Kind::Misuse, What::DESTINATION, self.out.at)) } else { Ok(()) }
     }
 
-    fn check_room(&self, need: u64) -> Result<()> {
-        if self.out.sink.room() < need {
-            return Err(Error::needing(Kind::NoRoom, What::DESTINATION, self.out.at, self.out.at.saturating_add(need)));
+    /// Checks that the sink has room for `len` bytes at the next multiple of 8 after the offset `at`, at which it is or to
+    /// which it is rewound.
+    fn check_room(&self, at: u64, len: u64) -> Result<()> {
+        let end = up8(at).saturating_add(len);
+        if self.out.sink.room() < end.saturating_sub(self.out.at) {
+            return Err(Error::needing(Kind::NoRoom, What::DESTINATION, self.out.at, end));
         }
         Ok(())
     }
@@ -300,7 +303,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let Some(sizes) = Sizes::of(fields, self.groups.len()) else {
             return Err(Error::new(Kind::Overflow, What::VORTEX_CHECKPOINT, self.out.at).into());
         };
-        self.check_room(u64::from(sizes.total()).saturating_add(7))?;
+        self.check_room(self.out.at, u64::from(sizes.total()))?;
         self.out.align();
         let at = self.out.at;
         checkpoint(&mut self.out, at, self.schema.fields(), &self.groups);
@@ -312,7 +315,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     fn put_group(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
         let len = self.plan()?;
         let dead = if self.cut.is_some() { self.out.at.saturating_sub(self.data_end) } else { 0 };
-        self.check_room(len.saturating_add(7).saturating_sub(dead))?;
+        self.check_room(self.out.at.saturating_sub(dead), len)?;
         if let Some(cut) = self.cut
             && dead > 0
         {

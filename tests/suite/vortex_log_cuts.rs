@@ -1,0 +1,232 @@
+//! Logs after power cuts, damage and errors of the sink.
+
+use pilaster::bytes::{Input, Sink};
+use pilaster::error::{Error, Kind, What};
+use pilaster::vortex::log::{Field, Fields, Frames, Log, Policy, Resume, Rewind, WriteError, last_checkpoint};
+
+use crate::vortex_log::{Room, Rows, cells, mixed, mixed_rows, read, write};
+
+/// Writes rows with checkpoints after some of them. Returns the file, and for each row group or checkpoint its end and
+/// the number of rows before it.
+fn written(fields: &[Field<'_>], rows: &Rows) -> (Vec<u8>, Vec<(usize, usize)>) {
+    let mut room = Room::of(fields, 8, 300);
+    let columns = Fields::new(fields).expect("valid types");
+    let memory = (&mut room.rows[..], room.most);
+    let mut log = Log::new(Vec::new(), columns, memory, &mut room.groups, Policy::ByHand).expect("a vector");
+    let mut ends = vec![(log.at() as usize, 0)];
+    for (i, row) in rows.iter().enumerate() {
+        log.push_cells(&cells(row)).expect("a vector");
+        if i == 11 {
+            log.checkpoint().expect("a vector");
+            ends.push((log.at() as usize, 12));
+        }
+    }
+    log.checkpoint().expect("a vector");
+    ends.push((log.at() as usize, rows.len()));
+    (log.finish().expect("a vector"), ends)
+}
+
+/// Continues a log with the rows that it lacks.
+fn continued(fields: &[Field<'_>], bytes: &[u8], rows: &Rows, room: &mut Room) -> pilaster::Result<Vec<u8>> {
+    let columns = Fields::new(fields)?;
+    let found = Resume::find(bytes, &columns, &mut room.groups)?;
+    let kept = bytes[..found.at() as usize].to_vec();
+    let memory = (&mut room.rows[..], room.most);
+    let resumed = Log::resume(kept, columns, memory, &mut room.groups, (&found, Policy::ByHand));
+    let mut log = resumed.expect("enough memory");
+    for row in &rows[found.rows() as usize..] {
+        log.push_cells(&cells(row)).expect("a vector");
+    }
+    Ok(log.finish().expect("a vector"))
+}
+
+#[test]
+fn a_log_continues_after_a_cut_at_every_byte() {
+    let (fields, rows) = (mixed(), mixed_rows(28));
+    let (bytes, ends) = written(&fields, &rows);
+    assert_eq!(read(&bytes), Ok(rows.clone()));
+    let mut room = Room::of(&fields, 8, 300);
+    let mut before = 0;
+    for cut in 0..=bytes.len() {
+        let part = &bytes[..cut];
+        let covered = ends.iter().rev().find(|(end, _)| *end <= cut);
+        let whole = last_checkpoint(&Input::whole(part)).expect("a slice");
+        assert_eq!(whole, covered.map(|(end, _)| *end as u64), "cut at {cut}");
+        let found = Resume::find(part, &Fields::new(&fields).expect("valid"), &mut room.groups);
+        let Some((end, least)) = covered else {
+            let e = found.expect_err("no checkpoint");
+            assert!(matches!(e.kind(), Kind::Truncated | Kind::Misuse), "{e} at {cut}");
+            continue;
+        };
+        if *end == cut {
+            assert_eq!(read(part), Ok(rows[..*least].to_vec()));
+        }
+        let found = found.expect("a checkpoint");
+        assert!(found.rows() >= *least as u64 && found.rows() >= before, "cut at {cut}");
+        assert!(found.at() as usize >= *end && found.at() as usize <= cut);
+        before = found.rows();
+        if cut % 5 == 0 || *end == cut || cut == bytes.len() {
+            let again = continued(&fields, part, &rows, &mut room).expect("a checkpoint");
+            assert_eq!(read(&again), Ok(rows.clone()), "cut at {cut}");
+        }
+    }
+    assert_eq!(before, rows.len() as u64);
+}
+
+#[test]
+fn damage_is_found_or_is_in_row_groups_of_a_checkpoint() {
+    let (fields, rows) = (mixed(), mixed_rows(28));
+    let (bytes, ends) = written(&fields, &rows);
+    let mut room = Room::of(&fields, 8, 300);
+    // Without the last checkpoint, so that row groups behind a checkpoint are damaged, too.
+    for len in [bytes.len(), bytes.len() - 5] {
+        for at in (0..len).step_by(16).chain(ends.iter().map(|(end, _)| end - 3)).filter(|at| *at < len) {
+            for bit in [0, 7] {
+                let mut bytes = bytes[..len].to_vec();
+                bytes[at] ^= 1 << bit;
+                let columns = Fields::new(&fields).expect("valid");
+                let found = match Resume::find(&bytes[..], &columns, &mut room.groups) {
+                    Ok(found) => found,
+                    Err(e) => {
+                        assert!(matches!(e.kind(), Kind::Invalid | Kind::Misuse), "{e} at {at}");
+                        continue;
+                    }
+                };
+                let Ok(again) = continued(&fields, &bytes, &rows, &mut room) else { panic!("{at}") };
+                match read(&again) {
+                    Ok(all) if at >= found.at() as usize => assert_eq!(all, rows, "{at}"),
+                    Ok(all) => assert_eq!(all.len(), rows.len(), "{at}"),
+                    Err(e) => assert!(at < found.at() as usize, "{e} at {at}"),
+                }
+            }
+        }
+    }
+}
+
+/// Takes a number of bytes, then fails.
+struct Fails(Vec<u8>, usize);
+
+impl Sink for Fails {
+    type Error = &'static str;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+        let taken = bytes.len().min(self.1 - self.0.len());
+        self.0.extend_from_slice(&bytes[..taken]);
+        if taken < bytes.len() { Err("full") } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_sink_may_fail_at_every_byte() {
+    let (fields, rows) = (mixed(), mixed_rows(20));
+    let (bytes, _) = written(&fields, &rows);
+    let mut room = Room::of(&fields, 8, 300);
+    for most in 0..bytes.len() {
+        let mut sink = Fails(Vec::new(), most);
+        let columns = Fields::new(&fields).expect("valid types");
+        let memory = (&mut room.rows[..], room.most);
+        let mut outcome = Ok(());
+        if let Ok(mut log) = Log::new(&mut sink, columns, memory, &mut room.groups, Policy::ByHand) {
+            for (i, row) in rows.iter().enumerate() {
+                outcome = log.push_cells(&cells(row));
+                if outcome.is_ok() && i == 11 {
+                    outcome = log.checkpoint();
+                }
+                if outcome.is_err() {
+                    break;
+                }
+            }
+            if outcome.is_ok() {
+                outcome = log.end();
+            }
+            assert!(matches!(outcome, Err(WriteError::Sink("full"))), "{most}: {outcome:?}");
+            let again = log.checkpoint();
+            assert!(matches!(again, Err(WriteError::Format(e)) if e.kind() == Kind::Misuse));
+        }
+        assert_eq!(sink.0, bytes[..most], "{most}");
+    }
+}
+
+/// Memory with a limit that it tells, from which the end can be removed.
+#[derive(Default)]
+struct Card(Vec<u8>, usize);
+
+impl Sink for Card {
+    type Error = Error;
+
+    fn put(&mut self, bytes: &[u8]) -> pilaster::Result<()> {
+        assert!(bytes.len() as u64 <= self.room(), "put without room");
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn room(&self) -> u64 {
+        (self.1 - self.0.len()) as u64
+    }
+}
+
+impl Rewind for Card {
+    fn rewind(&mut self, len: u64) -> pilaster::Result<()> {
+        self.0.truncate(len as usize);
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_is_written_without_room() {
+    let (fields, rows) = (mixed(), mixed_rows(20));
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut room = Room::of(&fields, 8, 300);
+    let full = write(&fields, &rows, 8, Policy::ByHand).len();
+    for most in (0..full).step_by(7) {
+        let memory = (&mut room.rows[..], room.most);
+        let mut card = Card(Vec::new(), most);
+        let mut log = match Log::new(&mut card, columns, memory, &mut room.groups, Policy::ByHand) {
+            Ok(log) => log,
+            Err(WriteError::Format(e)) => {
+                assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::DESTINATION));
+                assert!(card.0.is_empty());
+                continue;
+            }
+            Err(WriteError::Sink(e)) => panic!("{e}"),
+        };
+        let done = rows.iter().try_for_each(|row| log.push_cells(&cells(row))).and_then(|()| log.end());
+        assert!(matches!(done, Err(WriteError::Format(e)) if e.kind() == Kind::NoRoom));
+        // Whole frames only.
+        let end = last_checkpoint(&Input::whole(&card.0)).expect("a slice").expect("the first checkpoint");
+        let mut frames = Frames::new(&card.0[..], end);
+        let mut lens = vec![0; fields.len()];
+        while frames.next(&mut lens).expect("whole frames").is_some() {}
+    }
+}
+
+#[test]
+fn checkpoints_replace_each_other() {
+    let (fields, rows) = (mixed(), mixed_rows(70));
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut room = Room::of(&fields, 8, 300);
+    let memory = (&mut room.rows[..], room.most);
+    let card = Card(Vec::new(), 1 << 20);
+    let new = Log::new(card, columns, memory, &mut room.groups, Policy::Every(1)).expect("room");
+    let mut log = new.replacing();
+    for (i, row) in rows.iter().enumerate() {
+        log.push_cells(&cells(row)).expect("room");
+        let whole = rows[..(i + 1) / 8 * 8].to_vec();
+        assert_eq!(read(&log.sink().0), Ok(whole));
+    }
+    let bytes = log.finish().expect("room").0;
+    // As if there were only the last one.
+    assert_eq!(bytes, write(&fields, &rows, 8, Policy::ByHand));
+}
+
+#[test]
+fn policies_differ_in_dead_bytes_only() {
+    let (fields, rows) = (mixed(), mixed_rows(70));
+    let policies = [Policy::ByHand, Policy::Doubling, Policy::Every(3), Policy::Every(1)];
+    let lens = policies.map(|policy| {
+        let bytes = write(&fields, &rows, 8, policy);
+        assert_eq!(read(&bytes), Ok(rows.clone()));
+        bytes.len()
+    });
+    assert!(lens[0] < lens[2] && lens[2] < lens[1] && lens[1] < lens[3], "{lens:?}");
+}
