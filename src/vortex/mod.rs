@@ -74,6 +74,8 @@
 //! | variant, parquet.variant, and other ids that are not frozen (patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
 //! | files of releases 0.36 to 0.93 | yes | including the old forms of arrays |
 //!
+//! [`log`] writes files row by row without a heap.
+//!
 //! [`Column::scalar_at`] reads one row. Its cost does not depend on the length of the column, except for pco, zstd and
 //! the number of chunks.
 //!

@@ -98,6 +98,7 @@ impl Tree {
     }
 
     /// Returns the size in bytes of a node: vtable, table, and vectors of metadata, children and buffers.
+    #[inline(never)]
     fn node_len(&self, k: usize, node: &Node) -> u32 {
         let mut len = VTABLE + 8;
         let metadata = len32(node.metadata.bytes().len());
@@ -115,6 +116,7 @@ impl Tree {
     }
 
     /// Returns the offset of node `k`.
+    #[inline(never)]
     fn node_at(&self, k: usize) -> u32 {
         let start = len32(self.buffers_len).wrapping_mul(8).wrapping_add(28);
         let before = self.nodes().iter().enumerate().take(k);
@@ -141,6 +143,7 @@ impl Tree {
         to.word(self.flat_len());
     }
 
+    #[inline(never)]
     fn put_node(&self, k: usize, node: &Node, uses: Uses, to: &mut dyn Put) {
         let metadata = node.metadata.bytes();
         let (first, count) = self.children(k);

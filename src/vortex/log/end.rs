@@ -4,12 +4,12 @@
 //! Offsets within a FlatBuffer point forward, and every table here has a fixed size. `C` is the number of columns, `m` the
 //! number of row groups. The u64 fields of a table are at multiples of 8, as the original requires.
 
-use super::field::{Field, FieldType, Uses, unit_number};
+use super::field::{Field, FieldType, LAYOUTS, Uses, unit_number};
 use super::groups::Groups;
 use super::put::{Put, string_len, up4};
 use crate::bytes::len32;
 use crate::column::Prim;
-use crate::vortex::raw::{LayoutId, MAGIC, VERSION};
+use crate::vortex::raw::{MAGIC, VERSION};
 
 /// Size in bytes of the postscript.
 pub(super) const POSTSCRIPT_LEN: u32 = 112;
@@ -17,8 +17,7 @@ pub(super) const POSTSCRIPT_LEN: u32 = 112;
 /// Size in bytes of the postscript and the end marker.
 pub(super) const TAIL_LEN: u32 = POSTSCRIPT_LEN + 8;
 
-/// The ids of the layouts; flat ones have number 0, so that their tables need no field for it.
-const LAYOUTS: [&str; 3] = [LayoutId::Flat.id(), LayoutId::Chunked.id(), LayoutId::Struct.id()];
+/// The numbers of layouts; flat ones have number 0, so that their tables need no field for it.
 const CHUNKED: u32 = 1;
 const STRUCT: u32 = 2;
 
@@ -96,6 +95,7 @@ fn dtype_len(fields: &[Field<'_>]) -> u32 {
 
 /// vtables: 4 DType and Struct_, 12 Primitive, 20 Bool, Utf8 and Binary, 28 Extension; 40 the DType of the root, 52 its
 /// Struct_, 64 names, then types; the types of each column; the names.
+#[inline(never)]
 fn dtype(to: &mut dyn Put, fields: &[Field<'_>]) {
     let columns = len32(fields.len());
     to.words(&[40, halves(8, 12), halves(4, 8), halves(8, 8), halves(4, 5), halves(6, 8), 4]);
@@ -129,6 +129,7 @@ fn dtype(to: &mut dyn Put, fields: &[Field<'_>]) {
 }
 
 /// DType and its type; of an extension: DType, Extension, the DType of the storage and its type, id, metadata.
+#[inline(never)]
 fn column_type(to: &mut dyn Put, mut at: u32, field: &Field<'_>) {
     let nullable = u32::from(field.nullable);
     if field.extension().is_some() {
@@ -202,6 +203,7 @@ impl Shape {
 
 /// vtables: 4 of inner layouts, 16 of flat ones; 36 the struct, 56 its children; a chunked layout for each column, with its
 /// children; the flat layouts.
+#[inline(never)]
 fn layout(to: &mut dyn Put, columns: u32, groups: &Groups<'_>) {
     let (count, rows) = (groups.len(), groups.rows());
     let shape = Shape::of(columns, count);
@@ -239,10 +241,11 @@ fn layout(to: &mut dyn Put, columns: u32, groups: &Groups<'_>) {
 const SPECS: u32 = 40;
 
 /// Returns the offset of the list of segments, whose items are at a multiple of 8.
+#[inline(never)]
 pub(super) fn segments_at(fields: &[Field<'_>]) -> u32 {
-    let ids = Uses::of(fields).names().chain(LAYOUTS);
+    let mut end = SPECS.wrapping_add(8);
     // A place in a list, and a table, for each id.
-    let end = ids.fold(SPECS.wrapping_add(8), |at, id| at.wrapping_add(12).wrapping_add(string_len(id)));
+    Uses::of(fields).each_id(&mut |id| end = end.wrapping_add(12).wrapping_add(string_len(id)));
     up8(end.wrapping_sub(4)).wrapping_add(4)
 }
 
@@ -252,32 +255,28 @@ fn footer_len(fields: &[Field<'_>], segments: u32) -> u32 {
 
 /// vtables: 4 of the footer, 16 of ids; 24 the footer, 40 the lists of encodings and layouts; the tables of ids; the ids;
 /// the segments.
+#[inline(never)]
 fn footer(to: &mut dyn Put, fields: &[Field<'_>], groups: &Groups<'_>) {
     let uses = Uses::of(fields);
-    let ids = || uses.names().chain(LAYOUTS);
-    let arrays = len32(uses.names().count());
-    let lists = SPECS.wrapping_add(8).wrapping_add(arrays.wrapping_add(len32(LAYOUTS.len())).wrapping_mul(4));
+    let arrays = uses.count();
+    let lists = SPECS.wrapping_add(8).wrapping_add(arrays.wrapping_add(LAYOUTS).wrapping_mul(4));
     let segments = segments_at(fields);
     to.words(&[24, halves(10, 16), halves(4, 8), 12, halves(6, 8), 4]);
     to.words(&[20, 12, arrays.wrapping_mul(4).wrapping_add(12), segments.wrapping_sub(36)]);
     let (mut here, mut at) = (SPECS, lists);
-    for (i, _) in ids().enumerate() {
-        if i == 0 || i == arrays as usize {
-            let count = if i == 0 { arrays } else { len32(LAYOUTS.len()) };
-            to.word(count);
-            here = here.wrapping_add(4);
+    for count in [arrays, LAYOUTS] {
+        to.word(count);
+        here = here.wrapping_add(4);
+        for _ in 0..count {
+            to.word(at.wrapping_sub(here));
+            (at, here) = (at.wrapping_add(8), here.wrapping_add(4));
         }
-        to.word(at.wrapping_sub(here));
-        (at, here) = (at.wrapping_add(8), here.wrapping_add(4));
     }
-    here = lists;
-    for id in ids() {
+    uses.each_id(&mut |id| {
         to.words(&[here.wrapping_sub(16), at.wrapping_sub(here).wrapping_sub(4)]);
         (at, here) = (at.wrapping_add(string_len(id)), here.wrapping_add(8));
-    }
-    for id in ids() {
-        to.string(id);
-    }
+    });
+    uses.each_id(&mut |id| to.string(id));
     to.zeros(segments.wrapping_sub(at));
     to.word(groups.len().wrapping_mul(len32(fields.len())));
     groups.each_segment(&mut |at, len| {
@@ -288,6 +287,7 @@ fn footer(to: &mut dyn Put, fields: &[Field<'_>], groups: &Groups<'_>) {
 
 /// vtables: 4 of the postscript, 16 of its segments; 28 the postscript; 44 dtype, 68 layout, 92 footer. Then the end
 /// marker.
+#[inline(never)]
 fn postscript(to: &mut dyn Put, mut at: u64, sizes: Sizes) {
     to.words(&[28, halves(12, 16), halves(4, 8), halves(0, 12)]);
     to.words(&[halves(10, 20), halves(4, 12), 16]);

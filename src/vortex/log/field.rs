@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::record::Record;
 use crate::column::{Prim, Unit};
 use crate::error::{Error, Kind, Result, What};
-use crate::vortex::raw::{Calendar, Encoding};
+use crate::vortex::raw::{Calendar, Encoding, LayoutId};
 
 /// The type of a column of a log.
 ///
@@ -115,8 +115,8 @@ pub(super) enum Id {
     Alp,
 }
 
-/// The names of the encodings, in the order of their numbers.
-const NAMES: [&str; 8] = [
+/// The ids of encodings and layouts, in the order of their numbers.
+const IDS: [&str; 11] = [
     Encoding::Primitive.id(),
     Encoding::Constant.id(),
     Encoding::Bool.id(),
@@ -125,7 +125,16 @@ const NAMES: [&str; 8] = [
     Encoding::VarBin.id(),
     Encoding::Ext.id(),
     Encoding::Alp.id(),
+    LayoutId::Flat.id(),
+    LayoutId::Chunked.id(),
+    LayoutId::Struct.id(),
 ];
+
+/// Number of ids of encodings in [`IDS`].
+const ARRAYS: u32 = 8;
+
+/// Number of layouts, all of which are listed.
+pub(super) const LAYOUTS: u32 = 3;
 
 /// The encodings that rows of some columns may get. Code of other encodings is not linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,9 +206,21 @@ impl Uses {
         (self.0 & (1u16 << id as u8).wrapping_sub(1)).count_ones()
     }
 
-    /// Iterates over the names of the encodings.
-    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
-        NAMES.iter().enumerate().filter(move |(i, _)| self.0 >> (*i & 7) & 1 != 0).map(|(_, name)| *name)
+    /// Returns the number of encodings.
+    pub(super) const fn count(self) -> u32 {
+        (self.0 & 0xff).count_ones()
+    }
+
+    /// Calls `each` with the ids of the encodings, then with those of the layouts.
+    #[inline(never)]
+    pub(super) fn each_id(self, each: &mut dyn FnMut(&'static str)) {
+        let mut listed = u32::from(self.0 & 0xff) | 7 << ARRAYS;
+        for id in IDS {
+            if listed & 1 != 0 {
+                each(id);
+            }
+            listed >>= 1;
+        }
     }
 }
 
