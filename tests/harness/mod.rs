@@ -53,6 +53,7 @@ pub mod vortex_file;
 pub mod vortex_footer;
 pub mod vortex_lanes;
 pub mod vortex_layout;
+pub mod vortex_log;
 pub mod vortex_metadata;
 pub mod vortex_notation;
 pub mod vortex_numbers;
@@ -111,5 +112,5 @@ pub const TARGETS: &[(&str, Body)] = targets! {
     dataseries_log dataseries_recover dataseries_chunks bcolz_chunk bcolz_dataset bcolz_roundtrip json bcolz_meta jay_tail
     jay_meta jay_strings
     any_file filo_made dataseries_made jay_made bcolz_made vortex_made jay_file jay_roundtrip xml proto vortex_file vortex_array vortex_dtype vortex_footer vortex_lanes vortex_layout
-    vortex_metadata vortex_notation vortex_numbers vortex_pco vortex_roundtrip vortex_texts
+    vortex_log vortex_metadata vortex_notation vortex_numbers vortex_pco vortex_roundtrip vortex_texts
 };

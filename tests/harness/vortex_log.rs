@@ -1,0 +1,193 @@
+//! A log of random columns and rows is a valid file with these rows, and so is a log that is cut at any offset and resumed.
+
+use pilaster::bytes::{Scratch, Sink, SliceSink};
+use pilaster::column::{Column as _, Part as _, Prim, Unit, Value};
+use pilaster::vortex::File;
+use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, group_words, memory_len};
+
+/// Maximum number of columns and of rows.
+const COLUMNS: usize = 4;
+const ROWS: usize = 200;
+/// Sizes in bytes of a file, of memory for rows, and of texts.
+const FILE: usize = 1 << 18;
+const MEMORY: usize = 1 << 15;
+const TEXTS: usize = 1 << 12;
+
+const TYPES: [FieldType<'static>; 20] = [
+    FieldType::Bool,
+    FieldType::Utf8,
+    FieldType::Binary,
+    FieldType::Prim(Prim::I8),
+    FieldType::Prim(Prim::I16),
+    FieldType::Prim(Prim::I32),
+    FieldType::Prim(Prim::I64),
+    FieldType::Prim(Prim::U8),
+    FieldType::Prim(Prim::U16),
+    FieldType::Prim(Prim::U32),
+    FieldType::Prim(Prim::U64),
+    FieldType::Prim(Prim::F32),
+    FieldType::Prim(Prim::F64),
+    FieldType::Date(Unit::Day),
+    FieldType::Date(Unit::Milli),
+    FieldType::Time(Unit::Second),
+    FieldType::Time(Unit::Nano),
+    FieldType::Timestamp(Unit::Milli, ""),
+    FieldType::Timestamp(Unit::Second, "UTC"),
+    FieldType::Timestamp(Unit::Micro, "Europe/Berlin"),
+];
+
+/// What the bytes say: columns, and how the values of each are made of the bytes of its rows.
+struct Plan<'d> {
+    fields: [Field<'static>; COLUMNS],
+    styles: [u8; COLUMNS],
+    columns: usize,
+    rows: &'d [u8],
+    policy: Policy,
+    group: usize,
+}
+
+impl<'d> Plan<'d> {
+    fn of(data: &'d [u8]) -> Option<(Self, usize)> {
+        let (&[flags, low, high, group], data) = data.split_first_chunk()?;
+        let (types, rows) = data.split_first_chunk::<{ 2 * COLUMNS }>()?;
+        let names = ["a", "bc", "def", "ghij"];
+        let fields = core::array::from_fn(|i| {
+            let field = Field::new(names[i], TYPES[usize::from(types[2 * i]) % TYPES.len()]);
+            if types[2 * i + 1] & 1 == 1 { field.nullable() } else { field }
+        });
+        let styles = core::array::from_fn(|i| types[2 * i + 1] >> 1);
+        let policy =
+            [Policy::ByHand, Policy::Every(1), Policy::Every(3), Policy::Doubling][usize::from(flags >> 2 & 3)];
+        let (columns, group) = (1 + usize::from(flags & 3), 1 + usize::from(group));
+        let rows = &rows[..rows.len().min(ROWS)];
+        Some((Plan { fields, styles, columns, rows, policy, group }, u16::from_le_bytes([low, high]).into()))
+    }
+
+    fn fields(&self) -> &[Field<'static>] {
+        &self.fields[..self.columns]
+    }
+
+    /// The value of a row: null, constant, few bits, or all bits from a hash of its byte.
+    fn cell(&self, column: usize, row: usize) -> Cell<'d> {
+        let (field, style, byte) = (&self.fields[column], self.styles[column], self.rows[row]);
+        if field.nullable && (style & 8 != 0 && byte & 1 == 1 || style & 16 != 0) {
+            return Cell::Null;
+        }
+        let hash = u64::from(byte).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let word = match style & 7 {
+            0 => 7,
+            1 => u64::from(byte),
+            2 => u64::from(byte).wrapping_sub(100),
+            3 => hash >> (style >> 5).wrapping_mul(9),
+            4 => (u64::from(byte) << 63).wrapping_sub(u64::from(byte >> 1)),
+            5 => (f64::from(byte) / 8.0).to_bits(),
+            6 => (f32::from(byte) / 10.0).to_bits().into(),
+            _ => (row as u64).wrapping_mul(hash | 1),
+        };
+        let bytes = match style & 3 {
+            0 => &b"same"[..],
+            1 => &self.rows[row..row + 1],
+            2 => &self.rows[row..self.rows.len().min(row + usize::from(byte & 31))],
+            _ => b"",
+        };
+        match field.ty {
+            FieldType::Bool => Cell::Word(word & 1),
+            FieldType::Utf8 => Cell::Text(core::str::from_utf8(bytes).unwrap_or("no text")),
+            FieldType::Binary => Cell::Bytes(bytes),
+            _ => Cell::Word(word),
+        }
+    }
+
+    fn push<S: Sink>(&self, log: &mut Log<'_, S, Fields<'_>>, first: usize)
+    where
+        S::Error: core::fmt::Debug,
+    {
+        for row in first..self.rows.len() {
+            let cells: [Cell<'_>; COLUMNS] = core::array::from_fn(|column| self.cell(column, row));
+            log.push_cells(&cells[..self.columns]).expect("room");
+            // Checkpoints after row groups of one row would fill the file.
+            if self.rows[row] == 0xff && self.policy == Policy::ByHand {
+                log.flush().expect("room");
+            }
+        }
+    }
+
+    /// Asserts that `file` is valid and has the first `rows` rows.
+    fn check(&self, file: &[u8], rows: usize) {
+        let mut memory = [0; MEMORY];
+        let opened = File::open(file).expect("a valid file");
+        opened.verify(&mut Scratch::new(&mut memory)).expect("a valid file");
+        let part = opened.part().expect("a table");
+        assert_eq!(part.rows(), rows as u64);
+        for (i, field) in self.fields().iter().enumerate() {
+            let column = part.column(i).expect("its columns");
+            let mut row = 0;
+            while row < rows {
+                let end = rows.min(row + 64);
+                let mut scratch = Scratch::new(&mut memory);
+                let batch = column.read(row as u64..end as u64, &mut scratch).expect("rows");
+                for k in 0..batch.len {
+                    assert_same(field, batch.value(k).expect("a value"), self.cell(i, row + k));
+                }
+                row += batch.len;
+            }
+        }
+    }
+}
+
+fn assert_same(field: &Field<'_>, have: Value<'_>, want: Cell<'_>) {
+    match (have, want) {
+        (Value::Null, Cell::Null) => {}
+        (Value::Bool(have), Cell::Word(word)) => assert_eq!(u64::from(have), word),
+        (Value::F32(have), Cell::Word(word)) => assert_eq!(have.to_bits(), word as u32),
+        (Value::F64(have), Cell::Word(word)) => assert_eq!(have.to_bits(), word),
+        (Value::Text(have), Cell::Text(text)) => assert_eq!(have, text.as_bytes()),
+        (Value::Bytes(have), Cell::Bytes(bytes)) => assert_eq!(have, bytes),
+        (Value::Int(have), Cell::Word(word)) => {
+            let want = match field.ty {
+                FieldType::Prim(Prim::I8) => (word as i8).into(),
+                FieldType::Prim(Prim::I16) => (word as i16).into(),
+                FieldType::Prim(Prim::U8) => (word as u8).into(),
+                FieldType::Prim(Prim::U16) => (word as u16).into(),
+                FieldType::Prim(Prim::U32) => (word as u32).into(),
+                FieldType::Prim(Prim::U64) => word.into(),
+                FieldType::Prim(Prim::I32)
+                | FieldType::Date(Unit::Day)
+                | FieldType::Time(Unit::Second | Unit::Milli) => (word as i32).into(),
+                _ => i128::from(word as i64),
+            };
+            assert_eq!(have, want, "{field:?}");
+        }
+        (have, want) => panic!("{field:?}: {have:?}, not {want:?}"),
+    }
+}
+
+/// Flags, cut, rows of a row group, types and styles of the columns; then a row for each byte.
+pub fn run(data: &[u8]) {
+    let Some((plan, cut)) = Plan::of(data) else { return };
+    let columns = Fields::new(plan.fields()).expect("types of the format");
+    let (mut memory, mut words, mut whole) = ([0; MEMORY], [0; (ROWS + 1) * group_words(COLUMNS)], [0; FILE]);
+    let memory = &mut memory[..memory_len(plan.fields(), plan.group, TEXTS)];
+    let sink = SliceSink::new(&mut whole);
+    let mut log = Log::new(sink, columns, (memory, plan.group), &mut words, plan.policy).expect("room");
+    let first = log.at() as usize;
+    plan.push(&mut log, 0);
+    let len = log.finish().expect("room").len();
+    let whole = &whole[..len];
+    plan.check(whole, plan.rows.len());
+    plan.check(&whole[..first], 0);
+
+    let cut = cut % (len + 1);
+    let Ok(found) = Resume::find(&whole[..cut], &columns, &mut words) else {
+        return assert!(cut < first, "cut at {cut}, the first checkpoint ends at {first}");
+    };
+    let (at, rows) = (found.at() as usize, found.rows() as usize);
+    assert!(first <= at && at <= cut && rows <= plan.rows.len(), "{found:?} of {cut}");
+    let mut again = [0; FILE];
+    let mut sink = SliceSink::new(&mut again);
+    sink.put(&whole[..at]).expect("room");
+    let mut log =
+        Log::resume(sink, columns, (memory, plan.group), &mut words, (&found, plan.policy)).expect("the same memory");
+    plan.push(&mut log, rows);
+    plan.check(log.finish().expect("room").written(), plan.rows.len());
+}
