@@ -1,7 +1,7 @@
 //! What encoding needs of doubles and singles. The loops are written once per type, so that the compiler
 //! vectorises them.
 
-use super::{POWERS32, TENTHS, powers};
+use super::{DOUBLES, SINGLES};
 
 /// Number of values that are encoded together, and of bits in a mask of them.
 pub(super) const CHUNK: usize = 64;
@@ -83,10 +83,8 @@ macro_rules! float {
                 self.to_bits().into()
             }
 
-            #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "the nearest singles")]
             fn scale(e: u32, f: u32) -> Option<Scale<Self>> {
-                let ((back_up, back_down), (up, down)) = (powers(e, f, $table)?, powers(f, e, $table)?);
-                let [up, down, back_up, back_down] = [up, down, back_up, back_down].map(|power| power as $float);
+                let ((up, back_down), (back_up, down)) = (*$table.get(e as usize)?, *$table.get(f as usize)?);
                 Some(Scale { up, down, back_up, back_down })
             }
 
@@ -157,8 +155,8 @@ macro_rules! float {
 
 // Sums with the first constant are rounded to whole numbers: 1.5 * 2^52 and 1.5 * 2^23 have no bits below one. The
 // second is where the sum leaves the power of two of the constant, the third is beyond the integers.
-float!(f64, i64, u64, 6_755_399_441_055_744.0, 2_251_799_813_685_248.0, 9_223_372_036_854_775_808.0, TENTHS.len(), 18);
-float!(f32, i32, u32, 12_582_912.0, 4_194_304.0, 2_147_483_648.0, POWERS32, 10);
+float!(f64, i64, u64, 6_755_399_441_055_744.0, 2_251_799_813_685_248.0, 9_223_372_036_854_775_808.0, DOUBLES, 18);
+float!(f32, i32, u32, 12_582_912.0, 4_194_304.0, 2_147_483_648.0, SINGLES, 10);
 
 /// Returns ranges of a slice of `len` values: all of it, or `most / run` runs at even distances. `run` is a
 /// divisor of `most`, and `most` is above `run`.

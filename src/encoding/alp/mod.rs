@@ -30,6 +30,26 @@ const TENTHS: [f64; 24] = [
 /// Number of powers for singles.
 const POWERS32: usize = 11;
 
+/// 10^k and 10^-k for each k, as [`powers`] returns them, so that encoding needs no multiplication of doubles for singles.
+static DOUBLES: [(f64, f64); TENTHS.len()] = {
+    let (mut table, mut up, mut k) = ([(1.0, 1.0); TENTHS.len()], 1.0, 0);
+    while k < TENTHS.len() {
+        (table[k], up) = ((up, TENTHS[k]), up * 10.0);
+        k += 1;
+    }
+    table
+};
+
+/// The same as singles.
+#[allow(clippy::cast_possible_truncation, reason = "the nearest singles")]
+static SINGLES: [(f32, f32); POWERS32] = {
+    let (mut table, mut k) = ([(1.0, 1.0); POWERS32], 0);
+    while k < POWERS32 {
+        (table[k], k) = ((DOUBLES[k].0 as f32, DOUBLES[k].1 as f32), k + 1);
+    }
+    table
+};
+
 /// Returns 10^`f` and 10^-`e`, each rounded to the nearest double, if both exponents are below `count`.
 fn powers(e: u32, f: u32, count: usize) -> Option<(f64, f64)> {
     let down = TENTHS.get(..count)?.get(e as usize).filter(|_| (f as usize) < count)?;
