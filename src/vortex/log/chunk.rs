@@ -173,6 +173,7 @@ impl<'r> Chunk<'r> {
     }
 
     /// Writes packed numbers, 128 bytes at a time.
+    #[inline(never)]
     fn put_packed<T: Schema>(&self, reference: u64, width: u32, view: View, to: &mut dyn Put) {
         let column = &self.column;
         for block in 0..column.len.div_ceil(fastlanes::BLOCK) {
