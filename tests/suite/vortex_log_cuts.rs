@@ -78,7 +78,7 @@ fn damage_is_found_or_is_in_row_groups_of_a_checkpoint() {
     let (fields, rows) = (mixed(), mixed_rows(28));
     let (bytes, ends) = written(&fields, &rows);
     let mut room = Room::of(&fields, 8, 300);
-    // Without the last checkpoint, so that row groups behind a checkpoint are damaged, too.
+    // Without the last checkpoint, so that row groups after a checkpoint are damaged, too.
     for len in [bytes.len(), bytes.len() - 5] {
         for at in (0..len).step_by(16).chain(ends.iter().map(|(end, _)| end - 3)).filter(|at| *at < len) {
             for bit in [0, 7] {

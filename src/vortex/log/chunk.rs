@@ -12,7 +12,7 @@ use crate::encoding::fastlanes;
 use crate::vortex::dtype::signed;
 use crate::vortex::word::{bits, extended};
 
-/// Number of bytes by which the tree of packed numbers exceeds that of plain ones.
+/// Number of bytes by which the tree of packed numbers exceeds the tree of plain ones.
 const TAIL: u64 = 64;
 
 /// The encoding of a segment.

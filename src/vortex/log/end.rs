@@ -194,7 +194,7 @@ impl Shape {
         Shape { first, step: up8(groups.wrapping_mul(4).wrapping_add(24)), columns }
     }
 
-    /// Returns the offset of the flat layout number `k`; those of a column are consecutive.
+    /// Returns the offset of the flat layout number `k`. The flat layouts of a column are consecutive.
     pub const fn flat(self, k: u32) -> u32 {
         let chunked = self.step.wrapping_mul(self.columns);
         self.first.wrapping_add(chunked).wrapping_add(k.wrapping_mul(24))

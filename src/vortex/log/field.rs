@@ -116,7 +116,7 @@ pub(super) enum Id {
 }
 
 /// The ids of encodings and layouts, in the order of their numbers.
-const IDS: [&str; 11] = [
+static IDS: [&str; 11] = [
     Encoding::Primitive.id(),
     Encoding::Constant.id(),
     Encoding::Bool.id(),
@@ -211,11 +211,11 @@ impl Uses {
         (self.0 & 0xff).count_ones()
     }
 
-    /// Calls `each` with the ids of the encodings, then with those of the layouts.
+    /// Calls `each` with the ids of the encodings, then with the ids of the layouts.
     #[inline(never)]
     pub(super) fn each_id(self, each: &mut dyn FnMut(&'static str)) {
         let mut listed = u32::from(self.0 & 0xff) | 7 << ARRAYS;
-        for id in IDS {
+        for id in &IDS {
             if listed & 1 != 0 {
                 each(id);
             }
@@ -224,7 +224,7 @@ impl Uses {
     }
 }
 
-/// The columns of a log: those of a [`Record`], or a list that is known at run time.
+/// The columns of a log: the columns of a [`Record`], or a list that is known at run time.
 ///
 /// [`Fields`] has an example.
 pub trait Schema {

@@ -6,7 +6,7 @@ use super::scalar::Short;
 use crate::bytes::low32;
 use crate::encoding::alp::{Float, Scale};
 
-/// The integers that are packed: the numbers of a column, or those of its floats.
+/// The integers that are packed: the numbers of a column, or the integers of its floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum View {
     Integers,
@@ -16,7 +16,7 @@ pub(super) enum View {
 }
 
 impl View {
-    /// Returns the exponents with the smallest integers that all floats of a column have; `None` if there are none.
+    /// Returns the exponents with the smallest integers that all floats of a column have; `None` if no exponents fit all.
     ///
     /// A pair of exponents is given up at the first float without an integer. The exponents of a few floats agree only if
     /// the floats have few digits, so most pairs cost one float.

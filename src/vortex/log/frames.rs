@@ -16,7 +16,7 @@ pub(super) const FRAME: [u8; 4] = *b"PLRG";
 /// Initial value of the checks of a frame: its first word.
 pub(super) const SEED: u32 = u32::from_le_bytes(FRAME);
 
-/// Size in bytes of the word and the row count, which are in front of the lengths.
+/// Size in bytes of the word and the row count, which precede the lengths.
 const HEAD: u64 = 8;
 
 /// Size in bytes of a check.
@@ -217,7 +217,7 @@ pub(super) fn marker<const W: usize>(source: &mut impl Source, before: u64) -> R
 }
 
 /// Returns the offset after the last complete checkpoint: the bytes before it are a valid file. Its footer ends where its
-/// postscript begins, as this crate writes it. Returns `None` if there is none.
+/// postscript begins, as this crate writes it. Returns `None` if no checkpoint is complete.
 ///
 /// [`Frames`] has an example.
 ///

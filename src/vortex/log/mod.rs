@@ -52,7 +52,7 @@ use crate::error::{Error, Result};
 pub enum Policy {
     /// Only if it is asked to, by [`Log::checkpoint`], [`Log::tick`] or at its end.
     ByHand,
-    /// After every so many row groups. A checkpoint has 44 bytes for each column of each row group before it.
+    /// After this number of row groups. A checkpoint has 44 bytes for each column of each row group before it.
     Every(u32),
     /// After 1, 2, 4, 8 … row groups, so that all checkpoints together are at most about twice as long as the last one.
     Doubling,

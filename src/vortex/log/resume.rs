@@ -1,4 +1,4 @@
-//! Resumes a log after a power cut: the last checkpoint, and the row groups behind it.
+//! Resumes a log after a power cut: the last checkpoint, and the row groups after it.
 
 use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
@@ -128,7 +128,7 @@ impl Resume {
         self.rows
     }
 
-    /// Returns what is wrong with the bytes after the last intact row group; `None` if there are none.
+    /// Returns what is wrong with the bytes after the last intact row group; `None` if no bytes follow.
     #[must_use]
     pub const fn rest(&self) -> Option<Error> {
         self.rest

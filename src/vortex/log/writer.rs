@@ -53,7 +53,7 @@ impl<S: Sink, T> fmt::Debug for Log<'_, S, T> {
 }
 
 impl<'m, S: Sink, R: Record<Static = R>> Log<'m, S, Of<R>> {
-    /// Starts a log of rows of `R`. Arguments and errors are those of [`new`](Log::new).
+    /// Starts a log of rows of `R`. Arguments and errors are as for [`new`](Log::new).
     pub fn of<Row: Record<Static = R>>(
         sink: S,
         memory: (&'m mut [u8], usize),
@@ -82,8 +82,9 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// the records of row groups, [`group_words`](super::group_words) for each.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes), or the sink has no room for the
+    /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes), or the sink has no space for the
     /// checkpoint; errors of the sink.
+    #[inline(never)]
     pub fn new(
         sink: S,
         schema: T,
@@ -152,6 +153,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// # Errors
     /// [`Kind::Misuse`] in `What::VORTEX_FIELD` with the index of the first column whose value has another type, or is
     /// missing although the column is not nullable; errors of [`push`](Log::push).
+    #[inline(never)]
     pub fn push_cells(&mut self, cells: &[Cell<'_>]) -> core::result::Result<(), WriteError<S::Error>> {
         loop {
             match self.rows.push(self.schema.fields(), cells) {
@@ -167,7 +169,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     ///
     /// # Errors
     /// [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if there is no memory for its record (`need`: bytes for one more), and in
-    /// `What::DESTINATION` if the sink has no room for it or the checkpoint: then nothing was written of it, and the rows
+    /// `What::DESTINATION` if the sink has no space for it or the checkpoint: then nothing was written of it, and the rows
     /// are kept. [`Kind::Misuse`] if the sink has failed before or the log is finished; errors of the sink.
     pub fn flush(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
         self.check_open()?;
@@ -276,7 +278,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         if self.is_closed { Err(Error::new(Kind::Misuse, What::DESTINATION, self.out.at)) } else { Ok(()) }
     }
 
-    /// Checks that the sink has room for `len` bytes at the next multiple of 8 after the offset `at`, at which it is or to
+    /// Checks that the sink has space for `len` bytes at the next multiple of 8 after the offset `at`, at which it is or to
     /// which it is rewound.
     fn check_room(&self, at: u64, len: u64) -> Result<()> {
         let end = up8(at).saturating_add(len);
