@@ -31,6 +31,7 @@ const TENTHS: [f64; 24] = [
 const POWERS32: usize = 11;
 
 /// 10^k and 10^-k for each k, as [`powers`] returns them, so that encoding needs no multiplication of doubles for singles.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed by the compiler")]
 static DOUBLES: [(f64, f64); TENTHS.len()] = {
     let (mut table, mut up, mut k) = ([(1.0, 1.0); TENTHS.len()], 1.0, 0);
     while k < TENTHS.len() {
@@ -41,7 +42,12 @@ static DOUBLES: [(f64, f64); TENTHS.len()] = {
 };
 
 /// The same as singles.
-#[allow(clippy::cast_possible_truncation, reason = "the nearest singles")]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "computed by the compiler: the nearest singles"
+)]
 static SINGLES: [(f32, f32); POWERS32] = {
     let (mut table, mut k) = ([(1.0, 1.0); POWERS32], 0);
     while k < POWERS32 {
