@@ -25,10 +25,6 @@ const CHECK: u64 = 4;
 /// Size in bytes of the windows through which a source is read.
 const WINDOW: usize = 64;
 
-/// Size in bytes of the end marker of a file.
-const END: usize = 8;
-const _: () = assert!(END as u64 == raw::END_LEN);
-
 /// Rounds up to a multiple of 8.
 pub(super) const fn up8(n: u64) -> u64 {
     n.saturating_add(7) & !7
@@ -201,10 +197,12 @@ pub(super) fn marker<const W: usize>(source: &mut impl Source, before: u64) -> R
         let len = usize::try_from(end.saturating_sub(start)).unwrap_or(W);
         let bytes = window.get_mut(..len).unwrap_or_default();
         source.read(start, bytes)?;
-        let found = bytes.windows(END).step_by(4).rposition(|eight| {
-            let [version @ .., _, _, _, _, _, _] = eight else { return false };
-            version == raw::VERSION.to_le_bytes() && eight.ends_with(&raw::MAGIC)
-        });
+        // With `windows` and `rposition`, a path to a panic would stay.
+        let (words, _) = bytes.as_chunks::<4>();
+        let pairs = words.iter().zip(words.iter().skip(1)).enumerate();
+        let is_marker =
+            |[a, b, ..]: &[u8; 4], magic: &[u8; 4]| [*a, *b] == raw::VERSION.to_le_bytes() && *magic == raw::MAGIC;
+        let found = pairs.filter(|(_, (word, magic))| is_marker(word, magic)).map(|(place, _)| place).last();
         if let Some(place) = found {
             return Ok(Some(
                 start.saturating_add(u64::from(len32(place)).saturating_mul(4)).saturating_add(raw::END_LEN),
