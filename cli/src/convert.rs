@@ -84,7 +84,8 @@ fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scrat
     }))
 }
 
-fn is_chunk(how: &Convert) -> bool {
+/// Returns whether the target is one Blosc chunk.
+pub fn is_chunk(how: &Convert) -> bool {
     how.target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(CHUNK))
 }
 

@@ -28,7 +28,8 @@ pub fn counted(counts: &[(u64, &str, &str)]) -> String {
     if texts.is_empty() { "nothing is lost".to_owned() } else { texts.join(", ") }
 }
 
-/// Returns values of type `ty` for missing rows. A missing list has no elements.
+/// Returns values of type `ty` for missing rows. A missing list has no elements, a missing struct
+/// no fields.
 pub fn values<'s>(ty: Type, len: usize, scratch: &mut Scratch<'s>) -> Result<Values<'s>> {
     macro_rules! zeros {
         ($name:ident) => {{
@@ -59,13 +60,16 @@ pub fn values<'s>(ty: Type, len: usize, scratch: &mut Scratch<'s>) -> Result<Val
         Type::Decimal { precision: ..=9, .. } => zeros!(I32),
         Type::Decimal { precision: ..=18, .. } => zeros!(I64),
         Type::Decimal { precision: ..=38, .. } => zeros!(I128),
+        Type::Decimal { .. } => zeros!(I256),
         Type::Utf8 | Type::Bytes => {
             let spans = scratch.take::<Span>(len)?;
             spans.fill(Span { at: 0, len: 0 });
             let texts = VarBytes { data: &[], spans: Spans::Each(spans) };
             if ty == Type::Utf8 { Values::Utf8(texts) } else { Values::Bytes(texts) }
         }
-        Type::List | Type::FixedList(_) => Values::Nested(Ranges::Stride { first: 0, size: 0, count: len }),
+        Type::List | Type::FixedList(_) | Type::Struct(_) | Type::Map => {
+            Values::Nested(Ranges::Stride { first: 0, size: 0, count: len })
+        }
         _ => Values::Null,
     })
 }

@@ -206,10 +206,17 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
             if matches!(format, Format::DataSeries | Format::Jay | Format::Vortex) {
                 input.check(true)?;
             }
-            let (target, mut err) = (&Target::file(&how.target, how.force)?, Shown::new(io::stderr()));
+            let (conversion, mut err) = (vortex_recover::conversion(how), Shown::new(io::stderr()));
+            let (target, to) = match format {
+                Format::Vortex => {
+                    let to = convert::target(format, &conversion)?;
+                    (&convert::open_target(&conversion, to)?, to)
+                }
+                _ => (&Target::file(&how.target, how.force)?, format),
+            };
             let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
             match format {
-                Format::Vortex => only().and_then(|()| vortex_recover::recover(input, (how, target), out)),
+                Format::Vortex => only().and_then(|()| vortex_recover::recover(input, &conversion, (to, target), out)),
                 Format::Jay => only().and_then(|()| jay_recover::recover(input, (how, target), out)),
                 _ => rewrite::recover(input, (how, target), out),
             }

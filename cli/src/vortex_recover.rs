@@ -1,18 +1,20 @@
-//! `recover` for Vortex: the columns and row ranges that can still be read, as a Jay or a DataSeries file.
+//! `recover` for Vortex: the columns and row ranges that can still be read, in any format that can be written.
 
 use std::io::Write;
 use std::ops::Range;
 
 use pilaster::any::{File as AnyFile, Format};
+use pilaster::bcolz;
 use pilaster::bytes::Ranges;
 use pilaster::column::{Batch, Column as _, Memory, Part as _, Type, Value};
 use pilaster::dataseries::FieldType;
 use pilaster::error::{Error, Kind, What};
+use pilaster::filo::Element;
 use pilaster::jay::write::{Sentinels, WriteOptions, storage};
 use pilaster::limits::Limits;
-use pilaster::vortex::{Column, File};
+use pilaster::vortex::{self, Column, File};
 
-use crate::args::{Convert, Recover, ToJay};
+use crate::args::{Convert, Recover, ToBcolz, ToJay};
 use crate::budget;
 use crate::columns::Columns;
 use crate::conversion::View;
@@ -34,19 +36,22 @@ const TRIED: u64 = 1 << 16;
 /// Maximum depth of lists in lists.
 const DEPTH: u32 = 64;
 
+/// Returns the options of the conversion that `recover` makes.
+pub fn conversion(how: &Recover) -> Convert {
+    let jay = ToJay { sentinels: Some(Sentinels::Widen), ..ToJay::default() };
+    let bcolz = ToBcolz { fill_missing: true, ..ToBcolz::default() };
+    let (target, force) = (how.target.clone(), how.force);
+    Convert { target, force, any_time: true, jay, bcolz, ..Convert::default() }
+}
+
 /// Writes what can be read of a damaged file. Rows of a column that cannot be read are missing in the new file; a column
 /// without any row that can, or with a value that the target cannot store, is left out.
-pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
-    let jay = ToJay { sentinels: Some(Sentinels::Widen), ..ToJay::default() };
-    let how = Convert { target: how.target.clone(), any_time: true, jay, ..Convert::default() };
-    // `recover` has no option for the format, so any other extension is the same error.
-    let to = match convert::target(input.format, &how) {
-        Ok(to @ (Format::Jay | Format::DataSeries)) => to,
-        _ => {
-            let why = "the rows of a damaged Vortex file are written as Jay or DataSeries: the target must end in .jay or .ds";
-            return Err(Failure::Usage(why.to_owned()));
-        }
-    };
+pub fn recover(
+    input: &Input,
+    how: &Convert,
+    (to, target): (Format, &Target<'_>),
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let (whole, end) = match opened(input) {
         Ok(_) => (None, None),
         Err(e) => {
@@ -56,7 +61,7 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
         }
     };
     let input = whole.as_ref().unwrap_or(input);
-    let mut saving = Saving::of(input, opened(input)?, &how, to)?;
+    let mut saving = Saving::of(input, opened(input)?, how, to)?;
     let outcomes = saving.outcomes()?;
     if let Some(e) = end {
         writeln!(out, "damaged: the end marker, no rows: {e}")?;
@@ -68,10 +73,10 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
     }
     let mut columns = saving.columns(&found);
     columns.rename_doubles(out)?;
-    let len = saving.write(&columns, target)?;
+    let len = saving.write(&columns, (how, target))?;
     let rows = saving.file.rows()?;
     write!(out, "{}: {rows} rows in {} columns, {len} bytes of {to}", how.target.display(), found.len())?;
-    writeln!(out, "; {}", summary(&outcomes, saving.file.metadata_len()))?;
+    writeln!(out, "; {}", summary(&outcomes, to, saving.file.metadata_len()))?;
     Ok(())
 }
 
@@ -81,8 +86,10 @@ struct Outcome {
     name: String,
     /// Rows that are lost, in order.
     lost: Vec<(Range<u64>, Error)>,
-    /// The time zone, which no target stores.
+    /// The time zone, which only Vortex stores.
     zone: Option<String>,
+    /// Rows may be missing.
+    nullable: bool,
     /// How the values and the statistics of the file contradict each other. The texts follow the name of the column.
     contradicted: Vec<String>,
     fate: Result<(), Fate>,
@@ -91,7 +98,7 @@ struct Outcome {
 impl Outcome {
     /// Nothing is known to be lost.
     const fn of(number: usize, name: String) -> Self {
-        Outcome { number, name, lost: Vec::new(), zone: None, contradicted: Vec::new(), fate: Ok(()) }
+        Outcome { number, name, lost: Vec::new(), zone: None, nullable: false, contradicted: Vec::new(), fate: Ok(()) }
     }
 }
 
@@ -105,7 +112,7 @@ enum Fate {
 
 /// Prints a line for everything that is not in the new file, and for values that may not be as they were written.
 fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), Failure> {
-    for Outcome { name, lost, zone, contradicted, fate, .. } in outcomes {
+    for Outcome { name, lost, zone, nullable, contradicted, fate, .. } in outcomes {
         let name = named(name);
         match fate {
             Err(Fate::Lost(why)) => writeln!(out, "lost: column {name}: {why}")?,
@@ -117,7 +124,10 @@ fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), F
                 for why in contradicted {
                     writeln!(out, "damaged: the statistics of {name}{why}")?;
                 }
-                if let Some(zone) = zone {
+                if to == Format::Bcolz && (*nullable || !lost.is_empty()) {
+                    writeln!(out, "filled: missing values of {name} are NaN, 0, false or an empty text")?;
+                }
+                if let Some(zone) = zone.as_ref().filter(|_| to != Format::Vortex) {
                     writeln!(out, "left out: the time zone {zone} of {name}: {to} cannot store it")?;
                 }
             }
@@ -127,15 +137,16 @@ fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), F
 }
 
 /// Returns the end of the last line: the number of everything that is not in the new file, or may be damaged in it.
-fn summary(outcomes: &[Outcome], metadata: usize) -> String {
+fn summary(outcomes: &[Outcome], to: Format, metadata: usize) -> String {
     let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add) as u64;
+    let zones = count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some()));
     let contradicted = |outcome: &Outcome| usize::from(outcome.fate.is_ok() && !outcome.contradicted.is_empty());
     counted(&[
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", "columns"),
         (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
         (count(contradicted), "damaged", "columns or their statistics"),
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))), "left out", "columns"),
-        (count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some())), "left out", "time zones"),
+        (if to == Format::Vortex { 0 } else { zones }, "left out", "time zones"),
         (metadata as u64, "left out", "entries of user data"),
     ])
 }
@@ -148,7 +159,10 @@ fn stores(to: Format, column: &Column<'_>) -> pilaster::Result<Result<(), Type>>
         let ty = inner.ty();
         let stored = match to {
             Format::Jay => storage(ty, &options).is_some(),
-            _ => FieldType::of_column(ty).is_some(),
+            Format::DataSeries => FieldType::of_column(ty).is_some(),
+            Format::Filo => Element::of_column(ty).is_some(),
+            Format::Bcolz => bcolz::write::holds(ty) && !matches!(ty, Type::Struct(_)),
+            Format::Vortex => vortex::write::holds(ty),
         };
         if !stored {
             return Ok(Err(ty));
@@ -205,7 +219,7 @@ impl<'i> Saving<'i> {
     /// Reads a column, then writes it to nowhere, without the rows that cannot be read.
     fn outcome(&mut self, number: usize, name: String, column: &Column<'_>) -> Result<Outcome, Failure> {
         let zone = column.zone().ok().flatten().map(str::to_owned);
-        let mut outcome = Outcome { zone, ..Outcome::of(number, name) };
+        let mut outcome = Outcome { zone, nullable: column.nullable(), ..Outcome::of(number, name) };
         match stores(self.to, column) {
             Ok(Ok(())) => {}
             Ok(Err(ty)) => {
@@ -251,7 +265,17 @@ impl<'i> Saving<'i> {
 
     /// Writes a column to nowhere. Returns why it cannot be written.
     fn attempt(&self, outcome: &Outcome) -> Result<Result<(), String>, Failure> {
-        match self.write(&self.columns(&[outcome]), &Target::nowhere(self.limits.max_file_decoded)) {
+        let columns = self.columns(&[outcome]);
+        let written = match self.to {
+            // A dataset is a directory. It is written to one that is removed.
+            Format::Bcolz if !convert::is_chunk(self.how) => {
+                let place = tempfile::tempdir().map_err(|e| Failure::Input(e.to_string()))?;
+                let how = conversion(&Recover { target: place.path().join("column"), ..Recover::default() });
+                self.write(&columns, (&how, &Target::directory(&how.target, false)?))
+            }
+            _ => self.write(&columns, (self.how, &Target::nowhere(self.limits.max_file_decoded))),
+        };
+        match written {
             Ok(_) => Ok(Ok(())),
             Err(Failure::Format(e)) if e.what() == What::MAX_FILE_DECODED => Err(budget::explain(e)),
             Err(Failure::Format(e)) => Ok(Err(format!(": {e}"))),
@@ -278,10 +302,10 @@ impl<'i> Saving<'i> {
         columns
     }
 
-    fn write(&self, columns: &Columns, target: &Target<'_>) -> Result<u64, Failure> {
+    fn write(&self, columns: &Columns, how: (&Convert, &Target<'_>)) -> Result<u64, Failure> {
         let windows = Some(Windows::new(self.input, &self.any, None));
         let mut view = View { table: self.any.table(None)?, columns, windows };
-        convert::write(&mut view, (self.how, target), 0, self.to, &mut Memory::with_len(BATCH_ROOM as u64)?)
+        convert::write(&mut view, how, 0, self.to, &mut Memory::with_len(BATCH_ROOM as u64)?)
     }
 
     /// Reads rows of a column and everything in them, through a window. Compares them with `claims`.
@@ -376,7 +400,10 @@ fn elements(batch: &Batch<'_, Column<'_>>, depth: u32) -> pilaster::Result<()> {
     let mut run = 0..0u64;
     let flush = |run: Range<u64>| match depth.checked_sub(1) {
         _ if run.is_empty() => Ok(()),
-        Some(depth) => read(&batch.of.child(0)?, run, depth),
+        Some(depth) => {
+            let mut children = 0..batch.of.ty().children();
+            children.try_for_each(|k| read(&batch.of.child(k)?, run.clone(), depth))
+        }
         None => Err(Error::new(Kind::Limit, What::MAX_DEPTH, run.start)),
     };
     for i in 0..batch.len {

@@ -15,7 +15,7 @@ mod convert;
 mod text;
 
 use convert::ORDERS;
-pub use convert::{Convert, ToJay, Try};
+pub use convert::{Convert, ToBcolz, ToJay, Try};
 use text::TEXT_FORMS;
 pub use text::{Form, Text, Which};
 
@@ -78,8 +78,8 @@ pub enum Command {
     /// Writes the intact parts of a damaged file to a new file
     ///
     /// Prints what is lost. DataSeries: keeps every intact extent and writes a new index. Jay: keeps every readable
-    /// column; strings that are not UTF-8 become missing. Vortex: keeps every column of which rows can be read, as a
-    /// Jay or a DataSeries file (by the extension of TARGET); other rows of it become missing. The file may lack its end
+    /// column; strings that are not UTF-8 become missing. Vortex: keeps every column of which rows can be read, in any
+    /// format (by the extension of TARGET); other rows of it become missing. The file may lack its end
     /// marker; without its postscript nothing can be read. Changed numbers are noticed only if they contradict the
     /// statistics of the file, as Vortex has no check values.
     /// bcolz: keeps the rows that all columns with readable metadata have.
@@ -150,7 +150,8 @@ Example:
 pub struct Recover {
     #[command(flatten)]
     pub source: Source,
-    /// The file to write, or - for standard output; the report is then on standard error. From Vortex: x.jay or x.ds
+    /// The file to write, or - for standard output; the report is then on standard error. From Vortex, the extension
+    /// chooses the format, as in convert
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
     /// Replace TARGET if it is a file that exists

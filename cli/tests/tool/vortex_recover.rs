@@ -221,3 +221,67 @@ fn statistics_that_contradict_the_values_are_named() {
         assert_eq!(rows(&to), rows(&damaged).replace("NaN\n", "\n"), "{name}");
     }
 }
+
+/// Every format that `convert` writes rows to is a target, Vortex itself too: the rows that are left are equal.
+#[test]
+fn every_format_is_a_target() {
+    // Rows of columns of text and bytes are damaged.
+    let damaged = changed("enc_fsst_a", "targets.vortex", |bytes| bytes[4866..4874].fill(0xff));
+    let jay = target("targets.jay");
+    recovered(&damaged, &jay);
+    let (lost, rows) = ("lost: rows ", |path: &str| good(&["cat", "--json-lines", path]));
+    for (extension, format) in [("vortex", "vortex"), ("ds", "dataseries"), ("jay", "jay")] {
+        let to = target(&format!("to_targets.{extension}"));
+        let lines = recovered(&damaged, &to);
+        assert_eq!(lines.iter().filter(|line| line.starts_with(lost)).count(), 2, "{lines:?}");
+        let last = lines.last().unwrap();
+        assert!(last.contains(&format!("bytes of {format}; lost: 2 row ranges")), "{lines:?}");
+        good(&["verify", &to]);
+        let columns = ["--columns", "s,sn"];
+        assert_eq!(
+            good(&[&["cat", "--json-lines", &to], &columns[..]].concat()),
+            good(&[&["cat", "--json-lines", &jay], &columns[..]].concat()),
+            "{extension}"
+        );
+    }
+    // bcolz has no missing values.
+    let to = target("to_targets.bcolz");
+    let lines = good(&["recover", &damaged, &to]);
+    assert!(lines.contains("filled: missing values of sn are NaN, 0, false or an empty text\n"), "{lines}");
+    assert!(good(&["verify", &to]).contains("184 rows"));
+    // A Filo vector is one column.
+    let one = target("one.jay");
+    good(&["convert", "--columns", "i64", &golden("enc_sequence_a"), &one]);
+    let (vortex, filo) = (target("one.vortex"), target("one.filo"));
+    good(&["convert", &one, &vortex]);
+    good(&["recover", &vortex, &filo]);
+    assert_eq!(rows(&vortex).lines().count(), good(&["cat", "--type", "LONG", &filo]).lines().count() - 1);
+    assert!(bad(2, &["recover", &damaged, &target("x.csv")]).contains("`pilaster cat --format-out csv"));
+}
+
+/// Structs and their fields, time zones, and lists of structs remain what they are in a Vortex file.
+#[test]
+fn a_sound_file_is_equal_after_recovery_to_vortex() {
+    let to = target("sound.vortex");
+    for name in ["def_nested_a", "def_temporal_a", "def_prims_nullable_a", "enc_decimal_a", "enc_list_b"] {
+        let lines = recovered(&golden(name), &to);
+        assert!(lines.len() == 1 && lines[0].ends_with("; nothing is lost"), "{name}: {lines:?}");
+        assert_eq!(good(&["cat", "--json-lines", &to]), good(&["cat", "--json-lines", &golden(name)]), "{name}");
+        assert_eq!(good(&["verify", &to]).contains(" ok, "), true);
+    }
+}
+
+/// A damaged field of a struct costs the rows that it hits, not the whole column.
+#[test]
+fn damage_in_a_struct_costs_its_rows() {
+    let to = target("structs.vortex");
+    let mut hit = 0;
+    for at in (8..12_000).step_by(500) {
+        let path = changed("def_nested_a", "structs_damaged.vortex", |bytes| bytes[at..at + 8].fill(0xff));
+        let lines = recovered(&path, &to);
+        hit += usize::from(lines.iter().any(|line| line.starts_with("lost: rows ")));
+        assert!(lines.last().unwrap().starts_with("260 rows in "), "{at}: {lines:?}");
+        assert!(good(&["verify", &to]).contains("260 rows"), "{at}");
+    }
+    assert!(hit > 3, "{hit}");
+}
