@@ -114,6 +114,9 @@ expose! {
     /// Numbers of the Jay format.
     #[cfg(feature = "jay")]
     jay_raw: jay::raw;
+    /// The end of a Vortex file.
+    #[cfg(all(feature = "vortex", feature = "alloc"))]
+    vortex_container: vortex::write::file;
     /// Numbers of the Vortex format.
     #[cfg(feature = "vortex")]
     vortex_raw: vortex::raw;

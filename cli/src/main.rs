@@ -25,6 +25,7 @@
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
+//! | `vortex_blobs`, `vortex_counts`, `vortex_ids`, `vortex_match`, `vortex_rebuilt` | a Vortex file without its end: its arrays, their rows, their columns, a new end |
 //! | `jay_recover` | `recover` for Jay |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
@@ -104,9 +105,14 @@ mod time;
 mod type_name;
 mod verify;
 mod vortex;
+mod vortex_blobs;
 mod vortex_claims;
+mod vortex_counts;
 mod vortex_dtype;
 mod vortex_end;
+mod vortex_ids;
+mod vortex_match;
+mod vortex_rebuilt;
 mod vortex_recover;
 mod walk;
 

@@ -68,8 +68,9 @@ pub struct Hints {
     /// FILE is a single Vortex array of N rows, the bytes of one segment; --dtype gives its type
     #[arg(long, value_name = "N", help_heading = HINTS, requires = "dtype")]
     pub array_rows: Option<u64>,
-    /// The ids of encodings that a single Vortex array refers to by number [default: the list of release 0.90]
-    #[arg(long, value_name = "ID,ID", help_heading = HINTS, value_delimiter = ',', requires = "array_rows")]
+    /// The ids of encodings that a single Vortex array, or for recover a file without its end, refers to by number
+    /// [default: the list of release 0.90]
+    #[arg(long, value_name = "ID,ID", help_heading = HINTS, value_delimiter = ',', requires = "dtype")]
     pub array_ids: Option<Vec<String>>,
     /// Read a DataSeries file from the start, without its trailer and index
     #[arg(long = "no-index", help_heading = HINTS)]

@@ -27,7 +27,8 @@ const SEARCHED: u64 = 256 << 20;
 
 /// Opens a Vortex file.
 pub fn opened<'i>(input: &'i Input<'_>) -> pilaster::Result<vortex::File<'i>> {
-    match File::open_input(input.input(), Format::Vortex, &Hints::default(), &mut Scratch::new(&mut []))? {
+    let hints = Hints { dtype: input.hints().dtype, ..Hints::default() };
+    match File::open_input(input.input(), Format::Vortex, &hints, &mut Scratch::new(&mut []))? {
         File::Vortex(file) => Ok(file),
         // The format was given.
         _ => Err(pilaster::Error::new(pilaster::error::Kind::WrongType, What::INPUT, 0)),

@@ -27,7 +27,9 @@ use crate::open::Input;
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
 use crate::vortex_claims::Claims;
+use crate::vortex_dtype::stored;
 use crate::vortex_end::{completed, opened};
+use crate::vortex_rebuilt::{Rebuilt, rebuilt};
 use crate::walk::batches;
 
 /// Maximum number of rows that are tried at once.
@@ -53,18 +55,28 @@ pub fn recover(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let (whole, end) = match opened(input) {
-        Ok(_) => (None, None),
+        Ok(file) => {
+            stored(&input.path, &AnyFile::Vortex(file), input.hints().dtype)?;
+            (None, None)
+        }
         Err(e) => {
             let why = "the end of the file, which says what the columns are and where they lie, is lost";
-            let whole = completed(input)?.ok_or_else(|| Failure::Input(format!("{e}: {why}")))?;
+            let whole = match completed(input)? {
+                Some(input) => Rebuilt { input, notes: Vec::new(), absent: Vec::new() },
+                None => rebuilt(input, &format!("{e}: {why}"))?,
+            };
             (Some(whole), Some(e))
         }
     };
-    let input = whole.as_ref().unwrap_or(input);
-    let mut saving = Saving::of(input, opened(input)?, how, to)?;
+    let (input, absent) = whole.as_ref().map_or((input, &[][..]), |whole| (&whole.input, &whole.absent));
+    let mut saving = Saving { absent, ..Saving::of(input, opened(input)?, how, to)? };
     let outcomes = saving.outcomes()?;
     if let Some(e) = end {
-        writeln!(out, "damaged: the end marker, no rows: {e}")?;
+        let part = if absent.is_empty() { "marker, no rows" } else { "of the file" };
+        writeln!(out, "damaged: the end {part}: {e}")?;
+    }
+    for note in whole.iter().flat_map(|whole| &whole.notes) {
+        writeln!(out, "{note}")?;
     }
     report(&outcomes, to, out)?;
     let found: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.fate.is_ok()).collect();
@@ -183,6 +195,8 @@ struct Saving<'i> {
     how: &'i Convert,
     to: Format,
     limits: Limits,
+    /// Why a column has no rows, by its number.
+    absent: &'i [Option<String>],
     /// Number of lost ranges that may follow.
     problems: u32,
     /// Number of unpacked bytes that may follow.
@@ -198,7 +212,7 @@ impl<'i> Saving<'i> {
             return Err(budget::explain(Error::needing(Kind::Limit, What::MAX_FILE_ROWS, 0, most)));
         }
         let (problems, decoded) = (limits.max_problems, limits.max_file_decoded);
-        Ok(Saving { input, file, any: AnyFile::Vortex(file), how, to, limits, problems, decoded })
+        Ok(Saving { input, file, any: AnyFile::Vortex(file), how, to, limits, absent: &[], problems, decoded })
     }
 
     /// Tries all columns.
@@ -220,6 +234,10 @@ impl<'i> Saving<'i> {
     fn outcome(&mut self, number: usize, name: String, column: &Column<'_>) -> Result<Outcome, Failure> {
         let zone = column.zone().ok().flatten().map(str::to_owned);
         let mut outcome = Outcome { zone, nullable: column.nullable(), ..Outcome::of(number, name) };
+        if let Some(Some(why)) = self.absent.get(number) {
+            outcome.fate = Err(Fate::Lost(why.clone()));
+            return Ok(outcome);
+        }
         match stores(self.to, column) {
             Ok(Ok(())) => {}
             Ok(Err(ty)) => {

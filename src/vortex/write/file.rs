@@ -13,21 +13,34 @@ use crate::vortex::raw::{LayoutId, MAGIC, VERSION};
 
 /// A node of the layout tree.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub struct Layout {
+    /// The kind of the layout.
     pub id: LayoutId,
+    /// Number of rows.
     pub rows: u64,
+    /// Depends on the kind.
     pub metadata: Vec<u8>,
+    /// Layouts below.
     pub children: Vec<Layout>,
     /// The number of the segment of a flat layout.
     pub segment: Option<u32>,
 }
 
 impl Layout {
+    /// Returns a layout without children and segment.
+    #[must_use]
     pub const fn new(id: LayoutId, rows: u64) -> Self {
         Layout { id, rows, metadata: Vec::new(), children: Vec::new(), segment: None }
     }
 
+    /// Returns the flat layout of a segment.
+    #[must_use]
+    pub fn flat(segment: u32, rows: u64) -> Self {
+        Layout { segment: Some(segment), ..Layout::new(LayoutId::Flat, rows) }
+    }
+
     /// Joins parts in the order of their rows.
+    #[must_use]
     pub fn chunked(mut parts: Vec<Layout>) -> Self {
         let rows = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.rows));
         match (parts.len(), parts.pop()) {
@@ -107,15 +120,21 @@ impl<S: Sink> Container<S> {
         self.align(exponent)?;
         self.segments.push(Segment { at: self.at, len, exponent });
         self.put(&blob)?;
-        Ok(Layout { segment: Some(number), ..Layout::new(LayoutId::Flat, rows) })
+        Ok(Layout::flat(number, rows))
     }
 
     /// Writes the metadata. Returns the sink.
-    pub fn finish(mut self, dtype: &[u8], layout: &Layout, statistics: Option<&[u8]>) -> Done<S, S> {
+    pub fn finish(self, dtype: &[u8], layout: &Layout, statistics: Option<&[u8]>) -> Done<S, S> {
+        let arrays: Vec<&str> = self.ids.arrays.iter().map(|id| id.id()).collect();
+        self.finish_with(&arrays, dtype, layout, statistics)
+    }
+
+    /// Writes the metadata, with `arrays` as the ids of encodings. Returns the sink.
+    fn finish_with(mut self, arrays: &[&str], dtype: &[u8], layout: &Layout, statistics: Option<&[u8]>) -> Done<S, S> {
         let mut to = Writer::default();
         let root = layout.put(&mut self.ids, &mut to);
         let layout = to.finish(root);
-        let footer = self.footer();
+        let footer = self.footer(arrays);
         let dtype = self.metadata(dtype)?;
         let layout = self.metadata(&layout)?;
         let statistics = statistics.map(|bytes| self.metadata(bytes)).transpose()?;
@@ -160,14 +179,14 @@ impl<S: Sink> Container<S> {
         Ok(segment)
     }
 
-    fn footer(&self) -> Vec<u8> {
+    fn footer(&self, arrays: &[&str]) -> Vec<u8> {
         let mut to = Writer::default();
         let spec = |to: &mut Writer, id: &str| {
             let id = to.text(id);
             // The field is the same in both tables.
             to.table(&[(flat::ArraySpec::ID, Field::Place(id))])
         };
-        let arrays: Vec<Place> = self.ids.arrays.iter().map(|id| spec(&mut to, id.id())).collect();
+        let arrays: Vec<Place> = arrays.iter().map(|id| spec(&mut to, id)).collect();
         let layouts: Vec<Place> = self.ids.layouts.iter().map(|id| spec(&mut to, id.id())).collect();
         let mut segments = Vec::new();
         for Segment { at, len, exponent } in &self.segments {
@@ -183,4 +202,19 @@ impl<S: Sink> Container<S> {
         let root = to.table(&fields);
         to.finish(root)
     }
+}
+
+/// Returns the end of a file whose first `at` bytes hold segments: their offsets and lengths are `segments`, in ascending
+/// order, and `arrays` are the ids to which their arrays refer by number.
+///
+/// # Errors
+/// [`Kind::Overflow`] if a part of the metadata has 4 GiB or more.
+pub fn end(at: u64, arrays: &[&str], segments: &[(u64, u32)], dtype: &[u8], layout: &Layout) -> crate::Result<Vec<u8>> {
+    let segments = segments.iter().map(|(at, len)| Segment { at: *at, len: *len, exponent: 3 }).collect();
+    let file = Container { sink: Vec::new(), at, segments, ids: Ids::default() };
+    file.finish_with(arrays, dtype, layout, None).map_err(|e| match e {
+        WriteError::Format(e) => e,
+        // A vector takes any number of bytes.
+        WriteError::Sink(never) => match never {},
+    })
 }

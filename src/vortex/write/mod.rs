@@ -24,7 +24,7 @@ mod distinct;
 mod dtype;
 mod encode;
 mod encodings;
-mod file;
+pub(crate) mod file;
 mod floats;
 mod gather;
 mod ids;

@@ -1,0 +1,425 @@
+//! A new end for a Vortex file that has lost its own: the arrays that are found are assigned to the columns of a type that
+//! the caller gives.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use pilaster::bytes::Ranges;
+use pilaster::column::{Part as _, Prim, Type};
+use pilaster::unstable::meta::proto::write::Writer;
+use pilaster::unstable::vortex_container::{Layout, end};
+use pilaster::unstable::vortex_raw::LayoutId;
+use pilaster::vortex::{DType, DTypeBuf};
+
+use crate::failure::Failure;
+use crate::open::{Input, ReadAt};
+use crate::vortex_blobs::{Blob, Blobs};
+use crate::vortex_counts::{Count, count};
+use crate::vortex_end::opened;
+use crate::vortex_ids::fitting;
+use crate::vortex_match::{Assigned, Group, Leaf, Outcome, Search, by_type, leaves};
+use crate::walk::batches;
+
+/// Maximum number of arrays, or of ranges without one, that a report lists.
+const SHOWN: usize = 16;
+
+/// A file with a new end.
+pub struct Rebuilt<'s> {
+    pub input: Input<'s>,
+    /// What the report says about the arrays.
+    pub notes: Vec<String>,
+    /// Why a column has no rows, by its number.
+    pub absent: Vec<Option<String>>,
+}
+
+/// Returns the bytes of `input` up to `len`, followed by `end`.
+pub fn ended<'s>(input: &Input<'s>, len: u64, end: Vec<u8>) -> Input<'s> {
+    let reader: Arc<ReadAt> = input.reader().into();
+    let whole = len.saturating_add(end.len() as u64);
+    let read = move |from: u64, to: &mut [u8]| {
+        let stored = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX).min(to.len());
+        let (before, after) = to.split_at_mut_checked(stored).ok_or(std::io::ErrorKind::InvalidInput)?;
+        if !before.is_empty() {
+            reader(from, before)?;
+        }
+        let skipped = usize::try_from(from.saturating_sub(len)).unwrap_or(usize::MAX);
+        let bytes = end.get(skipped..).and_then(|end| end.get(..after.len()));
+        after.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    };
+    input.with(Ranges::new(whole, read))
+}
+
+/// Finds the arrays of a file without its end, and gives it a new one. Without `--dtype`, the error lists the arrays.
+pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure> {
+    let blobs = Blobs::search(input, 4)?;
+    let Some(last) = blobs.found.last() else {
+        return Err(Failure::Input(format!("{why}, and no array is found in its {} bytes", input.len())));
+    };
+    let (len, hints) = (last.end(), input.hints());
+    let ids = match hints.array_ids {
+        Some(ids) => Ok((None, ids.to_vec())),
+        None => fitting(&blobs.found).map(|(releases, ids)| (Some(releases), ids)),
+    };
+    let Some(text) = hints.dtype else {
+        let ids = ids.map(|(_, ids)| ids).unwrap_or_default();
+        return Err(Failure::Input(format!("{why}; {}", diagnosis(&blobs, &ids))));
+    };
+    let (releases, ids) = ids
+        .map_err(|e| Failure::Input(format!("{why}; {e}: --array-ids gives the ids, in the order of their numbers")))?;
+    let dtype: DTypeBuf = text.parse()?;
+    let mut all = Vec::new();
+    leaves(dtype.as_dtype(), "", 0, &mut all)?;
+    let mut notes = vec![found(&blobs, releases)];
+    others(&blobs, &mut notes);
+    let arrays = (&blobs.found[..], &ids[..]);
+    let found = matched(arrays, &all).map_err(|e| Failure::Input(format!("{why}; {e}")))?;
+    if found.by_type {
+        notes.push("assumed: an array belongs to the only column that has its type".to_owned());
+    }
+    let mut segments: Vec<(u64, u32)> = Vec::new();
+    for blob in &blobs.found {
+        segments.push((blob.at, u32::try_from(blob.len).unwrap_or(u32::MAX)));
+    }
+    // Rows that are lost.
+    segments.push((len, 0));
+    let hole = u32::try_from(blobs.found.len()).unwrap_or(u32::MAX);
+    let with = |rows: u64, notes: &mut Vec<String>| -> Result<_, Failure> {
+        let parts: Vec<_> =
+            found.leaves.iter().zip(&all).map(|(leaf, of)| part(arrays, leaf, rows, of, notes)).collect();
+        let mut plan = Plan { all: &all, parts, rows, next: 0, hole };
+        let (layout, absent) = plan.root(dtype.as_dtype())?;
+        let end = end(len, &ids, &segments, dtype.as_bytes(), &layout)?;
+        Ok((ended(input, len, end), absent))
+    };
+    let rows = certain(found.rows, &|rows| {
+        let (input, absent) = with(rows, &mut Vec::new())?;
+        ends_well(&input, &absent, rows)
+    })?;
+    if found.rows.exact().is_none() {
+        let most = found.rows.most;
+        notes.push(format!("uncertain: the file has {rows} to {most} rows; the first {rows} are saved"));
+    }
+    let (input, absent) = with(rows, &mut notes)?;
+    Ok(Rebuilt { input, notes, absent })
+}
+
+/// Returns the smallest number of rows with which the last row of every column can be read: a patch after the end cannot.
+fn certain(rows: Count, is_read: &dyn Fn(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
+    let Count { mut least, mut most } = rows;
+    if least == most || is_read(least)? || !is_read(most)? {
+        return Ok(least);
+    }
+    while most.saturating_sub(least) > 1 {
+        let middle = least.midpoint(most);
+        if is_read(middle)? { most = middle } else { least = middle }
+    }
+    Ok(most)
+}
+
+/// Returns whether the last row of every column that is present can be read.
+fn ends_well(input: &Input<'_>, absent: &[Option<String>], rows: u64) -> Result<bool, Failure> {
+    let file = opened(input)?;
+    let part = file.part()?;
+    for k in (0..part.width()).filter(|k| absent.get(*k).is_some_and(Option::is_none)) {
+        let column = part.column(k)?;
+        if batches(&column, rows.saturating_sub(1)..rows, |_| Ok::<_, pilaster::Error>(())).is_err() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Lists the arrays, and says what helps.
+fn diagnosis(blobs: &Blobs, ids: &[&str]) -> String {
+    let count = blobs.found.len();
+    let mut text = format!("{count} arrays are found:");
+    for blob in blobs.found.iter().take(SHOWN) {
+        let _ = write!(text, " {}+{} {},", blob.at, blob.len, blob.tree.shown(ids));
+    }
+    if count > SHOWN {
+        let _ = write!(text, " and {} more,", count.saturating_sub(SHOWN));
+    }
+    let _ = text.pop();
+    text.push_str(
+        "; --dtype gives the types of the columns, as info prints them, so that arrays are matched to columns",
+    );
+    text
+}
+
+fn found(blobs: &Blobs, releases: Option<&str>) -> String {
+    let bytes = blobs.found.iter().fold(0, |sum: u64, blob| sum.saturating_add(blob.len));
+    let by = releases.map_or_else(String::new, |releases| {
+        format!("; their encodings are numbered as by releases {releases} of the original")
+    });
+    format!("found: {} arrays of {bytes} bytes{by}", blobs.found.len())
+}
+
+fn others(blobs: &Blobs, notes: &mut Vec<String>) {
+    for other in blobs.others.iter().take(SHOWN) {
+        notes.push(format!("lost: {} bytes at {}: no array", other.end.saturating_sub(other.start), other.start));
+    }
+    if let Some(more) = blobs.others.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        notes.push(format!("lost: {more} more ranges of bytes: no array"));
+    }
+}
+
+/// Why a column without arrays is lost.
+const GONE: &str = "none of its arrays is in the file";
+
+/// The chunks of a leaf: blob and rows each; and the dictionary: blob, rows, and the type of codes.
+type Chunks = Vec<(Vec<(usize, u64)>, Option<(usize, u64, Prim)>)>;
+
+/// The arrays, and the ids of their encodings.
+type Arrays<'a> = (&'a [Blob], &'a [&'a str]);
+
+/// The groups of each leaf, or why it has none.
+struct Matched {
+    leaves: Vec<Result<Found, String>>,
+    rows: Count,
+    by_type: bool,
+}
+
+/// The groups of a leaf.
+struct Found {
+    groups: Vec<Group>,
+    /// The leaf ends with the file.
+    is_torn: bool,
+    /// The numbers of the blobs, if they do not follow each other.
+    blobs: Vec<usize>,
+}
+
+/// Assigns the arrays to the leaves.
+fn matched((blobs, ids): Arrays<'_>, all: &[Leaf]) -> Result<Matched, String> {
+    let found = match Search::new(blobs, ids, all).run() {
+        Outcome::Fit(found) => agreed(&found, all)?,
+        Outcome::TooMuch => return Err("the arrays fit the columns in too many ways".to_owned()),
+        Outcome::Nothing => typed(by_type(blobs, ids, all), all)?,
+    };
+    if found.rows.most == u64::MAX {
+        return Err("no array tells the number of rows".to_owned());
+    }
+    Ok(found)
+}
+
+/// Returns what all assignments agree on.
+fn agreed(found: &[Assigned], all: &[Leaf]) -> Result<Matched, String> {
+    let first = found.first().ok_or("no assignment")?;
+    if found.iter().any(|other| other.rows != first.rows) {
+        return Err("the arrays fit the columns in several ways, with different numbers of rows".to_owned());
+    }
+    let mut leaves = Vec::new();
+    for k in 0..all.len() {
+        leaves.push(match first.leaves.get(k) {
+            None => Err(GONE.to_owned()),
+            Some(groups) if found.iter().any(|other| other.leaves.get(k) != Some(groups)) => {
+                Err("several arrays, or several types of codes, fit it".to_owned())
+            }
+            Some(groups) => {
+                let is_torn = first.torn && k.saturating_add(1) == first.leaves.len();
+                Ok(Found { groups: groups.clone(), is_torn, blobs: Vec::new() })
+            }
+        });
+    }
+    Ok(Matched { leaves, rows: first.rows, by_type: false })
+}
+
+/// Returns the leaves whose arrays have no other place. They may have different numbers of rows.
+fn typed(assigned: Vec<Option<Vec<(usize, Count)>>>, all: &[Leaf]) -> Result<Matched, String> {
+    let (mut leaves, mut rows) = (Vec::new(), Count::exactly(0));
+    for (blobs, leaf) in assigned.into_iter().zip(all) {
+        let found = match blobs.as_deref() {
+            None => Err(format!("its arrays may be those of another column, as their type is {}", leaf.want.ty)),
+            Some([]) => Err(GONE.to_owned()),
+            Some([before @ .., (_, last)]) => {
+                let each = before.iter().try_fold(Count::ANY, |each, (_, rows)| each.both(*rows));
+                let group = each.map(|each| Group {
+                    blobs: (0, before.len().saturating_add(1)),
+                    dictionary: None,
+                    each,
+                    last: *last,
+                });
+                group
+                    .filter(|group| group.rows().is_some())
+                    .ok_or_else(|| "its chunks contradict each other".to_owned())
+            }
+        };
+        leaves.push(found.map(|group| {
+            if let Some(own) = group.rows().filter(|own| own.least > rows.least) {
+                rows = own;
+            }
+            let blobs = blobs.into_iter().flatten().map(|(blob, _)| blob).collect();
+            Found { groups: vec![group], is_torn: true, blobs }
+        }));
+    }
+    if leaves.iter().all(Result::is_err) {
+        let why = leaves.iter().zip(all).find_map(|(found, leaf)| Some((found.as_ref().err()?, leaf)));
+        let why = why.map_or_else(String::new, |(why, leaf)| format!(": {}: {why}", leaf.path));
+        return Err(format!("the arrays cannot be matched to the columns{why}"));
+    }
+    Ok(Matched { leaves, rows: Count::exactly(rows.least), by_type: true })
+}
+
+/// Returns the chunks of a leaf of a file with `rows` rows.
+fn part(
+    arrays: Arrays<'_>,
+    found: &Result<Found, String>,
+    rows: u64,
+    leaf: &Leaf,
+    notes: &mut Vec<String>,
+) -> Result<Chunks, String> {
+    let Found { groups, is_torn, blobs } = found.as_ref().map_err(Clone::clone)?;
+    let mut chunks = chunks(arrays, groups, (!is_torn).then_some(rows), leaf, notes)?;
+    let number = |place: usize| blobs.get(place).copied().unwrap_or(place);
+    chunks.iter_mut().flat_map(|(chunks, _)| chunks).for_each(|chunk| chunk.0 = number(chunk.0));
+    Ok(chunks)
+}
+
+/// Returns the chunks of the groups of a leaf with `rows` rows; `None` for a leaf that ends with the file.
+fn chunks(
+    arrays: Arrays<'_>,
+    groups: &[Group],
+    rows: Option<u64>,
+    leaf: &Leaf,
+    notes: &mut Vec<String>,
+) -> Result<Chunks, String> {
+    let (mut chunks, mut left, mut last_group) = (Vec::new(), rows, groups.len());
+    for group in groups {
+        last_group = last_group.saturating_sub(1);
+        let width = group.dictionary.map_or(leaf.want.width, |(_, codes)| Some(codes.size() as u64));
+        let unknown = || "the rows of its chunks are not known".to_owned();
+        let total = match (left, last_group) {
+            (Some(left), 0) => left,
+            // The end of the last chunk is not known.
+            (None, 0) => {
+                let before = group.blobs.1.saturating_sub(group.blobs.0).saturating_sub(1) as u64;
+                let each = if before == 0 { Some(0) } else { group.each().exact() };
+                each.ok_or_else(unknown)?.saturating_mul(before).saturating_add(group.last.least)
+            }
+            _ => group.rows().and_then(Count::exact).ok_or_else(unknown)?,
+        };
+        let (each, last, assumed) = group.split(total, width).ok_or_else(unknown)?;
+        if assumed {
+            notes.push(format!("assumed: chunks of {} have {each} rows, as the original writes them", leaf.path));
+        }
+        left = left.map(|left| left.saturating_sub(total));
+        let (start, end) = group.blobs;
+        let rows = |k: usize| if k.saturating_add(1) == end { last } else { each };
+        let dictionary = match group.dictionary {
+            None => None,
+            Some((values, codes)) => Some((values, entries(arrays, group, values, leaf)?, codes)),
+        };
+        chunks.push(((start..end).map(|k| (k, rows(k))).collect(), dictionary));
+    }
+    Ok(chunks)
+}
+
+/// Returns the number of values of a dictionary: what its array tells, else one more than the largest code.
+fn entries((blobs, ids): Arrays<'_>, group: &Group, values: usize, leaf: &Leaf) -> Result<u64, String> {
+    let stated = blobs.get(values).and_then(|blob| count(&blob.tree, ids, &leaf.want)).unwrap_or(Count::ANY);
+    let codes = blobs.get(group.blobs.0..group.blobs.1).unwrap_or_default();
+    let largest = codes.iter().map(|blob| blob.tree.max).try_fold(0, |most: u64, max| Some(most.max(max?)));
+    let used = largest.and_then(|largest| stated.both(Count::exactly(largest.saturating_add(1))));
+    let rows = stated.exact().or(used.and_then(Count::exact)).or((stated.most < u64::MAX).then_some(stated.most));
+    rows.ok_or_else(|| "the number of values of its dictionary is not known".to_owned())
+}
+
+/// Returns the number of rows of chunks.
+fn sum(chunks: &Chunks) -> u64 {
+    chunks.iter().flat_map(|(chunks, _)| chunks).fold(0, |sum, (_, rows)| sum.saturating_add(*rows))
+}
+
+/// The layouts of the new file.
+struct Plan<'p> {
+    all: &'p [Leaf],
+    parts: Vec<Result<Chunks, String>>,
+    rows: u64,
+    /// The next leaf.
+    next: usize,
+    /// The number of an empty segment, for rows that are lost.
+    hole: u32,
+}
+
+impl Plan<'_> {
+    /// Returns the layout of the file, and why a column has no rows.
+    fn root(&mut self, dtype: DType<'_>) -> Result<(Layout, Vec<Option<String>>), Failure> {
+        if !matches!(dtype.ty(), Type::Struct(_)) || dtype.nullable() {
+            let (layout, why) = self.layout(dtype, 0)?;
+            return Ok((layout, vec![why]));
+        }
+        let (mut children, mut absent) = (Vec::new(), Vec::new());
+        for k in 0..dtype.children() {
+            let (layout, why) = self.layout(dtype.child(k)?, 1)?;
+            children.push(layout);
+            absent.push(why);
+        }
+        Ok((Layout { children, ..Layout::new(LayoutId::Struct, self.rows) }, absent))
+    }
+
+    /// Returns the layout of a column or field, and why it has no rows.
+    fn layout(&mut self, dtype: DType<'_>, depth: u32) -> Result<(Layout, Option<String>), Failure> {
+        let start = self.next;
+        let mut fields = Vec::new();
+        leaves(dtype, "", depth, &mut fields)?;
+        if !matches!(dtype.ty(), Type::Struct(_)) || fields.len() == 1 {
+            return Ok(self.leaf(dtype.nullable()));
+        }
+        let (mut children, mut why) = (Vec::new(), None);
+        if dtype.nullable() {
+            let (layout, absent) = self.leaf(false);
+            children.push(layout);
+            why = why.or(absent);
+        }
+        for k in 0..dtype.children() {
+            let (layout, absent) = self.layout(dtype.child(k)?, depth.saturating_add(1))?;
+            children.push(layout);
+            why = why.or(absent);
+        }
+        self.next = start.saturating_add(fields.len());
+        Ok((Layout { children, ..Layout::new(LayoutId::Struct, self.rows) }, why))
+    }
+
+    fn leaf(&mut self, nullable: bool) -> (Layout, Option<String>) {
+        let leaf = self.next;
+        self.next = leaf.saturating_add(1);
+        let chunks = match self.parts.get(leaf) {
+            Some(Ok(chunks)) => chunks,
+            Some(Err(why)) => {
+                let path = self.all.get(leaf).map_or("", |leaf| leaf.path.as_str());
+                let why = if path.contains(['.', ' ']) { format!("{path}: {why}") } else { why.clone() };
+                return (Layout::flat(self.hole, self.rows), Some(why));
+            }
+            None => return (Layout::flat(self.hole, self.rows), Some("no such column".to_owned())),
+        };
+        let flat = |(blob, rows): &(usize, u64)| Layout::flat(u32::try_from(*blob).unwrap_or(u32::MAX), *rows);
+        let mut parts = Vec::new();
+        for (chunks, dictionary) in chunks {
+            let rows = Layout::chunked(chunks.iter().map(flat).collect());
+            parts.push(match dictionary {
+                None => rows,
+                Some((values, entries, codes)) => {
+                    let values = Layout::flat(u32::try_from(*values).unwrap_or(u32::MAX), *entries);
+                    dict(rows, values, *codes, nullable)
+                }
+            });
+        }
+        let lost = self.rows.saturating_sub(sum(chunks));
+        if lost > 0 {
+            parts.push(Layout::flat(self.hole, lost));
+        }
+        (Layout::chunked(parts), None)
+    }
+}
+
+/// Returns the layout of codes and their dictionary.
+fn dict(codes: Layout, values: Layout, ty: Prim, nullable: bool) -> Layout {
+    let number = match ty {
+        Prim::U16 => 1,
+        Prim::U32 => 2,
+        _ => 0,
+    };
+    let mut message = Writer::default();
+    message.uint(1, number).some(2, nullable.into());
+    let rows = codes.rows;
+    Layout { metadata: message.finish(), children: vec![values, codes], ..Layout::new(LayoutId::Dict, rows) }
+}
