@@ -30,6 +30,7 @@ use crate::vortex_claims::Claims;
 use crate::vortex_dtype::stored;
 use crate::vortex_end::{completed, opened};
 use crate::vortex_rebuilt::{Rebuilt, rebuilt};
+use crate::vortex_torn::torn;
 use crate::walk::batches;
 
 /// Maximum number of rows that are tried at once.
@@ -61,9 +62,12 @@ pub fn recover(
         }
         Err(e) => {
             let why = "the end of the file, which says what the columns are and where they lie, is lost";
-            let whole = match completed(input)? {
-                Some(input) => Rebuilt { input, notes: Vec::new(), absent: Vec::new() },
-                None => rebuilt(input, &format!("{e}: {why}"))?,
+            let whole = match torn(input)? {
+                Some(log) => log,
+                None => match completed(input)? {
+                    Some(input) => Rebuilt { input, notes: Vec::new(), absent: Vec::new() },
+                    None => rebuilt(input, &format!("{e}: {why}"))?,
+                },
             };
             (Some(whole), Some(e))
         }
