@@ -70,6 +70,14 @@ fn help(input: &Input<'_>, recover: bool) -> String {
             fits.iter().filter(|(fits, _)| *fits).map(|(_, way)| *way).collect()
         }
     };
+    if ways.is_empty() && input.name.to_ascii_lowercase().ends_with(".vortex") {
+        let how = if recover {
+            "--format vortex searches for its arrays"
+        } else {
+            "recover --format vortex searches for its arrays"
+        };
+        return format!("neither end of the file has the magic number of Vortex; if it is one that lost both, {how}");
+    }
     match (ways.is_empty(), recover) {
         (true, true) => "no DataSeries types, no Jay and no Vortex metadata are found; --types takes those of a \
                          DataSeries file from an intact one"

@@ -284,6 +284,9 @@ impl<'s> Input<'s> {
             (Format::Vortex, What::VORTEX_DTYPE) if self.opens_with("null") => {
                 "the file does not store the type of its rows: --dtype gives it, as info prints types".to_owned()
             }
+            (Format::Vortex, What::VORTEX_END | What::VORTEX_VERSION | What::VORTEX_POSTSCRIPT) => {
+                "the end of the file is lost, or bytes follow it: recover saves what is before it".to_owned()
+            }
             _ => return budget::explain(e),
         };
         Failure::Input(format!("{e} ({help})"))

@@ -7,6 +7,8 @@ use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::{FileRange, Ranges, Scratch};
 use pilaster::column::Part as _;
 use pilaster::error::What;
+use pilaster::unstable::generated::vortex as flat;
+use pilaster::unstable::meta::flat::{Flat, Table};
 use pilaster::vortex;
 
 use crate::failure::Failure;
@@ -47,6 +49,9 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
     let most = u16::try_from(len.min(u16::MAX.into())).unwrap_or(u16::MAX);
     let (read, left) = (Arc::new(AtomicU64::new(0)), len.saturating_add(SEARCHED));
     for postscript in 1..=most {
+        if !is_postscript(tail.get(tail.len().saturating_sub(postscript.into())..).unwrap_or_default(), len) {
+            continue;
+        }
         let [low, high] = postscript.to_le_bytes();
         let marker = [1, 0, low, high, b'V', b'T', b'X', b'F'];
         if read.load(Ordering::Relaxed) > left {
@@ -79,6 +84,16 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
         }
     }
     Ok(None)
+}
+
+/// Returns whether bytes look like the postscript of a file of `len` bytes: whether they name a layout and a footer inside.
+fn is_postscript(bytes: &[u8], len: u64) -> bool {
+    let part = |of: pilaster::Result<Option<flat::PostscriptSegment<'_>>>| {
+        let part = of.ok().flatten()?;
+        part.offset().ok()?.checked_add(part.length().ok()?.into()).filter(|end| *end <= len)
+    };
+    let root: pilaster::Result<Table<'_>> = Flat::new(bytes).root();
+    root.map(flat::Postscript::from).is_ok_and(|file| part(file.layout()).and(part(file.footer())).is_some())
 }
 
 /// Returns whether a file can be opened and has columns.

@@ -24,6 +24,7 @@ mod vortex;
 mod vortex_convert;
 mod vortex_options;
 mod vortex_recover;
+mod vortex_torn;
 mod where_in_convert;
 mod write;
 

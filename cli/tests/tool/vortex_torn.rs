@@ -1,0 +1,299 @@
+//! `recover` of Vortex files whose end is lost: logs with checkpoints, and files of other writers.
+
+use std::ops::Range;
+
+use pilaster::unstable::hash::lookup2;
+use pilaster::unstable::vortex_container::{Layout, end};
+use pilaster::unstable::vortex_raw::LayoutId;
+use pilaster::vortex::{DTypeBuf, Encoding};
+
+use super::*;
+
+/// A log of two columns: row group `k` has five rows.
+#[derive(Default)]
+struct Log {
+    bytes: Vec<u8>,
+    /// Offset, length and rows of the segments of each column.
+    segments: [Vec<(u64, u32)>; 2],
+    /// The ends of checkpoints and row groups, and the number of row groups that can be read from there on.
+    ends: Vec<(usize, usize)>,
+}
+
+const ROWS: u64 = 5;
+
+impl Log {
+    fn align(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+    }
+
+    fn checkpoint(&mut self) {
+        self.align();
+        let mut all: Vec<(u64, u32)> = self.segments.concat();
+        all.sort_unstable();
+        let column = |segments: &Vec<(u64, u32)>| {
+            let number = |segment| all.iter().position(|other| other == segment).unwrap() as u32;
+            Layout::chunked(segments.iter().map(|segment| Layout::flat(number(segment), ROWS)).collect())
+        };
+        let children: Vec<Layout> = self.segments.iter().map(column).collect();
+        let rows = ROWS * self.segments[0].len() as u64;
+        let layout = Layout { children, ..Layout::new(LayoutId::Struct, rows) };
+        let ids: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
+        let dtype: DTypeBuf = "{a=i64, b=i64}".parse().unwrap();
+        let at = self.bytes.len() as u64;
+        self.bytes.extend(end(at, &ids, &all, dtype.as_bytes(), &layout).unwrap());
+        self.ends.push((self.bytes.len(), self.segments[0].len()));
+    }
+
+    fn group(&mut self) {
+        self.align();
+        let (start, k) = (self.bytes.len(), self.segments[0].len() as i64);
+        let blobs = values(k).map(|values| build::blob(build::plain(0), &[&build::le(&values)]));
+        self.bytes.extend(b"PLRG");
+        self.bytes.extend((ROWS as u32).to_le_bytes());
+        blobs.iter().for_each(|blob| self.bytes.extend((blob.len() as u32).to_le_bytes()));
+        self.check(start);
+        for (column, blob) in blobs.iter().enumerate() {
+            self.align();
+            self.segments[column].push((self.bytes.len() as u64, blob.len() as u32));
+            self.bytes.extend(blob);
+        }
+        self.align();
+        self.check(start);
+        self.ends.push((self.bytes.len(), k as usize + 1));
+    }
+
+    fn check(&mut self, start: usize) {
+        let check = lookup2(u32::from_le_bytes(*b"PLRG"), &self.bytes[start..]);
+        self.bytes.extend(check.to_le_bytes());
+    }
+}
+
+/// The rows of group `k`.
+fn values(k: i64) -> [Vec<i64>; 2] {
+    [(0..5).map(|i| 5 * k + i).collect(), (0..5).map(|i| 1_000_000 - (5 * k + i) * (5 * k + i)).collect()]
+}
+
+/// What `cat` prints for these row groups.
+fn printed(groups: impl IntoIterator<Item = i64>) -> String {
+    let mut text = String::from("a,b\n");
+    for [a, b] in groups.into_iter().map(values) {
+        a.iter().zip(&b).for_each(|(a, b)| text.push_str(&format!("{a},{b}\n")));
+    }
+    text
+}
+
+/// A checkpoint without rows, two row groups, a checkpoint, a row group, a checkpoint, and two row groups.
+fn log() -> Log {
+    let mut log = Log { bytes: b"VTXF".to_vec(), ..Log::default() };
+    log.checkpoint();
+    log.group();
+    log.group();
+    log.checkpoint();
+    log.group();
+    log.checkpoint();
+    log.group();
+    log.group();
+    log
+}
+
+fn written(name: &str, bytes: &[u8]) -> String {
+    let path = target(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn every_checkpoint_is_a_file() {
+    let log = log();
+    let mut checkpoints = 0;
+    for (len, groups) in &log.ends {
+        let path = written("checkpoint.vortex", &log.bytes[..*len]);
+        if run(&["verify", &path]).status.success() {
+            checkpoints += 1;
+            assert_eq!(good(&["cat", &path]), printed(0..*groups as i64));
+            let to = target("checkpoint_saved.vortex");
+            assert!(good(&["recover", "--force", &path, &to]).ends_with("; nothing is lost\n"));
+            assert_eq!(good(&["cat", &to]), good(&["cat", &path]));
+        }
+    }
+    assert_eq!(checkpoints, 3);
+}
+
+/// At every byte, all row groups that are whole are saved.
+#[test]
+fn a_log_is_saved_after_a_cut_at_every_byte() {
+    let log = log();
+    let first = log.ends[0].0;
+    let to = target("cut_log_saved.vortex");
+    for len in 0..log.bytes.len() {
+        // All of the last row groups; every third byte before.
+        if len < log.ends[5].0 && len % 3 > 0 {
+            continue;
+        }
+        let path = written("cut_log.vortex", &log.bytes[..len]);
+        let output = run(&["recover", "--force", &path, &to]);
+        if len < first {
+            // Of the first checkpoint, at most its end marker is lost.
+            let is_empty = output.status.code() == Some(0) && good(&["cat", &to]) == printed([]);
+            assert!(output.status.code() == Some(1) || is_empty && first - len < 8, "{len}: {output:?}");
+            continue;
+        }
+        let groups = log.ends.iter().filter(|(end, _)| *end <= len).map(|(_, groups)| *groups).max().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{len}: {output:?}");
+        assert_eq!(good(&["cat", &to]), printed(0..groups as i64), "{len}");
+    }
+}
+
+#[test]
+fn the_report_tells_the_checkpoint_and_what_is_behind_it() {
+    let log = log();
+    let end = log.ends[6].0;
+    let (checkpoint, before) = (log.ends[5].0, log.ends[6].0);
+    let path = written("report.vortex", &log.bytes[..end + 40]);
+    for (extension, format) in [("vortex", "vortex"), ("jay", "jay"), ("ds", "dataseries")] {
+        let to = target(&format!("report_saved.{extension}"));
+        let said = good(&["recover", &path, &to]);
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[0].starts_with("damaged: the end of the file: vortex end marker at offset "), "{said}");
+        assert_eq!(lines[1], format!("found: 15 rows up to the checkpoint that ends at {checkpoint}"));
+        assert_eq!(lines[2], "found: 5 rows in 1 row groups behind the checkpoint");
+        assert!(lines[3].starts_with(&format!("lost: 40 bytes at {before}: ")), "{said}");
+        assert!(lines[4].contains(": 20 rows in 2 columns, ") && lines[4].contains(format), "{said}");
+        assert_eq!(good(&["cat", &to]), printed(0..4));
+    }
+}
+
+/// At every 16th byte: the rows are those of whole row groups, in order, or nothing is written.
+#[test]
+fn damage_costs_row_groups_and_no_other_rows() {
+    let log = log();
+    let to = target("damaged_log_saved.vortex");
+    // The log ends without a checkpoint, so that frames are looked at.
+    let frames: Range<usize> = log.ends[5].0..log.bytes.len();
+    for at in (0..log.bytes.len()).step_by(16) {
+        let mut bytes = log.bytes.clone();
+        bytes[at] ^= 0x55;
+        let output = run(&["recover", "--force", &written("damaged_log.vortex", &bytes), &to]);
+        if output.status.code() == Some(1) {
+            assert!(!frames.contains(&at), "{at}: {output:?}");
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{at}: {output:?}");
+        let text = good(&["cat", &to]);
+        if frames.contains(&at) {
+            // One of the last two, or none if only padding was hit.
+            let fits = [vec![0, 1, 2, 4], vec![0, 1, 2, 3], vec![0, 1, 2, 3, 4]].map(printed);
+            assert!(fits.contains(&text), "{at}: {text}");
+        }
+    }
+}
+
+fn golden(name: &str) -> String {
+    format!("{}/../tests/golden/vortex/{name}.vortex", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the bytes of a file up to the end of its segments, and its type.
+fn endless(path: &str) -> (Vec<u8>, String) {
+    let facts = dump(&[path])["facts"].clone();
+    let segments = facts["segments_offset_length_alignexp"].as_array().unwrap();
+    let end = segments.iter().map(|segment| segment[0].as_u64().unwrap() + segment[1].as_u64().unwrap()).max().unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    bytes.truncate(end as usize);
+    (bytes, facts["dtype"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn arrays_are_listed_without_a_type() {
+    let (bytes, _) = endless(&golden("def_root_i64_a"));
+    let said = bad(1, &["recover", &written("listed.vortex", &bytes), &target("listed.jay")]);
+    assert!(said.contains("2 arrays are found: 8+372 primitive(bool), 384+300 struct("), "{said}");
+    assert!(said.contains("--dtype gives the types") && !said.contains("DataSeries"), "{said}");
+}
+
+/// Files of the original without their end: the rows of the columns that are matched are equal.
+#[test]
+fn columns_are_matched_with_a_type() {
+    let to = target("matched_saved.vortex");
+    let mut matched = 0;
+    for name in
+        ["def_root_i64_a", "def_prims_nonnull_a", "def_prims_nullable_a", "enc_alp_a", "enc_fsst_a", "def_one_row_a"]
+    {
+        let (bytes, dtype) = endless(&golden(name));
+        let path = written("matched.vortex", &bytes);
+        let output = run(&["recover", "--force", "--dtype", &dtype, &path, &to]);
+        let said = [out(&output), str::from_utf8(&output.stderr).unwrap()].concat();
+        assert!(!said.contains("DataSeries"), "{said}");
+        if output.status.code() == Some(1) {
+            assert!(said.contains("the arrays "), "{name}: {said}");
+            continue;
+        }
+        matched += is_prefix(&golden(name), &to);
+    }
+    assert!(matched > 8, "{matched}");
+}
+
+/// Checks that the columns of a file have the values of another one, up to its last row. Returns their number.
+fn is_prefix(whole: &str, part: &str) -> usize {
+    let rows = |path: &str| -> Vec<Value> {
+        good(&["cat", "--json-lines", path]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (whole, part) = (rows(whole), rows(part));
+    assert!(part.len() <= whole.len());
+    for (row, (part, whole)) in part.iter().zip(&whole).enumerate() {
+        for (name, value) in part.as_object().unwrap() {
+            // The only column of a file may have no name; then it is called v.
+            let whole = if whole.get(name).is_none() { &whole[""] } else { &whole[name] };
+            assert!(value == whole || value.is_null(), "row {row}, {name}: {value} {whole}");
+        }
+    }
+    part.first().map_or(0, |row| row.as_object().unwrap().len())
+}
+
+/// A file of the original, cut at every 16th byte and damaged at every 16th: never a panic, never another value.
+#[test]
+fn cut_and_damaged_files_of_the_original() {
+    let source = golden("def_one_row_a");
+    let (whole, dtype) = (fs::read(&source).unwrap(), endless(&source).1);
+    let to = target("original_saved.vortex");
+    for at in (0..whole.len()).step_by(16) {
+        let mut damaged = whole[..whole.len() - 100].to_vec();
+        if let Some(byte) = damaged.get_mut(at) {
+            *byte ^= 0x55;
+        }
+        for (bytes, is_cut) in [(&whole[..at], true), (&damaged[..], false)] {
+            let path = written("original.vortex", bytes);
+            let output = run(&["recover", "--force", "--format", "vortex", "--dtype", &dtype, &path, &to]);
+            let code = output.status.code();
+            assert!(matches!(code, Some(0 | 1)), "{at}: {output:?}");
+            if code == Some(0) && is_cut {
+                is_prefix(&source, &to);
+            }
+        }
+    }
+}
+
+/// Errors about a torn file name what helps, and no other format.
+#[test]
+fn a_torn_file_is_not_told_about_other_formats() {
+    let bytes = fs::read(golden("enc_fsst_a")).unwrap();
+    for len in [4, 12, 3000] {
+        for name in ["told.vortex", "told.ds", "told.bin"] {
+            let path = written(name, &bytes[..len]);
+            for verb in ["info", "cat", "verify", "head", "dump"] {
+                let said = bad(1, &[verb, &path]);
+                assert!(said.contains("vortex end marker") && said.contains("recover saves"), "{verb}: {said}");
+                assert!(!said.contains("DataSeries") && !said.contains("Filo"), "{verb}: {said}");
+            }
+            let said = bad(1, &["recover", &path, &target("told_saved.jay")]);
+            assert!(
+                !said.contains("DataSeries") && said.contains("arrays are found") || said.contains("no array"),
+                "{said}"
+            );
+        }
+    }
+    // Without a magic number, the name tells.
+    let path = written("told.vortex", &[0; 100]);
+    assert!(bad(1, &["cat", &path]).contains("recover --format vortex"));
+    assert!(bad(1, &["recover", &path, &target("told_saved.jay")]).contains("--format vortex searches"));
+    assert!(bad(1, &["recover", "--format", "vortex", &path, &target("told_saved.jay")]).contains("no array is found"));
+}
