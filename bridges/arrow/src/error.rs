@@ -1,0 +1,69 @@
+//! Errors of the bridge.
+
+use std::fmt;
+
+use arrow_schema::ArrowError;
+
+/// Why a table cannot be read as Arrow.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file is invalid, or the call is.
+    File(pilaster::Error),
+    /// A column is invalid, or its name is unknown.
+    Column {
+        /// The name of the column.
+        column: String,
+        /// The reason.
+        error: Box<Error>,
+    },
+    /// Arrow cannot represent the values, or refuses them: text that is not UTF-8, for instance.
+    Arrow(ArrowError),
+    /// A type that Arrow does not have.
+    Unsupported(String),
+}
+
+impl Error {
+    /// Returns the error with the name of the column in which it occurred.
+    pub(crate) fn in_column(self, column: &str) -> Self {
+        match self {
+            named @ Error::Column { .. } => named,
+            error => Error::Column { column: column.to_owned(), error: Box::new(error) },
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::File(e) => e.fmt(f),
+            Error::Column { column, error } => write!(f, "column {column:?}: {error}"),
+            Error::Arrow(e) => e.fmt(f),
+            Error::Unsupported(what) => write!(f, "Arrow has no {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<pilaster::Error> for Error {
+    fn from(e: pilaster::Error) -> Self {
+        Error::File(e)
+    }
+}
+
+impl From<ArrowError> for Error {
+    fn from(e: ArrowError) -> Self {
+        Error::Arrow(e)
+    }
+}
+
+impl From<Error> for ArrowError {
+    /// Keeps an error of Arrow, and wraps others as [`ArrowError::ExternalError`].
+    fn from(e: Error) -> Self {
+        match e {
+            Error::Arrow(e) => e,
+            e => ArrowError::ExternalError(Box::new(e)),
+        }
+    }
+}

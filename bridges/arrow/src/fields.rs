@@ -1,0 +1,147 @@
+//! The fields of a schema from the columns of a part.
+
+use std::collections::HashMap;
+
+use arrow_schema::{DataType, Field, Fields};
+use pilaster::column::{Column, Part, Type};
+
+use crate::held::{Held, HeldRanges, HeldSpans, Home, read};
+use crate::schema::{TYPE, UNIT, ZONE, data_type, lacks};
+use crate::{Error, array};
+
+/// Maximum depth of nested types: arrays are built by recursion.
+const DEPTH: u32 = 64;
+
+/// How texts or lists are stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Small,
+    Large,
+    Each,
+}
+
+/// Returns the fields of the chosen columns of a part.
+pub(crate) fn all<P: Part>(part: &P, picks: &[usize], flat: bool, home: &mut Home) -> Result<Vec<Field>, Error> {
+    let mut fields = Vec::with_capacity(picks.len());
+    for k in picks {
+        let name = part.name(*k)?;
+        let made = part.column(*k).map_err(Error::from).and_then(|column| top(name, &column, flat, home));
+        fields.push(made.map_err(|e| e.in_column(name))?);
+    }
+    Ok(fields)
+}
+
+fn top<C: Column>(name: &str, column: &C, flat: bool, home: &mut Home) -> Result<Field, Error> {
+    let texts = matches!(column.ty(), Type::Utf8 | Type::Bytes);
+    if !flat && texts && encoded(column)? {
+        let values = column.dictionary(0)?.ok_or_else(array::wrong_type)?.values;
+        let values = field(name, &values, DEPTH, home)?;
+        let ty = DataType::Dictionary(Box::new(DataType::Int32), Box::new(values.data_type().clone()));
+        return Ok(Field::new(name, ty, column.nullable()));
+    }
+    field(name, column, DEPTH, home)
+}
+
+/// Returns whether all rows of a column are stored with a dictionary.
+fn encoded<C: Column>(column: &C) -> Result<bool, Error> {
+    let mut row = 0;
+    while row < column.rows() {
+        let Some(found) = column.dictionary(row)? else { return Ok(false) };
+        let end = found.first.saturating_add(found.len);
+        if end <= row {
+            return Ok(false);
+        }
+        row = end;
+    }
+    Ok(row > 0)
+}
+
+fn field<C: Column>(name: &str, column: &C, depth: u32, home: &mut Home) -> Result<Field, Error> {
+    let below = depth.checked_sub(1).ok_or_else(|| Error::Unsupported(format!("type of over {DEPTH} levels")))?;
+    let ty = column.ty();
+    let child =
+        |k: usize, home: &mut Home| field(column.child_name(k).unwrap_or("item"), &column.child(k)?, below, home);
+    let arrow = match ty {
+        Type::Utf8 => texts([DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View], column, home)?,
+        Type::Bytes | Type::Opaque => {
+            texts([DataType::Binary, DataType::LargeBinary, DataType::BinaryView], column, home)?
+        }
+        Type::List => {
+            let item = child(0, home)?.with_name("item").into();
+            match stored(column, home)? {
+                Form::Small => DataType::List(item),
+                Form::Large => DataType::LargeList(item),
+                Form::Each => DataType::ListView(item),
+            }
+        }
+        Type::FixedList(size) => {
+            let size = i32::try_from(size).map_err(|_| Error::Unsupported(ty.to_string()))?;
+            DataType::FixedSizeList(child(0, home)?.with_name("item").into(), size)
+        }
+        Type::Struct(_) => DataType::Struct(structure(column, below, home)?),
+        Type::Map => {
+            let entries = column.child(0)?;
+            let pair = structure(&entries, below, home)?;
+            let pair = pair.iter().enumerate().map(|(k, field)| match k {
+                0 => field.as_ref().clone().with_nullable(false),
+                _ => field.as_ref().clone(),
+            });
+            let pair = DataType::Struct(pair.collect());
+            DataType::Map(Field::new("entries", pair, false).into(), false)
+        }
+        Type::Timestamp(_) if !lacks(ty) => match (data_type(ty), column.zone()?) {
+            (Some(DataType::Timestamp(unit, _)), zone) => DataType::Timestamp(unit, zone.map(Into::into)),
+            _ => return Err(Error::Unsupported(ty.to_string())),
+        },
+        ty => data_type(ty).ok_or_else(|| Error::Unsupported(ty.to_string()))?,
+    };
+    let nullable = column.nullable() || ty == Type::Null;
+    Ok(Field::new(name, arrow, nullable).with_metadata(metadata(column)?))
+}
+
+fn structure<C: Column>(column: &C, depth: u32, home: &mut Home) -> Result<Fields, Error> {
+    (0..column.ty().children())
+        .map(|k| field(column.child_name(k)?, &column.child(k)?, depth, home))
+        .collect::<Result<Fields, Error>>()
+}
+
+/// Returns what the Arrow type does not tell.
+fn metadata<C: Column>(column: &C) -> Result<HashMap<String, String>, Error> {
+    let ty = column.ty();
+    let mut facts = HashMap::new();
+    if lacks(ty) {
+        facts.insert(UNIT.to_owned(), ty.to_string());
+        if let Some(zone) = column.zone()? {
+            facts.insert(ZONE.to_owned(), zone.to_owned());
+        }
+    }
+    if ty == Type::Opaque {
+        facts.insert(TYPE.to_owned(), ty.to_string());
+    }
+    Ok(facts)
+}
+
+fn texts<C: Column>([small, large, view]: [DataType; 3], column: &C, home: &mut Home) -> Result<DataType, Error> {
+    Ok(match stored(column, home)? {
+        Form::Small => small,
+        Form::Large => large,
+        Form::Each => view,
+    })
+}
+
+/// Reads the first row to find how texts or lists are stored.
+fn stored<C: Column>(column: &C, home: &mut Home) -> Result<Form, Error> {
+    if column.rows() == 0 {
+        return Ok(Form::Small);
+    }
+    Ok(match read(column, 0..1, home)?.values {
+        Held::Texts(texts) => match texts.spans {
+            HeldSpans::Off64(_) => Form::Large,
+            HeldSpans::Off32(_) => Form::Small,
+            _ => Form::Each,
+        },
+        Held::Nested(HeldRanges::Off64(_)) => Form::Large,
+        Held::Nested(HeldRanges::Each(_)) => Form::Each,
+        _ => Form::Small,
+    })
+}

@@ -1,0 +1,277 @@
+//! The values of a batch in buffers of Arrow.
+
+use std::ops::Range;
+
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use bytemuck::{NoUninit, must_cast_slice};
+use pilaster::column::{Batch, Column, Ranges, Spans, Validity, Values, VarBytes};
+use pilaster::error::{Error as FileError, Kind, What};
+use pilaster::limits::Limits;
+
+use crate::Error;
+
+/// The memory that values may lie in, and how many bytes were copied from elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct Home {
+    pub file: Option<Buffer>,
+    pub copied: u64,
+}
+
+/// Bytes of a batch while its block is still borrowed.
+enum Piece {
+    File(Buffer),
+    Block(Range<usize>),
+}
+
+/// Values of rows, in buffers.
+#[derive(Debug)]
+pub(crate) enum Held {
+    Null,
+    Bool(BooleanBuffer),
+    Numbers { bytes: Buffer, size: usize },
+    Texts(HeldTexts),
+    Nested(HeldRanges),
+}
+
+#[derive(Debug)]
+pub(crate) struct HeldTexts {
+    pub data: Buffer,
+    pub spans: HeldSpans,
+}
+
+#[derive(Debug)]
+pub(crate) enum HeldSpans {
+    Off32(Buffer),
+    Off64(Buffer),
+    Each(Buffer),
+    Stride { count: usize, len: u32 },
+    Slots { first: u32, size: u32, lens: Buffer },
+    Same { count: usize },
+}
+
+#[derive(Debug)]
+pub(crate) enum HeldRanges {
+    Stride { first: u64, size: u64, count: usize },
+    Off32(Buffer),
+    Off64(Buffer),
+    Each(Buffer),
+}
+
+/// Rows that were read: their number, values and missing rows, and the column that nested values refer to.
+#[derive(Debug)]
+pub(crate) struct Rows<C> {
+    pub len: usize,
+    pub values: Held,
+    pub nulls: Option<NullBuffer>,
+    pub of: C,
+}
+
+/// The pieces of [`Values`], in the order in which [`Taken::pieces`] lists them.
+enum Shape {
+    Null,
+    Bool { first: usize, len: usize },
+    Numbers { size: usize },
+    Text(Form),
+    Nested(Form),
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Off32,
+    Off64,
+    Each,
+    Stride { first: u64, size: u64, count: usize },
+    Slots { first: u32, size: u32 },
+    Same { count: usize },
+}
+
+enum Missing {
+    None,
+    All,
+    Bits { piece: Piece, first: usize },
+}
+
+/// Reads rows from `rows.start` into a block of their own, which becomes the buffer. Like [`Column::read`] it may return
+/// fewer rows.
+pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> Result<Rows<C>, Error> {
+    let need = column.need(rows.clone())?;
+    if need > Limits::DEFAULT.max_decoded {
+        let half = rows.start.saturating_add(rows.end.saturating_sub(rows.start) >> 1);
+        if half > rows.start {
+            return read(column, rows.start..half, home);
+        }
+        return Err(FileError::needing(Kind::Limit, What::MAX_DECODED, rows.start, need).into());
+    }
+    let mut block = vec![0u8; usize::try_from(need).map_err(|_| too_large(rows.start, need))?];
+    let at = span(&block);
+    let mut scratch = pilaster::bytes::Scratch::new(&mut block);
+    let batch = column.read(rows, &mut scratch)?;
+    let (len, of) = (batch.len, batch.of);
+    let (shape, pieces, missing) = taken(&batch, &at, home)?;
+    let block = Buffer::from_vec(block);
+    let resolve = |piece: Piece| match piece {
+        Piece::File(buffer) => buffer,
+        Piece::Block(range) => block.slice_with_length(range.start, range.len()),
+    };
+    let nulls = match missing {
+        Missing::None => None,
+        Missing::All => Some(NullBuffer::new_null(len)),
+        Missing::Bits { piece, first } => Some(NullBuffer::new(bits(resolve(piece), first, len)?)),
+    };
+    let mut pieces = pieces.into_iter().map(resolve);
+    let mut next = || pieces.next().unwrap_or_default();
+    let values = match shape {
+        Shape::Null => Held::Null,
+        Shape::Bool { first, len } => Held::Bool(bits(next(), first, len)?),
+        Shape::Numbers { size } => Held::Numbers { bytes: next(), size },
+        Shape::Text(form) => Held::Texts(HeldTexts { data: next(), spans: spans(form, next) }),
+        Shape::Nested(form) => Held::Nested(match form {
+            Form::Off32 => HeldRanges::Off32(next()),
+            Form::Off64 => HeldRanges::Off64(next()),
+            Form::Stride { first, size, count } => HeldRanges::Stride { first, size, count },
+            _ => HeldRanges::Each(next()),
+        }),
+    };
+    Ok(Rows { len, values, nulls, of })
+}
+
+fn spans(form: Form, mut next: impl FnMut() -> Buffer) -> HeldSpans {
+    match form {
+        Form::Off32 => HeldSpans::Off32(next()),
+        Form::Off64 => HeldSpans::Off64(next()),
+        Form::Each => HeldSpans::Each(next()),
+        Form::Stride { size, count, .. } => HeldSpans::Stride { count, len: u32::try_from(size).unwrap_or(u32::MAX) },
+        Form::Slots { first, size } => HeldSpans::Slots { first, size, lens: next() },
+        Form::Same { count } => HeldSpans::Same { count },
+    }
+}
+
+/// Finds the pieces of a batch: which lie in the file, which in the block at address `at`, and which must be copied.
+fn taken<C>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<(Shape, Vec<Piece>, Missing), Error> {
+    let mut place = |bytes: &[u8]| home.piece(bytes, at);
+    let missing = match batch.validity {
+        Validity::All => Missing::None,
+        Validity::None => Missing::All,
+        Validity::Bits(bits) => {
+            let (bytes, first) = bits.as_bytes();
+            Missing::Bits { piece: place(bytes), first }
+        }
+    };
+    let (shape, pieces) = match batch.values {
+        Values::Null => (Shape::Null, vec![]),
+        Values::Bool(bits) => {
+            let (bytes, first) = bits.as_bytes();
+            (Shape::Bool { first, len: bits.len() }, vec![place(bytes)])
+        }
+        Values::Bytes(texts) | Values::Utf8(texts) => {
+            let mut pieces = vec![place(texts.data)];
+            let form = match texts.spans {
+                Spans::Off32(offsets) => added(&mut pieces, place(raw(offsets)), Form::Off32),
+                Spans::Off64(offsets) => added(&mut pieces, place(raw(offsets)), Form::Off64),
+                Spans::Each(spans) => added(&mut pieces, place(raw(spans)), Form::Each),
+                Spans::Slots { first, size, lens } => added(&mut pieces, place(lens), Form::Slots { first, size }),
+                Spans::Stride { count, len } => Form::Stride { first: 0, size: len.into(), count },
+                Spans::Same { count } => Form::Same { count },
+            };
+            (Shape::Text(form), pieces)
+        }
+        Values::Nested(ranges) => match ranges {
+            Ranges::Stride { first, size, count } => (Shape::Nested(Form::Stride { first, size, count }), vec![]),
+            Ranges::Off32(offsets) => (Shape::Nested(Form::Off32), vec![place(raw(offsets))]),
+            Ranges::Off64(offsets) => (Shape::Nested(Form::Off64), vec![place(raw(offsets))]),
+            Ranges::Each(spans) => (Shape::Nested(Form::Each), vec![place(raw(spans))]),
+        },
+        numbers => {
+            let (bytes, size) =
+                numbers.number_bytes().ok_or_else(|| FileError::new(Kind::WrongType, What::COLUMN, 0))?;
+            (Shape::Numbers { size }, vec![place(bytes)])
+        }
+    };
+    Ok((shape, pieces, missing))
+}
+
+fn added(pieces: &mut Vec<Piece>, piece: Piece, form: Form) -> Form {
+    pieces.push(piece);
+    form
+}
+
+fn raw<T: NoUninit>(values: &[T]) -> &[u8] {
+    must_cast_slice(values)
+}
+
+/// The addresses of `bytes`.
+fn span(bytes: &[u8]) -> Range<usize> {
+    let start = bytes.as_ptr().addr();
+    start..start.saturating_add(bytes.len())
+}
+
+impl Home {
+    /// Counts copied bytes.
+    pub(crate) fn copy(&mut self, bytes: u64) {
+        self.copied = self.copied.saturating_add(bytes);
+    }
+
+    fn piece(&mut self, bytes: &[u8], block: &Range<usize>) -> Piece {
+        let at = span(bytes);
+        let within = |home: &Range<usize>| home.start <= at.start && at.end <= home.end;
+        if within(block) && !bytes.is_empty() {
+            let start = at.start.saturating_sub(block.start);
+            return Piece::Block(start..start.saturating_add(bytes.len()));
+        }
+        match &self.file {
+            Some(file) if within(&span(file)) => {
+                let start = at.start.saturating_sub(file.as_ptr().addr());
+                Piece::File(file.slice_with_length(start, bytes.len()))
+            }
+            _ => {
+                self.copy(bytes.len() as u64);
+                Piece::File(Buffer::from(bytes))
+            }
+        }
+    }
+}
+
+/// Returns the bits from `first` on. Arrow's constructor would panic if there are too few.
+fn bits(bytes: Buffer, first: usize, len: usize) -> Result<BooleanBuffer, Error> {
+    match first.checked_add(len) {
+        Some(end) if end.div_ceil(8) <= bytes.len() => Ok(BooleanBuffer::new(bytes, first, len)),
+        _ => Err(FileError::new(Kind::Truncated, What::ROW, len as u64).into()),
+    }
+}
+
+#[cold]
+pub(crate) fn too_large(row: u64, need: u64) -> Error {
+    FileError::needing(Kind::Limit, What::MAX_DECODED, row, need).into()
+}
+
+impl HeldTexts {
+    /// Returns the texts as the library defines them.
+    pub(crate) fn texts(&self) -> VarBytes<'_> {
+        let spans = match &self.spans {
+            HeldSpans::Off32(offsets) => Spans::Off32(cast(offsets)),
+            HeldSpans::Off64(offsets) => Spans::Off64(cast(offsets)),
+            HeldSpans::Each(spans) => Spans::Each(cast(spans)),
+            HeldSpans::Stride { count, len } => Spans::Stride { count: *count, len: *len },
+            HeldSpans::Slots { first, size, lens } => Spans::Slots { first: *first, size: *size, lens },
+            HeldSpans::Same { count } => Spans::Same { count: *count },
+        };
+        VarBytes { data: &self.data, spans }
+    }
+}
+
+impl HeldRanges {
+    /// Returns the ranges as the library defines them.
+    pub(crate) fn ranges(&self) -> Ranges<'_> {
+        match self {
+            HeldRanges::Stride { first, size, count } => Ranges::Stride { first: *first, size: *size, count: *count },
+            HeldRanges::Off32(offsets) => Ranges::Off32(cast(offsets)),
+            HeldRanges::Off64(offsets) => Ranges::Off64(cast(offsets)),
+            HeldRanges::Each(spans) => Ranges::Each(cast(spans)),
+        }
+    }
+}
+
+/// Returns the values in `bytes`, which came from a slice of them, hence are aligned.
+pub(crate) fn cast<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> &[T] {
+    bytemuck::try_cast_slice(bytes).unwrap_or_default()
+}

@@ -1,0 +1,60 @@
+//! What of a table is read, and how.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use arrow_buffer::Buffer;
+use pilaster::column::Zone;
+
+/// Which rows and columns [`read`](crate::read()) returns, and in which form.
+#[derive(Debug)]
+pub struct ReadOptions<'o> {
+    /// The bytes of the file that the table was opened from. Aligned raw values then remain there; without it they are
+    /// copied.
+    pub bytes: Option<Buffer>,
+    /// The names of the columns, in this order; all if `None`.
+    pub columns: Option<Vec<String>>,
+    /// The rows, counted over all parts; all if `None`. An end after the last row is no error.
+    pub rows: Option<Range<u64>>,
+    /// Maximum number of rows in a batch; 0 counts as 1.
+    pub batch_rows: usize,
+    /// Whether a column that is stored with a dictionary is returned as plain values.
+    pub flat: bool,
+    /// Rows that need not be returned.
+    pub filters: Vec<Filter<'o>>,
+    /// Metadata of the schema, such as attributes of the file.
+    pub metadata: HashMap<String, String>,
+}
+
+impl Default for ReadOptions<'_> {
+    /// All rows of all columns in batches of 65,536 rows.
+    fn default() -> Self {
+        ReadOptions {
+            bytes: None,
+            columns: None,
+            rows: None,
+            batch_rows: 1 << 16,
+            flat: false,
+            filters: Vec::new(),
+            metadata: HashMap::new(),
+        }
+    }
+}
+
+/// A condition on one column, for zones of rows: ranges of rows with stored bounds are left out if none of their rows
+/// can meet it. Rows that do not meet the condition are still returned where the bounds do not exclude them, so the
+/// consumer filters again.
+pub struct Filter<'o> {
+    /// The name of the column.
+    pub column: String,
+    /// Whether a row of the zone may meet the condition. The facts of a [`Zone`] may be claims of the file; a caller that
+    /// does not trust the file should only use exact ones.
+    pub may_match: Box<dyn Fn(&Zone<'_>) -> bool + Send + 'o>,
+}
+
+impl fmt::Debug for Filter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filter").field("column", &self.column).finish_non_exhaustive()
+    }
+}

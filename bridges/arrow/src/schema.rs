@@ -1,0 +1,194 @@
+//! The Arrow type of every column type, and back.
+//!
+//! | column type | Arrow type |
+//! |---|---|
+//! | null, bool, integers, floats | the same |
+//! | decimal | `Decimal32`, `Decimal64`, `Decimal128`, `Decimal256`: the narrowest that holds the digits |
+//! | dates in days, in milliseconds | `Date32`, `Date64` |
+//! | times and timestamps in s, ms, us, ns | the same, timestamps with their zone |
+//! | dates, times, timestamps in other units | `Int64` with the type in the field's metadata under [`UNIT`] |
+//! | texts, byte strings | as they are stored: with 32-bit or 64-bit offsets, or as views; or as a dictionary |
+//! | objects of a program | byte strings with `object` in the field's metadata under [`TYPE`] |
+//! | lists | `List`, `LargeList`, `ListView` as they are stored; `FixedSizeList`, `Struct`, `Map` |
+//!
+//! Arrow requires that a decimal has at least as many digits as digits after the point. A column with fewer has the
+//! larger precision, which is exact.
+
+use arrow_schema::{DataType, Field, TimeUnit};
+use pilaster::column::{Prim, Type, Unit};
+
+/// Key in the metadata of a field: the type of a date, time or timestamp whose unit Arrow lacks, such as
+/// `timestamp[ps]`. Its values are the integers that are stored.
+pub const UNIT: &str = "pilaster.unit";
+
+/// Key in the metadata of a field of [`UNIT`]: the time zone.
+pub const ZONE: &str = "pilaster.zone";
+
+/// Key in the metadata of a field: `object` for [`Type::Opaque`].
+pub const TYPE: &str = "pilaster.type";
+
+/// The types without parameters, in the form with 32-bit offsets. Both directions use it.
+static PLAIN: [(Type, DataType); 26] = [
+    (Type::Null, DataType::Null),
+    (Type::Bool, DataType::Boolean),
+    (Type::Prim(Prim::I8), DataType::Int8),
+    (Type::Prim(Prim::I16), DataType::Int16),
+    (Type::Prim(Prim::I32), DataType::Int32),
+    (Type::Prim(Prim::I64), DataType::Int64),
+    (Type::Prim(Prim::U8), DataType::UInt8),
+    (Type::Prim(Prim::U16), DataType::UInt16),
+    (Type::Prim(Prim::U32), DataType::UInt32),
+    (Type::Prim(Prim::U64), DataType::UInt64),
+    (Type::Prim(Prim::F16), DataType::Float16),
+    (Type::Prim(Prim::F32), DataType::Float32),
+    (Type::Prim(Prim::F64), DataType::Float64),
+    (Type::Date(Unit::Day), DataType::Date32),
+    (Type::Date(Unit::Milli), DataType::Date64),
+    (Type::Time(Unit::Second), DataType::Time32(TimeUnit::Second)),
+    (Type::Time(Unit::Milli), DataType::Time32(TimeUnit::Millisecond)),
+    (Type::Time(Unit::Micro), DataType::Time64(TimeUnit::Microsecond)),
+    (Type::Time(Unit::Nano), DataType::Time64(TimeUnit::Nanosecond)),
+    (Type::Timestamp(Unit::Second), DataType::Timestamp(TimeUnit::Second, None)),
+    (Type::Timestamp(Unit::Milli), DataType::Timestamp(TimeUnit::Millisecond, None)),
+    (Type::Timestamp(Unit::Micro), DataType::Timestamp(TimeUnit::Microsecond, None)),
+    (Type::Timestamp(Unit::Nano), DataType::Timestamp(TimeUnit::Nanosecond, None)),
+    (Type::Bytes, DataType::Binary),
+    (Type::Utf8, DataType::Utf8),
+    (Type::Opaque, DataType::Binary),
+];
+
+/// The units of [`UNIT`].
+const UNITS: [Unit; 13] = [
+    Unit::Year,
+    Unit::Month,
+    Unit::Week,
+    Unit::Day,
+    Unit::Hour,
+    Unit::Minute,
+    Unit::Second,
+    Unit::Milli,
+    Unit::Micro,
+    Unit::Nano,
+    Unit::Pico,
+    Unit::Femto,
+    Unit::Atto,
+];
+
+/// Returns the Arrow type of a column type without children, texts with 32-bit offsets; `None` for a nested type and for
+/// one that Arrow lacks.
+///
+/// A date, time or timestamp in a unit that Arrow lacks is `Int64`; its field needs [`UNIT`].
+///
+/// ```
+/// use pilaster::column::{Type, Unit};
+/// use pilaster_arrow::arrow_schema::DataType;
+/// use pilaster_arrow::schema::data_type;
+///
+/// assert_eq!(data_type(Type::Date(Unit::Day)), Some(DataType::Date32));
+/// assert_eq!(data_type(Type::Timestamp(Unit::Pico)), Some(DataType::Int64));
+/// assert_eq!(data_type(Type::Decimal { precision: 20, scale: 3 }), Some(DataType::Decimal128(20, 3)));
+/// ```
+#[must_use]
+pub fn data_type(ty: Type) -> Option<DataType> {
+    if let Some((_, plain)) = PLAIN.iter().find(|(known, _)| *known == ty) {
+        return Some(plain.clone());
+    }
+    match ty {
+        Type::Decimal { precision, scale } => decimal(precision, scale),
+        Type::FixedBytes(len) => i32::try_from(len).ok().map(DataType::FixedSizeBinary),
+        ty if lacks(ty) => Some(DataType::Int64),
+        _ => None,
+    }
+}
+
+/// Returns the column type of a field, or `None` if no column type holds its values without a conversion: intervals,
+/// durations, unions. It is the reverse of [`data_type`]; nested types, dictionaries, views and large offsets have the
+/// column type of their values.
+///
+/// ```
+/// use pilaster::column::{Type, Unit};
+/// use pilaster_arrow::arrow_schema::{DataType, Field};
+/// use pilaster_arrow::schema::{UNIT, column_type};
+///
+/// let field = Field::new("t", DataType::Int64, true);
+/// let in_weeks = field.clone().with_metadata([(UNIT.to_owned(), "date64[W]".to_owned())].into());
+/// assert_eq!(column_type(&in_weeks), Some(Type::Date(Unit::Week)));
+/// assert_eq!(column_type(&Field::new("s", DataType::Utf8View, true)), Some(Type::Utf8));
+/// ```
+#[must_use]
+pub fn column_type(field: &Field) -> Option<Type> {
+    let said = |key, ty: Type| field.metadata().get(key).is_some_and(|name| *name == ty.to_string());
+    let temporal = UNITS.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]);
+    let lacking = temporal.filter(|ty| lacks(*ty)).find(|ty| said(UNIT, *ty));
+    match field.data_type() {
+        DataType::Int64 if lacking.is_some() => lacking,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView if said(TYPE, Type::Opaque) => {
+            Some(Type::Opaque)
+        }
+        ty => plain(ty),
+    }
+}
+
+fn plain(ty: &DataType) -> Option<Type> {
+    Some(match ty {
+        DataType::LargeUtf8 | DataType::Utf8View => Type::Utf8,
+        DataType::LargeBinary | DataType::BinaryView => Type::Bytes,
+        DataType::Timestamp(unit, Some(_)) => return plain(&DataType::Timestamp(*unit, None)),
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale)
+        | DataType::Decimal256(precision, scale) => Type::Decimal { precision: *precision, scale: *scale },
+        DataType::FixedSizeBinary(len) => Type::FixedBytes(u32::try_from(*len).ok()?),
+        DataType::List(_) | DataType::LargeList(_) | DataType::ListView(_) | DataType::LargeListView(_) => Type::List,
+        DataType::FixedSizeList(_, len) => Type::FixedList(u32::try_from(*len).ok()?),
+        DataType::Struct(fields) => Type::Struct(u32::try_from(fields.len()).ok()?),
+        DataType::Map(..) => Type::Map,
+        DataType::Dictionary(_, values) => return plain(values),
+        DataType::RunEndEncoded(_, values) => return column_type(values),
+        ty => return PLAIN.iter().find(|(_, known)| known == ty).map(|(ty, _)| *ty),
+    })
+}
+
+/// Returns whether Arrow has the kind of type, but not the unit.
+pub(crate) fn lacks(ty: Type) -> bool {
+    matches!(ty, Type::Date(_) | Type::Time(_) | Type::Timestamp(_)) && !PLAIN.iter().any(|(known, _)| *known == ty)
+}
+
+fn decimal(precision: u8, scale: i8) -> Option<DataType> {
+    let digits = precision.max(u8::try_from(scale).unwrap_or(0));
+    Some(match digits {
+        1..=9 => DataType::Decimal32(digits, scale),
+        10..=18 => DataType::Decimal64(digits, scale),
+        19..=38 => DataType::Decimal128(digits, scale),
+        39..=76 => DataType::Decimal256(digits, scale),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_reads_back() {
+        let mut types: Vec<Type> = PLAIN.iter().map(|(ty, _)| *ty).collect();
+        types.extend(UNITS.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]));
+        types.extend([1, 9, 10, 18, 19, 38, 39, 76].map(|precision| Type::Decimal { precision, scale: 1 }));
+        types.push(Type::FixedBytes(7));
+        for ty in types {
+            let mut field = Field::new("x", data_type(ty).expect("a type"), true);
+            let key = if lacks(ty) { UNIT } else { TYPE };
+            if lacks(ty) || ty == Type::Opaque {
+                field = field.with_metadata([(key.to_owned(), ty.to_string())].into());
+            }
+            assert_eq!(column_type(&field), Some(ty));
+        }
+    }
+
+    #[test]
+    fn a_decimal_has_as_many_digits_as_arrow_requires() {
+        assert_eq!(decimal(2, 12), Some(DataType::Decimal64(12, 12)));
+        assert_eq!(decimal(3, -2), Some(DataType::Decimal32(3, -2)));
+        assert_eq!((decimal(2, 77), decimal(0, 0)), (None, None));
+    }
+}

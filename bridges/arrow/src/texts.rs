@@ -1,0 +1,143 @@
+//! Texts and byte strings.
+
+use std::sync::Arc;
+
+use arrow_array::builder::make_view;
+use arrow_array::types::{BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type};
+use arrow_array::types::{StringViewType, Utf8Type};
+use arrow_array::{ArrayRef, FixedSizeBinaryArray, GenericByteViewArray, OffsetSizeTrait};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use pilaster::limits::Limits;
+
+use crate::Error;
+use crate::array::{strings, text_rows, too_long, wrong_type};
+use crate::held::{HeldSpans, HeldTexts, Home, too_large};
+
+/// Returns the texts as an array of type `ty`: without a copy if they are stored so, else gathered.
+pub(crate) fn array(
+    ty: &DataType,
+    held: &HeldTexts,
+    nulls: Option<NullBuffer>,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    match ty {
+        DataType::Utf8 => with_offsets::<Utf8Type>(held, nulls, home),
+        DataType::LargeUtf8 => with_offsets::<LargeUtf8Type>(held, nulls, home),
+        DataType::Utf8View => views::<StringViewType>(held, nulls),
+        DataType::Binary => with_offsets::<BinaryType>(held, nulls, home),
+        DataType::LargeBinary => with_offsets::<LargeBinaryType>(held, nulls, home),
+        DataType::BinaryView => views::<BinaryViewType>(held, nulls),
+        DataType::FixedSizeBinary(size) => fixed(*size, held, nulls, home),
+        _ => Err(wrong_type()),
+    }
+}
+
+fn with_offsets<T: ByteArrayType>(
+    held: &HeldTexts,
+    nulls: Option<NullBuffer>,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    if let Some((offsets, data)) = stored::<T>(held) {
+        // The bytes of a missing row need not be UTF-8: then the others are gathered.
+        match strings::<T>(offsets, data, nulls.clone()) {
+            Err(e) if nulls.is_none() => return Err(e),
+            Err(_) => {}
+            array => return array,
+        }
+    }
+    let (lens, data) = gathered(held, nulls.as_ref())?;
+    let mut end = 0usize;
+    let mut offsets = vec![T::Offset::default()];
+    for len in lens {
+        end = end.saturating_add(len);
+        offsets.push(T::Offset::from_usize(end).ok_or_else(|| too_long(end))?);
+    }
+    home.copy(data.len() as u64);
+    strings::<T>(offsets.into(), Buffer::from_vec(data), nulls)
+}
+
+/// Returns stored offsets of the same width with the bytes up to the last one, if Arrow can take them as they are.
+/// Arrow checks all bytes, so bytes before the first text would be checked again with every batch.
+fn stored<T: ByteArrayType>(held: &HeldTexts) -> Option<(ScalarBuffer<T::Offset>, Buffer)> {
+    let offsets = match (&held.spans, T::Offset::IS_LARGE) {
+        (HeldSpans::Off32(offsets), false) | (HeldSpans::Off64(offsets), true) => offsets,
+        _ => return None,
+    };
+    let size = size_of::<T::Offset>();
+    if offsets.len() < size || offsets.as_ptr().align_offset(size) != 0 {
+        return None;
+    }
+    let offsets: ScalarBuffer<T::Offset> = offsets.clone().into();
+    let (first, last) = (offsets.first()?, offsets.last()?);
+    // Negative ones are those above 2^31 in the file.
+    let (first, last) = (first.to_usize()?, last.to_usize()?);
+    let data = held.data.get(..last).map(|data| held.data.slice_with_length(0, data.len()))?;
+    (first == 0).then_some((offsets, data))
+}
+
+/// Gathers the bytes of all rows, none of missing ones, and their lengths.
+fn gathered(held: &HeldTexts, nulls: Option<&NullBuffer>) -> Result<(Vec<usize>, Vec<u8>), Error> {
+    let texts = held.texts();
+    let rows = text_rows(held);
+    let (mut lens, mut data) = (Vec::with_capacity(rows), Vec::new());
+    for i in 0..rows {
+        let text = if present(nulls, i) { texts.get(i)? } else { &[] };
+        // A text that each row repeats can take any amount of memory.
+        let total = (data.len() as u64).saturating_add(text.len() as u64);
+        if total > Limits::DEFAULT.max_decoded {
+            return Err(too_large(i as u64, total));
+        }
+        data.extend_from_slice(text);
+        lens.push(text.len());
+    }
+    Ok((lens, data))
+}
+
+fn present(nulls: Option<&NullBuffer>, i: usize) -> bool {
+    nulls.is_none_or(|nulls| i < nulls.len() && nulls.is_valid(i))
+}
+
+/// Views of the bytes where they are.
+fn views<T: ByteViewType>(held: &HeldTexts, nulls: Option<NullBuffer>) -> Result<ArrayRef, Error> {
+    let texts = held.texts();
+    let start = held.data.as_ptr().addr();
+    let mut views = Vec::with_capacity(text_rows(held));
+    for i in 0..text_rows(held) {
+        if !present(nulls.as_ref(), i) {
+            views.push(0);
+            continue;
+        }
+        let text = texts.get(i)?;
+        let at = text.as_ptr().addr().saturating_sub(start);
+        let (Ok(at), Ok(_)) = (u32::try_from(at), i32::try_from(text.len())) else { return Err(too_long(at)) };
+        views.push(make_view(text, 0, at));
+    }
+    let array = GenericByteViewArray::<T>::try_new(views.into(), vec![held.data.clone()], nulls)?;
+    Ok(Arc::new(array))
+}
+
+fn fixed(size: i32, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
+    let width = usize::try_from(size).map_err(|_| wrong_type())?;
+    let rows = text_rows(held);
+    let total = width.checked_mul(rows).ok_or_else(|| too_large(0, u64::MAX))?;
+    let data = match &held.spans {
+        HeldSpans::Stride { len, .. } if *len as usize == width && total <= held.data.len() => {
+            held.data.slice_with_length(0, total)
+        }
+        _ => {
+            if total as u64 > Limits::DEFAULT.max_decoded {
+                return Err(too_large(0, total as u64));
+            }
+            let (texts, mut data) = (held.texts(), Vec::with_capacity(total));
+            for i in 0..rows {
+                let text = if present(nulls.as_ref(), i) { texts.get(i)? } else { &[] };
+                data.extend_from_slice(text.get(..width).unwrap_or(text));
+                data.resize(width.saturating_mul(i.saturating_add(1)), 0);
+            }
+            home.copy(data.len() as u64);
+            Buffer::from_vec(data)
+        }
+    };
+    Ok(Arc::new(FixedSizeBinaryArray::try_new_with_len(size, data, nulls, rows)?))
+}
