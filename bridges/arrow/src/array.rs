@@ -7,7 +7,7 @@ use arrow_array::types::{ByteArrayType, Int32Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, NullArray, PrimitiveArray, make_array, new_null_array,
 };
-use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pilaster::column::Column;
@@ -25,7 +25,7 @@ pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home:
     match (values, ty) {
         (_, DataType::Null) => Ok(Arc::new(NullArray::new(len))),
         (Held::Null, ty) => missing(ty, len),
-        (Held::Bool(bits), DataType::Boolean) if bits.len() == len => Ok(Arc::new(BooleanArray::new(bits, nulls))),
+        (Held::Bool(bits), DataType::Boolean) if bits.len() == len => Ok(booleans(bits, nulls, home)),
         (Held::Numbers { bytes, size }, ty) => numbers(ty, bytes, size, len, nulls, home),
         (Held::Texts(held), ty) if held.texts().len() == len => texts::array(ty, &held, nulls, home),
         (Held::Nested(held), ty) => {
@@ -34,6 +34,16 @@ pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home:
         }
         _ => Err(wrong_type()),
     }
+}
+
+fn booleans(bits: BooleanBuffer, nulls: Option<NullBuffer>, home: &mut Home) -> ArrayRef {
+    // Arrow's checks take both bitmaps to start at the same bit, and refuse shorter ones.
+    if bits.offset() == 0 || nulls.is_none() {
+        return Arc::new(BooleanArray::new(bits, nulls));
+    }
+    let len = bits.len();
+    home.copy(if bits.offset().is_multiple_of(8) { 0 } else { len.div_ceil(8) as u64 });
+    Arc::new(BooleanArray::new(BooleanBuffer::new(bits.sliced(), 0, len), nulls))
 }
 
 /// Reads all of `rows`.

@@ -4,7 +4,7 @@
 //! [`read()`] returns a [`Reader`], which is an Arrow [`RecordBatchReader`](arrow_array::RecordBatchReader) over any
 //! [`Table`](pilaster::column::Table). Values that are aligned and raw in the file stay there: the buffers of the arrays
 //! refer to the bytes of the file if the options contain them ([`ReadOptions::bytes`]). Values that must be decoded are
-//! decoded into a block that becomes the buffer. [`Reader::copied`] counts the bytes that are copied beside that.
+//! decoded into a block that becomes the buffer. [`Reader::copied_bytes`] counts the bytes that are copied beside that.
 //!
 //! [`schema`] tells which Arrow type each column type has.
 #![cfg_attr(
@@ -24,7 +24,7 @@
 //! let options = ReadOptions { bytes: Some(bytes.clone()), columns: Some(vec!["k".into()]), ..ReadOptions::default() };
 //! let mut reader = read(file.table(None)?, options)?;
 //! let batch = reader.next().expect("a batch")?;
-//! assert_eq!((batch.num_rows(), batch.num_columns(), reader.copied()), (50, 1, 0));
+//! assert_eq!((batch.num_rows(), batch.num_columns(), reader.copied_bytes()), (50, 1, 0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

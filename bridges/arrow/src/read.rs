@@ -44,7 +44,9 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let fields = with_part(&mut table, &mut memory, |part| fields::all(part, &picks, options.flat, &mut home))?;
     table.restart()?;
     let rows = options.rows.unwrap_or(0..u64::MAX);
-    let at = table.skip(rows.start)?;
+    // Parts without rows are skipped, too: then the next one is not the first.
+    let at = if rows.start > 0 { table.skip(rows.start)? } else { 0 };
+    let first = rows.start == 0;
     let schema = Schema::new_with_metadata(fields.unwrap_or_default(), options.metadata);
     // Reading a row of each text did not copy anything that is returned.
     home.copied = 0;
@@ -58,7 +60,7 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
         most: options.batch_rows.max(1),
         filters: options.filters,
     };
-    Ok(Reader { table, memory, rows, at, place: Place::Next, first: at == 0, queue: VecDeque::new(), cursor })
+    Ok(Reader { table, memory, rows, at, place: Place::Next, first, queue: VecDeque::new(), cursor })
 }
 
 /// Calls `take` with the next part, in memory that grows until it is enough.
@@ -141,7 +143,7 @@ struct Cursor<'o> {
 impl<T> Reader<'_, T> {
     /// Returns the number of bytes that were copied from where they were decoded or stored to where Arrow needs them.
     #[must_use]
-    pub const fn copied(&self) -> u64 {
+    pub const fn copied_bytes(&self) -> u64 {
         self.cursor.home.copied
     }
 }

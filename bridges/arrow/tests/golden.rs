@@ -1,0 +1,164 @@
+//! The Arrow values of every golden file are those that the columns of the library return, from which the library's
+//! tests compare every value with the expectation beside the file.
+
+#[path = "../../../tests/common/mod.rs"]
+mod common;
+mod show;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::{Array, RecordBatchReader};
+use common::Golden;
+use pilaster::any::{File, Format, Hints, detect};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Memory, Part, Table};
+use pilaster::error::What;
+use pilaster_arrow::{Buffer, ReadOptions, read};
+
+fn hints(golden: &Golden) -> Hints<'_> {
+    let facts = &golden.expected["facts"];
+    let element = facts["element_type"].as_str().and_then(|element| element.parse().ok());
+    Hints { element, ..Hints::default() }
+}
+
+/// The rows of a table as the library reads them: the name of each column with the values of all parts.
+fn plain<T: Table>(table: &mut T) -> Vec<(String, Vec<String>)> {
+    let mut memory = Memory::default();
+    let mut columns: Vec<(String, Vec<String>)> = Vec::new();
+    loop {
+        let mut scratch = memory.scratch();
+        match table.next_part(&mut scratch) {
+            Ok(Some(part)) => {
+                for k in 0..part.width() {
+                    if columns.len() == k {
+                        columns.push((part.name(k).unwrap().to_owned(), Vec::new()));
+                    }
+                    columns[k].1.extend(show::column(&part.column(k).unwrap(), 0..part.rows()));
+                }
+            }
+            Ok(None) => return columns,
+            Err(e) => memory.grow(e).unwrap(),
+        }
+    }
+}
+
+/// The rows as Arrow has them, and the number of copied bytes.
+fn arrow<T: Table>(table: T, options: ReadOptions<'_>) -> (Vec<(String, Vec<String>)>, u64) {
+    let mut reader = read(table, options).unwrap();
+    let schema = reader.schema();
+    let mut columns: Vec<_> = schema.fields().iter().map(|field| (field.name().clone(), Vec::new())).collect();
+    for batch in &mut reader {
+        let batch = batch.unwrap();
+        for (k, array) in batch.columns().iter().enumerate() {
+            array.to_data().validate_full().unwrap();
+            columns[k].1.extend((0..array.len()).map(|i| show::row(array, i)));
+        }
+    }
+    (columns, reader.copied_bytes())
+}
+
+/// Compares the tables of a file in several batch sizes. Returns the number of compared tables.
+fn compare(name: &str, file: &File<'_>, bytes: Option<&Buffer>) -> usize {
+    let mut compared = 0;
+    for table in file.tables() {
+        // The items of a Blosc chunk whose length is no multiple of their size.
+        if let Err(e) = file.table(Some(table)) {
+            assert_eq!(e.what(), What::BLOSC_NBYTES, "{name}");
+            continue;
+        }
+        let expected = plain(&mut file.table(Some(table)).unwrap());
+        let rows = expected.first().map_or(0, |(_, values)| values.len());
+        for (batch_rows, flat, whole) in [(1 << 16, false, true), (3, true, false), (1000, true, true)] {
+            if batch_rows == 3 && rows > 2000 {
+                continue;
+            }
+            let options =
+                ReadOptions { bytes: bytes.filter(|_| whole).cloned(), batch_rows, flat, ..ReadOptions::default() };
+            let (values, _) = arrow(file.table(Some(table)).unwrap(), options);
+            for ((found, values), (known, expected)) in values.iter().zip(&expected) {
+                assert_eq!(found, known, "{name}");
+                assert_eq!(values.len(), expected.len(), "{name}: {found}, batches of {batch_rows}");
+                let first = values.iter().zip(expected).position(|(a, b)| a != b);
+                let differ = first.map(|i| (i, &values[i], &expected[i]));
+                assert_eq!(differ, None, "{name}: {found}, batches of {batch_rows}");
+            }
+            assert_eq!(values.len(), expected.len(), "{name}");
+        }
+        compared += 1;
+    }
+    compared
+}
+
+fn opened(golden: &Golden, test: impl Fn(&File<'_>, Option<&Buffer>) -> usize) -> usize {
+    if golden.path.is_dir() {
+        let Ok(dataset) = pilaster::bcolz::Dataset::open(&golden.path) else { return 0 };
+        return test(&File::from(&dataset), None);
+    }
+    let bytes = Buffer::from_vec(golden.bytes());
+    let format = match golden.format.as_str() {
+        "filo" => Format::Filo,
+        _ => detect(&bytes, golden.path.to_str()).unwrap(),
+    };
+    let mut memory = Memory::default();
+    loop {
+        let opened =
+            File::open(&bytes, format, &hints(golden), &mut memory.scratch()).map(|file| test(&file, Some(&bytes)));
+        match opened {
+            Ok(count) => return count,
+            Err(e) => memory.grow(e).unwrap_or_else(|e| panic!("{}: {e}", golden.name)),
+        }
+    }
+}
+
+#[test]
+fn values_of_every_golden() {
+    let (mut compared, mut failed) = (0, Vec::new());
+    let goldens = common::all();
+    for golden in goldens.iter().filter(|golden| golden.by_any()) {
+        let run = || opened(golden, |file, bytes| compare(&golden.name, file, bytes));
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(count) => compared += count,
+            Err(_) => failed.push(&golden.name),
+        }
+    }
+    println!("{compared} tables");
+    assert!(failed.is_empty() && compared > 500, "{} failed: {failed:?}; {compared} compared", failed.len());
+}
+
+#[test]
+fn nothing_in_a_damaged_golden_panics() {
+    for golden in common::all().iter().filter(|golden| golden.path.is_file() && !golden.is("varr")) {
+        let whole = golden.bytes();
+        let step = (whole.len() / 40).max(1);
+        for at in (0..whole.len()).step_by(step) {
+            for change in [0u8, 0x7f, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = change;
+                run_to_the_end(golden, damaged);
+            }
+            run_to_the_end(golden, whole[..at].to_vec());
+        }
+    }
+}
+
+fn run_to_the_end(golden: &Golden, bytes: Vec<u8>) {
+    let bytes = Buffer::from_vec(bytes);
+    let format = match golden.format.as_str() {
+        "filo" => Format::Filo,
+        _ => detect(&bytes, None).unwrap_or(Format::Vortex),
+    };
+    let limits = pilaster::limits::Limits { max_decoded: 1 << 24, ..pilaster::limits::Limits::DEFAULT };
+    let hints = Hints { limits, ..hints(golden) };
+    let mut memory = vec![0; 1 << 20];
+    let Ok(file) = File::open(&bytes, format, &hints, &mut Scratch::new(&mut memory)) else { return };
+    for table in file.tables().take(2) {
+        let Ok(table) = file.table(Some(table)) else { continue };
+        let options = ReadOptions { bytes: Some(bytes.clone()), rows: Some(0..5000), ..ReadOptions::default() };
+        let Ok(reader) = read(table, options) else { continue };
+        for batch in reader.take(4) {
+            if let Ok(batch) = batch {
+                batch.columns().iter().for_each(|array| array.to_data().validate_full().unwrap());
+            }
+        }
+    }
+}
