@@ -12,7 +12,6 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pilaster::column::Column;
 use pilaster::error::{Error as FileError, Kind, What};
-use pilaster::limits::Limits;
 
 use crate::Error;
 use crate::held::{Held, HeldTexts, Home, Rows, cast, read, too_large};
@@ -24,7 +23,7 @@ pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home:
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
     match (values, ty) {
         (_, DataType::Null) => Ok(Arc::new(NullArray::new(len))),
-        (Held::Null, ty) => missing(ty, len),
+        (Held::Null, ty) => missing(ty, len, home.limit),
         (Held::Bool(bits), DataType::Boolean) if bits.len() == len => Ok(booleans(bits, nulls, home)),
         (Held::Numbers { bytes, size }, ty) => numbers(ty, bytes, size, len, nulls, home),
         (Held::Texts(held), ty) if held.texts().len() == len => texts::array(ty, &held, nulls, home),
@@ -50,8 +49,9 @@ fn booleans(bits: BooleanBuffer, nulls: Option<NullBuffer>, home: &mut Home) -> 
 pub(crate) fn all<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
     let Range { mut start, end } = rows;
     // Bits of that many missing rows are what a few bytes of a file can cost.
-    if end.saturating_sub(start) > i32::MAX.unsigned_abs().into() {
-        return Err(too_large(start, end.saturating_sub(start)));
+    let rows = end.saturating_sub(start);
+    if rows.div_ceil(8) > home.limit || rows > i32::MAX.unsigned_abs().into() {
+        return Err(too_large(start, rows));
     }
     let mut arrays: Vec<ArrayRef> = Vec::new();
     loop {
@@ -168,9 +168,9 @@ fn widened(bytes: &Buffer, size: usize, width: usize) -> Result<Buffer, Error> {
 }
 
 /// Creates rows without a value.
-fn missing(ty: &DataType, len: usize) -> Result<ArrayRef, Error> {
+fn missing(ty: &DataType, len: usize, limit: u64) -> Result<ArrayRef, Error> {
     let need = cost(ty).saturating_mul(len as u64);
-    if need > Limits::DEFAULT.max_decoded {
+    if need > limit {
         return Err(too_large(0, need));
     }
     Ok(new_null_array(ty, len))

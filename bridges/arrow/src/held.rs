@@ -6,7 +6,6 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use bytemuck::{NoUninit, must_cast_slice};
 use pilaster::column::{Batch, Column, Ranges, Spans, Validity, Values, VarBytes};
 use pilaster::error::{Error as FileError, Kind, What};
-use pilaster::limits::Limits;
 
 use crate::Error;
 
@@ -15,6 +14,8 @@ use crate::Error;
 pub(crate) struct Home {
     pub file: Option<Buffer>,
     pub copied: u64,
+    /// Maximum number of bytes that one read may take.
+    pub limit: u64,
 }
 
 /// Bytes of a batch while its block is still borrowed.
@@ -95,7 +96,7 @@ enum Missing {
 /// fewer rows.
 pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> Result<Rows<C>, Error> {
     let need = column.need(rows.clone())?;
-    if need > Limits::DEFAULT.max_decoded {
+    if need > home.limit {
         let half = rows.start.saturating_add(rows.end.saturating_sub(rows.start) >> 1);
         if half > rows.start {
             return read(column, rows.start..half, home);

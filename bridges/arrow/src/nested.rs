@@ -11,7 +11,6 @@ use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields};
 use pilaster::column::Column;
 use pilaster::error::{Error as FileError, Kind, What};
-use pilaster::limits::Limits;
 
 use crate::Error;
 use crate::array::{all, ascending, too_long, wrong_type};
@@ -56,7 +55,7 @@ impl<C: Column> Nested<C> {
     }
 
     /// Finds the child rows of every row; a missing one has `none` of them, at the place where it stands.
-    fn children(&self, none: u64) -> Result<ChildRows, Error> {
+    fn children(&self, none: u64, limit: u64) -> Result<ChildRows, Error> {
         let ranges = self.ranges.ranges();
         let (mut offsets, mut end, mut rows) = (vec![0u64], 0u64, None::<Range<u64>>);
         let mut ordered = true;
@@ -77,14 +76,14 @@ impl<C: Column> Nested<C> {
             offsets.push(end);
         }
         let rows = rows.unwrap_or(0..0);
-        let order = if ordered { None } else { Some(self.order(&rows, none, end)?) };
+        let order = if ordered { None } else { Some(self.order(&rows, none, end, limit)?) };
         Ok(ChildRows { offsets, rows, order })
     }
 
     /// Returns the child rows one by one, counted from the start of `rows`.
-    fn order(&self, rows: &Range<u64>, none: u64, total: u64) -> Result<UInt64Array, Error> {
+    fn order(&self, rows: &Range<u64>, none: u64, total: u64, limit: u64) -> Result<UInt64Array, Error> {
         let bytes = total.saturating_mul(8);
-        if bytes > Limits::DEFAULT.max_decoded {
+        if bytes > limit {
             return Err(too_large(0, bytes));
         }
         let ranges = self.ranges.ranges();
@@ -118,7 +117,7 @@ impl<C: Column> Nested<C> {
                 let end = first.checked_add(self.len as u64).ok_or_else(wrong_type)?;
                 ChildRows { offsets: Vec::new(), rows: first..end, order: None }
             }
-            _ => self.children(1)?,
+            _ => self.children(1, home.limit)?,
         };
         let arrays = fields.iter().enumerate().map(|(k, field)| self.child(k, &which, field.data_type(), home));
         let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
@@ -132,7 +131,7 @@ impl<C: Column> Nested<C> {
                 let end = each.checked_mul(self.len as u64).and_then(|rows| first.checked_add(rows));
                 ChildRows { offsets: Vec::new(), rows: first..end.ok_or_else(wrong_type)?, order: None }
             }
-            _ => self.children(each)?,
+            _ => self.children(each, home.limit)?,
         };
         let values = self.child(0, &which, field.data_type(), home)?;
         let array = FixedSizeListArray::try_new_with_length(Arc::clone(field), size, values, self.nulls, self.len)?;
@@ -155,7 +154,7 @@ impl<C: Column> Nested<C> {
                 return Ok((OffsetBuffer::new(stored), which));
             }
         }
-        let which = self.children(0)?;
+        let which = self.children(0, home.limit)?;
         let narrow = |at: &u64| usize::try_from(*at).ok().and_then(O::from_usize).ok_or_else(|| too_long(usize::MAX));
         let offsets = which.offsets.iter().map(narrow).collect::<Result<Vec<O>, _>>()?;
         if !ascending(&offsets) {

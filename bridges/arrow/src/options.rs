@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use arrow_buffer::Buffer;
 use pilaster::column::Zone;
+use pilaster::limits::Limits;
 
 /// Which rows and columns [`read`](crate::read()) returns, and in which form.
 #[derive(Debug)]
@@ -21,6 +22,9 @@ pub struct ReadOptions<'o> {
     pub batch_rows: usize,
     /// Whether a column that is stored with a dictionary is returned as plain values.
     pub flat: bool,
+    /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, so that a few bytes of a file cannot
+    /// claim any amount of memory.
+    pub limits: Limits,
     /// Rows that need not be returned.
     pub filters: Vec<Filter<'o>>,
     /// Metadata of the schema, such as attributes of the file.
@@ -36,6 +40,7 @@ impl Default for ReadOptions<'_> {
             rows: None,
             batch_rows: 1 << 16,
             flat: false,
+            limits: Limits::DEFAULT,
             filters: Vec::new(),
             metadata: HashMap::new(),
         }

@@ -8,7 +8,6 @@ use arrow_array::types::{StringViewType, Utf8Type};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray, GenericByteViewArray, OffsetSizeTrait};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-use pilaster::limits::Limits;
 
 use crate::Error;
 use crate::array::{strings, text_rows, too_long, wrong_type};
@@ -46,7 +45,7 @@ fn with_offsets<T: ByteArrayType>(
             array => return array,
         }
     }
-    let (lens, data) = gathered(held, nulls.as_ref())?;
+    let (lens, data) = gathered(held, nulls.as_ref(), home.limit)?;
     let mut end = 0usize;
     let mut offsets = vec![T::Offset::default()];
     for len in lens {
@@ -77,7 +76,7 @@ fn stored<T: ByteArrayType>(held: &HeldTexts) -> Option<(ScalarBuffer<T::Offset>
 }
 
 /// Gathers the bytes of all rows, none of missing ones, and their lengths.
-fn gathered(held: &HeldTexts, nulls: Option<&NullBuffer>) -> Result<(Vec<usize>, Vec<u8>), Error> {
+fn gathered(held: &HeldTexts, nulls: Option<&NullBuffer>, limit: u64) -> Result<(Vec<usize>, Vec<u8>), Error> {
     let texts = held.texts();
     let rows = text_rows(held);
     let (mut lens, mut data) = (Vec::with_capacity(rows), Vec::new());
@@ -85,7 +84,7 @@ fn gathered(held: &HeldTexts, nulls: Option<&NullBuffer>) -> Result<(Vec<usize>,
         let text = if present(nulls, i) { texts.get(i)? } else { &[] };
         // A text that each row repeats can take any amount of memory.
         let total = (data.len() as u64).saturating_add(text.len() as u64);
-        if total > Limits::DEFAULT.max_decoded {
+        if total > limit {
             return Err(too_large(i as u64, total));
         }
         data.extend_from_slice(text);
@@ -126,7 +125,7 @@ fn fixed(size: i32, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home
             held.data.slice_with_length(0, total)
         }
         _ => {
-            if total as u64 > Limits::DEFAULT.max_decoded {
+            if total as u64 > home.limit {
                 return Err(too_large(0, total as u64));
             }
             let (texts, mut data) = (held.texts(), Vec::with_capacity(total));
