@@ -2,3 +2,7 @@
 
 #[path = "../../tests/harness/mod.rs"]
 pub mod harness;
+
+/// The body of the bridge to Arrow, which lies there.
+#[path = "../../bridges/arrow/tests/harness/mod.rs"]
+pub mod arrow_batches;

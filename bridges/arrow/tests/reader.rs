@@ -1,0 +1,169 @@
+//! Columns, rows, batches, filters, dictionaries and metadata of a reader, and the files that are written from one.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::DataType;
+use pilaster::any::{File, Format, Hints};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Borrowed, Once, Prim, Ranges, Type, Unit, Value, Values};
+use pilaster_arrow::{Buffer, Filter, ReadOptions, read, write};
+
+fn golden(name: &str) -> Buffer {
+    let path = format!("{}/../../tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    Buffer::from_vec(std::fs::read(path).unwrap())
+}
+
+fn with<R>(
+    bytes: &Buffer,
+    format: Format,
+    options: ReadOptions<'_>,
+    test: impl FnOnce(&mut dyn Iterator<Item = RecordBatch>) -> R,
+) -> R {
+    let mut memory = vec![0; 1 << 20];
+    let file = File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
+    let mut batches = read(file.table(None).unwrap(), options).unwrap().map(Result::unwrap);
+    test(&mut batches)
+}
+
+#[test]
+fn columns_and_rows_are_chosen() {
+    let columns = [
+        ("a", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1, 2, 3, 4, 5]))),
+        ("b", Borrowed::new(Type::Prim(Prim::I64), Values::I64(&[6, 7, 8, 9, 10]))),
+    ];
+    let options = ReadOptions {
+        columns: Some(vec!["b".into(), "a".into()]),
+        rows: Some(1..4),
+        batch_rows: 2,
+        metadata: [("from".to_owned(), "test".to_owned())].into(),
+        ..ReadOptions::default()
+    };
+    let reader = read(Once::new(&columns[..]), options).unwrap();
+    assert_eq!(reader.schema().metadata()["from"], "test");
+    let batches: Vec<_> = reader.map(Result::unwrap).collect();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(batches[0].column(0).as_primitive::<Int64Type>().values(), &[7, 8]);
+    assert_eq!(batches[1].column(1).as_primitive::<Int32Type>().values(), &[4]);
+    let unknown = ReadOptions { columns: Some(vec!["c".into()]), ..ReadOptions::default() };
+    let e = read(Once::new(&columns[..]), unknown).unwrap_err();
+    assert!(e.to_string().contains("\"c\""), "{e}");
+}
+
+#[test]
+fn no_columns_have_rows() {
+    let columns = [("a", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1, 2, 3])))];
+    let options = ReadOptions { columns: Some(vec![]), ..ReadOptions::default() };
+    let batches: Vec<_> = read(Once::new(&columns[..]), options).unwrap().map(Result::unwrap).collect();
+    assert_eq!(batches.iter().map(|batch| (batch.num_columns(), batch.num_rows())).collect::<Vec<_>>(), [(0, 3)]);
+}
+
+#[test]
+fn zones_are_left_out() {
+    let bytes = golden("vortex/lay_chunked_zones_a.vortex");
+    let above = |zone: &pilaster::column::Zone<'_>| {
+        zone.max.get().and_then(|max| max.compare(&Value::Int(2000))).is_none_or(|order| order.is_gt())
+    };
+    let all: usize =
+        with(&bytes, Format::Vortex, ReadOptions::default(), |batches| batches.map(|batch| batch.num_rows()).sum());
+    let filters = vec![Filter { column: "a".into(), may_match: Box::new(above) }];
+    let kept: usize = with(&bytes, Format::Vortex, ReadOptions { filters, ..ReadOptions::default() }, |batches| {
+        batches.map(|batch| batch.num_rows()).sum()
+    });
+    assert_eq!((all, kept), (250, 250 - 192));
+}
+
+#[test]
+fn dictionaries_stay_unless_flat() {
+    let bytes = golden("vortex/enc_dict_a.vortex");
+    let types = |flat| {
+        with(&bytes, Format::Vortex, ReadOptions { flat, ..ReadOptions::default() }, |batches| {
+            let batch = batches.next().unwrap();
+            batch.columns().iter().filter(|array| matches!(array.data_type(), DataType::Dictionary(..))).count()
+        })
+    };
+    assert!(types(false) > 0);
+    assert_eq!(types(true), 0);
+}
+
+#[test]
+fn units_that_arrow_lacks_are_in_the_metadata() {
+    let columns = [
+        ("w", Borrowed::new(Type::Date(Unit::Week), Values::I64(&[1]))),
+        ("p", Borrowed::new(Type::Timestamp(Unit::Pico), Values::I64(&[5])).with_zone("Europe/Rome")),
+        ("s", Borrowed::new(Type::Timestamp(Unit::Second), Values::I64(&[5])).with_zone("Europe/Rome")),
+    ];
+    let mut reader = read(Once::new(&columns[..]), ReadOptions::default()).unwrap();
+    let schema = reader.schema();
+    assert_eq!(schema.field(0).metadata()["pilaster.unit"], "date64[W]");
+    assert_eq!(schema.field(1).metadata()["pilaster.zone"], "Europe/Rome");
+    let zoned = DataType::Timestamp(arrow_schema::TimeUnit::Second, Some("Europe/Rome".into()));
+    assert_eq!(schema.field(2).data_type(), &zoned);
+    let batch = reader.next().unwrap().unwrap();
+    assert_eq!(batch.column(1).as_primitive::<Int64Type>().values(), &[5]);
+}
+
+#[test]
+fn lists_in_any_order_are_views_or_gathered() {
+    let items = [("item", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1, 2, 3, 4])))];
+    let spans = [pilaster::column::Span { at: 2, len: 2 }, pilaster::column::Span { at: 0, len: 1 }];
+    for (ranges, expected) in [
+        (Ranges::Each(&spans[..]), vec![vec![3, 4], vec![1]]),
+        (Ranges::Off32(&[1, 3, 4]), vec![vec![2, 3], vec![4]]),
+        (Ranges::Off64(&[0, 0, 2]), vec![vec![], vec![1, 2]]),
+    ] {
+        let columns = [("l", Borrowed::new(Type::List, Values::Nested(ranges)).with_children(&items))];
+        let batch = read(Once::new(&columns[..]), ReadOptions::default()).unwrap().next().unwrap().unwrap();
+        let list = batch.column(0);
+        let row = |i: usize| match list.data_type() {
+            DataType::List(_) => list.as_list::<i32>().value(i),
+            DataType::LargeList(_) => list.as_list::<i64>().value(i),
+            _ => list.as_list_view::<i32>().value(i),
+        };
+        let rows: Vec<_> = (0..2).map(|i| row(i).as_primitive::<Int32Type>().values().to_vec()).collect();
+        assert_eq!(rows, expected);
+    }
+}
+
+#[test]
+fn errors_name_the_column_and_end_the_batches() {
+    let texts = pilaster::column::VarBytes { data: b"a\xff", spans: pilaster::column::Spans::Off32(&[0, 1, 2]) };
+    let columns = [("t", Borrowed::new(Type::Utf8, Values::Utf8(texts)))];
+    let mut reader = read(Once::new(&columns[..]), ReadOptions::default()).unwrap();
+    let e = reader.next().unwrap().unwrap_err();
+    assert!(e.to_string().contains("column \"t\""), "{e}");
+    assert!(reader.next().is_none());
+}
+
+#[cfg(all(feature = "ipc", feature = "parquet"))]
+#[test]
+fn written_files_have_the_same_batches() {
+    use write::Compression;
+    let bytes = golden("jay/alltypes_n5.jay");
+    let mut memory = vec![0; 1 << 20];
+    let file = File::open(&bytes, Format::Jay, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
+    let batches = || read(file.table(None).unwrap(), ReadOptions::default()).unwrap();
+    let expected = batches().next().unwrap().unwrap();
+    for kind in Compression::ALL {
+        let stream = write::ipc_stream(batches(), Vec::new(), kind);
+        assert_eq!(
+            stream.is_ok(),
+            matches!(kind, Compression::None | Compression::Lz4) || kind == Compression::Zstd && cfg!(feature = "zstd")
+        );
+        if let Ok(stream) = stream {
+            let mut read = arrow_ipc::reader::StreamReader::try_new(&stream[..], None).unwrap();
+            assert_eq!(read.next().unwrap().unwrap(), expected);
+            let file = write::ipc_file(batches(), Vec::new(), kind).unwrap();
+            let mut read = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(file), None).unwrap();
+            assert_eq!(read.next().unwrap().unwrap(), expected);
+        }
+        let parquet = write::parquet(batches(), Vec::new(), kind);
+        assert_eq!(parquet.is_ok(), kind != Compression::Zstd || cfg!(feature = "zstd"));
+        if let Ok(parquet) = parquet {
+            let options =
+                parquet::arrow::arrow_reader::ParquetRecordBatchReader::try_new(bytes::Bytes::from(parquet), 100);
+            let read = options.unwrap().next().unwrap().unwrap();
+            assert_eq!(read.columns(), expected.columns());
+        }
+    }
+}
