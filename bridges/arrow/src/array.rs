@@ -106,7 +106,7 @@ pub(crate) fn dictionary<C: Column>(
     Ok(Arc::new(DictionaryArray::try_new(PrimitiveArray::<Int32Type>::try_new(keys, nulls)?, entries)?))
 }
 
-/// Widens codes; those of missing rows are 0.
+/// Widens codes; the code of a missing row is 0.
 fn keys(bytes: &Buffer, size: usize, len: usize, nulls: Option<&NullBuffer>) -> Result<ScalarBuffer<i32>, Error> {
     let large = |code: u64| i32::try_from(code).unwrap_or(-1);
     let mut keys: Vec<i32> = match size {

@@ -16,7 +16,7 @@ pub struct ReadOptions<'o> {
     pub bytes: Option<Buffer>,
     /// The names of the columns, in this order; all if `None`.
     pub columns: Option<Vec<String>>,
-    /// The rows, counted over all parts; all if `None`. An end after the last row is no error.
+    /// The rows, counted over all parts; all if `None`. An end after the last row is allowed.
     pub rows: Option<Range<u64>>,
     /// Maximum number of rows in a batch; 0 counts as 1.
     pub batch_rows: usize,

@@ -69,7 +69,7 @@ fn stored<T: ByteArrayType>(held: &HeldTexts) -> Option<(ScalarBuffer<T::Offset>
     }
     let offsets: ScalarBuffer<T::Offset> = offsets.clone().into();
     let (first, last) = (offsets.first()?, offsets.last()?);
-    // Negative ones are those above 2^31 in the file.
+    // Offsets above 2^31 in the file are negative here.
     let (first, last) = (first.to_usize()?, last.to_usize()?);
     let data = held.data.get(..last).map(|data| held.data.slice_with_length(0, data.len()))?;
     (first == 0).then_some((offsets, data))

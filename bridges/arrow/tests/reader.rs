@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Borrowed, Once, Prim, Ranges, Type, Unit, Value, Values};
-use pilaster_arrow::{Buffer, Filter, ReadOptions, read, write};
+use pilaster_arrow::{Buffer, Filter, ReadOptions, read};
 
 fn golden(name: &str) -> Buffer {
     let path = format!("{}/../../tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -138,7 +138,7 @@ fn errors_name_the_column_and_end_the_batches() {
 #[cfg(all(feature = "ipc", feature = "parquet"))]
 #[test]
 fn written_files_have_the_same_batches() {
-    use write::Compression;
+    use pilaster_arrow::write::{self, Compression};
     let bytes = golden("jay/alltypes_n5.jay");
     let mut memory = vec![0; 1 << 20];
     let file = File::open(&bytes, Format::Jay, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
