@@ -97,6 +97,9 @@ pub(crate) fn dictionary<C: Column>(
     };
     *values = Some((first, Arc::clone(&entries)));
     let end = rows.end.min(first.saturating_add(found.len));
+    if first > rows.start || end <= rows.start {
+        return Err(FileError::needing(Kind::OutOfRange, What::ROW, rows.start, first).into());
+    }
     let within = rows.start.saturating_sub(first)..end.saturating_sub(first);
     let Rows { len, values: codes, nulls, .. } = read(&found.codes, within, home)?;
     let Held::Numbers { bytes, size } = codes else { return Err(wrong_type()) };
