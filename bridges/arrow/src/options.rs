@@ -22,7 +22,7 @@ pub struct ReadOptions<'o> {
     pub batch_rows: usize,
     /// Whether a column that is stored with a dictionary is returned as plain values.
     pub flat: bool,
-    /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, so that a few bytes of a file cannot
+    /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, and half of what one part may, so that a few bytes of a file cannot
     /// claim any amount of memory.
     pub limits: Limits,
     /// Rows that need not be returned.

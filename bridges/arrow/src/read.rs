@@ -34,14 +34,17 @@ use crate::{Error, array, fields, prune};
 pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'_, T>, Error> {
     let mut memory = Memory::default();
     let mut home = Home { file: options.bytes, copied: 0, limit: options.limits.max_decoded };
+    let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;
-    let picks = with_part(&mut table, &mut memory, |part| picks(part, options.columns.as_deref(), &options.filters))?;
+    let picks = with_part(&mut table, &mut memory, home.limit, |part| {
+        picks(part, options.columns.as_deref(), &options.filters)
+    })?;
     let (picks, mut unpacked) = picks.unwrap_or_default();
     unpacked.extend(&picks);
     table.choose(Some(&unpacked));
     table.restart()?;
-    let fields = with_part(&mut table, &mut memory, |part| fields::all(part, &picks, options.flat, &mut home))?;
+    let fields = with_part(&mut table, &mut memory, limit, |part| fields::all(part, &picks, options.flat, &mut home))?;
     table.restart()?;
     let rows = options.rows.unwrap_or(0..u64::MAX);
     // Parts without rows are skipped, too: then the next one is not the first.
@@ -67,15 +70,24 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
 fn with_part<T: Table, R>(
     table: &mut T,
     memory: &mut Memory,
+    limit: u64,
     take: impl FnOnce(&T::Part<'_>) -> Result<R, Error>,
 ) -> Result<Option<R>, Error> {
     loop {
         match table.next_part(&mut memory.scratch()) {
             Ok(Some(part)) => return take(&part).map(Some),
             Ok(None) => return Ok(None),
-            Err(e) => memory.grow(e)?,
+            Err(e) => grow(memory, e, limit)?,
         }
     }
+}
+
+/// Makes room for a part. Few bytes can claim any size of it, which [`ReadOptions::limits`] bounds.
+fn grow(memory: &mut Memory, e: FileError, limit: u64) -> Result<(), Error> {
+    if e.kind() == Kind::NoRoom && u64::from(e.need()) > limit.saturating_mul(2) {
+        return Err(FileError::needing(Kind::Limit, What::MAX_DECODED, e.at(), e.need().into()).into());
+    }
+    Ok(memory.grow(e)?)
 }
 
 /// Returns the numbers of the chosen columns, and of those that filters ask.
@@ -174,7 +186,7 @@ impl<T: Table> Reader<'_, T> {
                 self.place = Place::End;
                 return Ok(());
             }
-            Err(e) => return Ok(self.memory.grow(e)?),
+            Err(e) => return grow(&mut self.memory, e, self.cursor.home.limit),
         };
         let free = self.first && scratch.room() == room;
         let within = |row: u64| row.saturating_sub(self.at).min(part.rows());

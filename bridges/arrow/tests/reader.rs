@@ -51,6 +51,17 @@ fn columns_and_rows_are_chosen() {
 }
 
 #[test]
+fn a_part_is_bounded() {
+    let chunk = golden("bcolz/chunks/bitshuf_n6216_ts1_bs0.blosc");
+    let limits = pilaster::limits::Limits { max_decoded: 16, ..Default::default() };
+    let hints = Hints { dtype: Some("|S1"), ..Hints::default() };
+    let file = File::open(&chunk, Format::Bcolz, &hints, &mut Scratch::new(&mut [])).unwrap();
+    let read = read(file.table(None).unwrap(), ReadOptions { limits, ..ReadOptions::default() });
+    let e = read.map(|_| ()).unwrap_err();
+    assert!(matches!(e, pilaster_arrow::Error::File(e) if e.kind() == pilaster::error::Kind::Limit), "{e}");
+}
+
+#[test]
 fn no_columns_have_rows() {
     let columns = [("a", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1, 2, 3])))];
     let options = ReadOptions { columns: Some(vec![]), ..ReadOptions::default() };
