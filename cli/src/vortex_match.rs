@@ -225,9 +225,9 @@ impl<'s> Search<'s> {
             let after = match codes {
                 // A dictionary has no more values than there are codes.
                 Some(_)
-                    if !self
+                    if self
                         .fit(end, want)
-                        .is_some_and(|values| group.rows().is_some_and(|rows| values.least <= rows.most)) =>
+                        .is_none_or(|values| group.rows().is_none_or(|rows| values.least > rows.most)) =>
                 {
                     continue;
                 }

@@ -122,8 +122,11 @@ fn next(input: &Input<'_>, from: u64) -> Result<Option<u64>, Failure> {
     Ok(None)
 }
 
-/// Returns the segments and rows of the chunks of each column, or `None` if a column has other layouts.
-fn chunks(file: &File<'_>, columns: usize) -> Result<Option<Vec<Vec<(FileRange, u64)>>>, Failure> {
+/// Segment and number of rows of each chunk of a column.
+type Chunks = Vec<(FileRange, u64)>;
+
+/// Returns the chunks of each column, or `None` if a column has other layouts.
+fn chunks(file: &File<'_>, columns: usize) -> Result<Option<Vec<Chunks>>, Failure> {
     let (mut all, mut is_plain) = (vec![Vec::new(); columns], true);
     file.visit(false, &mut |node| {
         if node.is_array {
@@ -144,7 +147,7 @@ fn chunks(file: &File<'_>, columns: usize) -> Result<Option<Vec<Vec<(FileRange, 
 fn joined<'s>(
     input: &Input<'s>,
     (before, file): (&Input<'s>, &File<'_>),
-    mut chunks: Vec<Vec<(FileRange, u64)>>,
+    mut chunks: Vec<Chunks>,
     groups: &Groups,
 ) -> Result<Input<'s>, Failure> {
     for (segments, rows) in &groups.found {

@@ -202,7 +202,7 @@ pub(super) fn marker<const W: usize>(source: &mut impl Source, before: u64) -> R
         let pairs = words.iter().zip(words.iter().skip(1)).enumerate();
         let is_marker =
             |[a, b, ..]: &[u8; 4], magic: &[u8; 4]| [*a, *b] == raw::VERSION.to_le_bytes() && *magic == raw::MAGIC;
-        let found = pairs.filter(|(_, (word, magic))| is_marker(word, magic)).map(|(place, _)| place).last();
+        let found = pairs.filter(|(_, (word, magic))| is_marker(word, magic)).map(|(place, _)| place).max();
         if let Some(place) = found {
             return Ok(Some(
                 start.saturating_add(u64::from(len32(place)).saturating_mul(4)).saturating_add(raw::END_LEN),
