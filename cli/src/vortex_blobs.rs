@@ -134,7 +134,7 @@ impl Blob {
     }
 }
 
-/// The blobs of a file, in order, and the ranges of bytes between them that are none and not only zeros.
+/// The blobs of a file, in order, and the other ranges of bytes that are not only zeros.
 #[derive(Debug, Default)]
 pub struct Blobs {
     pub found: Vec<Blob>,

@@ -26,7 +26,7 @@ const DEPTH: u32 = 16;
 /// Rows that have segments of their own: a column, a field of a struct, or the validity of a struct.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// The names on the way to it.
+    /// The names of the fields above it.
     pub path: String,
     pub want: Want,
 }
@@ -162,7 +162,7 @@ impl<'s> Search<'s> {
         count(&self.blobs.get(blob)?.tree, self.ids, want)
     }
 
-    /// Returns the rows of a blob with codes. Those of a column that is a constant or a sequence have no dictionary.
+    /// Returns the rows of a blob with codes. A constant or a sequence has no dictionary.
     fn codes(&self, blob: usize, codes: Prim) -> Option<Count> {
         let id = self.ids.get(usize::from(self.blobs.get(blob)?.tree.encoding))?;
         let rows = self.fit(blob, &Want::of(Type::Prim(codes), true))?;

@@ -28,7 +28,7 @@ const PLACES: usize = 64;
 /// Number of bytes that are searched at once.
 const STEP: u64 = 1 << 16;
 
-/// Returns the rows up to the last checkpoint and those of the row groups behind it, as a file with an end. `None` if there
+/// Returns the rows up to the last checkpoint, and the row groups behind it, as a file with an end. `None` if there
 /// is no checkpoint.
 pub fn torn<'s>(input: &Input<'s>) -> Result<Option<Rebuilt<'s>>, Failure> {
     let window = input.window();

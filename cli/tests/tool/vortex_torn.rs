@@ -163,7 +163,7 @@ fn the_report_tells_the_checkpoint_and_what_is_behind_it() {
     }
 }
 
-/// At every 16th byte: the rows are those of whole row groups, in order, or nothing is written.
+/// At every 16th byte: whole row groups are written, in order, or nothing is written.
 #[test]
 fn damage_costs_row_groups_and_no_other_rows() {
     let log = log();
