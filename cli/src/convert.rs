@@ -51,12 +51,13 @@ const EXTENSIONS: [(&str, Format); 6] = [
 const TEXTS: [(&str, &str); 6] =
     [("csv", "csv"), ("tsv", "csv"), ("txt", "csv"), ("json", "jsonl"), ("jsonl", "jsonl"), ("ndjson", "jsonl")];
 
-/// Returns the format to write: the option, else the extension of the target, else the format of the source.
+/// Returns the format to write: the option, else the extension of the target, else the format of the source. `hint` follows
+/// an unknown extension.
 ///
 /// # Errors
 /// [`Failure::Usage`] for an extension that no format has. If it is one of text, the error names the command that writes
 /// it.
-pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
+pub fn target(source: Format, how: &Convert, hint: &str) -> Result<Format, Failure> {
     if let Some(format) = how.format_out {
         return Ok(format);
     }
@@ -70,7 +71,7 @@ pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
         }
         let names: Vec<String> = EXTENSIONS.iter().map(|(known, _)| format!(".{known}")).collect();
         let why = format!("the extension is none of {}", names.join(", "));
-        Failure::Usage(format!("{path}: {why}; --format-out names the format to write"))
+        Failure::Usage(format!("{path}: {why}{hint}"))
     })
 }
 

@@ -183,7 +183,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// Copies complete DataSeries files to DataSeries extent by extent; every other conversion is row by row.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
-    let to = convert::target(input.format, how)?;
+    let to = convert::target(input.format, how, "; --format-out names the format to write")?;
     if how.is_choice() && how.dataseries.repack() != Repack::KEEP {
         let why =
             "--plain, --compact, --pad and --ordering are for complete files, not for a choice of rows or columns";
@@ -217,7 +217,7 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
             let (conversion, mut err) = (vortex_recover::conversion(how), Shown::new(io::stderr()));
             let (target, to) = match format {
                 Format::Vortex => {
-                    let to = convert::target(format, &conversion)?;
+                    let to = convert::target(format, &conversion, "")?;
                     (&convert::open_target(&conversion, to)?, to)
                 }
                 _ => (&Target::file(&how.target, how.force)?, format),

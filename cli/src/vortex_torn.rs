@@ -28,9 +28,16 @@ const PLACES: usize = 64;
 /// Number of bytes that are searched at once.
 const STEP: u64 = 1 << 16;
 
+/// A log has its first checkpoint within this number of bytes, as it begins with one. Of other files no more is searched.
+const FIRST: u64 = 1 << 18;
+
 /// Returns the rows up to the last checkpoint, and the row groups behind it, as a file with an end. `None` if there
-/// is no checkpoint.
+/// is no checkpoint at the start.
 pub fn torn<'s>(input: &Input<'s>) -> Result<Option<Rebuilt<'s>>, Failure> {
+    let start = ended(input, input.len().min(FIRST), Vec::new());
+    if last_checkpoint(&start.input())?.is_none() {
+        return Ok(None);
+    }
     let window = input.window();
     let Some(at) = last_checkpoint(&window.as_ref().map_or(input.input(), Ranges::input))? else { return Ok(None) };
     let before = ended(input, at, Vec::new());
