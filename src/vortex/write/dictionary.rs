@@ -73,6 +73,10 @@ impl Dictionary {
             return None;
         }
         let codes: Vec<u64> = trial.codes.iter().map(|code| u64::from(*code)).collect();
+        // Tokens are chosen slowly, and symbols tell nearly as much.
+        let has_symbols = how.allowed().has(Encoding::Fsst);
+        let encodings = if has_symbols { how.encodings.without(Encoding::OnPair) } else { how.encodings };
+        let how = &WriteOptions { encodings, ..*how };
         let without = encode(rows, ty, how, &mut Learned::default());
         // Chunks with dictionaries of their own would repeat its values.
         let pays = without.encoding == Encoding::Dict || {

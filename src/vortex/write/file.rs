@@ -209,6 +209,7 @@ impl<S: Sink> Container<S> {
 ///
 /// # Errors
 /// [`Kind::Overflow`] if a part of the metadata has 4 GiB or more.
+#[cfg(feature = "unstable")]
 pub fn end(at: u64, arrays: &[&str], segments: &[(u64, u32)], dtype: &[u8], layout: &Layout) -> crate::Result<Vec<u8>> {
     let segments = segments.iter().map(|(at, len)| Segment { at: *at, len: *len, exponent: 3 }).collect();
     let file = Container { sink: Vec::new(), at, segments, ids: Ids::default() };

@@ -196,6 +196,17 @@ impl Texts {
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len()).map(|i| self.get(i))
     }
+
+    /// Returns each text, and the bytes from its start to the end of all texts.
+    pub fn iter_with_next(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let from = self.bytes.get(start..).unwrap_or_default();
+            let len = saturated(*end).saturating_sub(start);
+            start = saturated(*end);
+            (from.get(..len).unwrap_or_default(), from)
+        })
+    }
 }
 
 /// Bits in bytes, the lowest first.
