@@ -44,6 +44,15 @@ impl Count {
         Some(Count { least: self.least.checked_sub(rows)?, most: self.most.saturating_sub(rows) })
     }
 
+    /// The rows of plain values of `len` bytes.
+    fn of_plain(len: u64, width: Option<u64>) -> Option<Count> {
+        match width {
+            Some(width) if len.checked_rem(width)? == 0 => Some(Count::exactly(len.checked_div(width)?)),
+            Some(_) => None,
+            None => Some(Count { least: 0, most: len }),
+        }
+    }
+
     /// The rows of blocks of packed values, the first `offset` of which were cut off.
     fn of_blocks(blocks: u64, offset: u64) -> Option<Count> {
         let most = blocks.checked_mul(BLOCK)?.checked_sub(offset)?;
@@ -117,15 +126,7 @@ impl Count {
         match *id {
             "vortex.null" | "vortex.constant" | "vortex.sparse" | "vortex.runend" | "vortex.zstd" => Some(Count::ANY),
             "vortex.sequence" | "vortex.pco" => numbers().map(|()| Count::ANY),
-            "vortex.primitive" => {
-                numbers()?;
-                let len = first()?;
-                match want.width {
-                    Some(width) if len.checked_rem(width)? == 0 => Some(Count::exactly(len.checked_div(width)?)),
-                    Some(_) => None,
-                    None => Some(Count { least: 0, most: len }),
-                }
-            }
+            "vortex.primitive" => numbers().and_then(|()| Count::of_plain(first()?, want.width)),
             "vortex.bool" if want.ty == Type::Bool => {
                 let most = first()?.checked_mul(8)?.checked_sub(number(1)?)?;
                 Some(Count { least: most.saturating_sub(7), most })

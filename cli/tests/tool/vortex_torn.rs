@@ -5,13 +5,14 @@ use std::ops::Range;
 use pilaster::unstable::hash::lookup2;
 use pilaster::unstable::vortex_container::{Layout, end};
 use pilaster::unstable::vortex_raw::LayoutId;
+use pilaster::vortex::log::{Log, Policy};
 use pilaster::vortex::{DTypeBuf, Encoding};
 
 use super::*;
 
-/// A log of two columns: row group `k` has five rows.
+/// A log of two columns, made by hand: row group `k` has five rows.
 #[derive(Default)]
-struct Log {
+struct HandMade {
     bytes: Vec<u8>,
     /// Offset, length and rows of the segments of each column.
     segments: [Vec<(u64, u32)>; 2],
@@ -21,7 +22,7 @@ struct Log {
 
 const ROWS: u64 = 5;
 
-impl Log {
+impl HandMade {
     fn align(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
     }
@@ -83,8 +84,8 @@ fn printed(groups: impl IntoIterator<Item = i64>) -> String {
 }
 
 /// A checkpoint without rows, two row groups, a checkpoint, a row group, a checkpoint, and two row groups.
-fn log() -> Log {
-    let mut log = Log { bytes: b"VTXF".to_vec(), ..Log::default() };
+fn log() -> HandMade {
+    let mut log = HandMade { bytes: b"VTXF".to_vec(), ..HandMade::default() };
     log.checkpoint();
     log.group();
     log.group();
@@ -186,6 +187,46 @@ fn damage_costs_row_groups_and_no_other_rows() {
             assert!(fits.contains(&text), "{at}: {text}");
         }
     }
+}
+
+pilaster::vortex::record! {
+    /// A row with missing values, texts and a type with a unit.
+    struct Reading<'a> {
+        time: timestamp_ms "UTC",
+        temp: f32 nullable,
+        place: utf8,
+        count: u16,
+    }
+}
+
+/// A log of the logger of the library: every row group that was written is saved, with its nulls and texts.
+#[test]
+fn a_log_of_the_library_is_saved() {
+    let (mut memory, mut groups) = ([0; Reading::memory_len(16, 200)], [0; 16 * (3 + 4)]);
+    let mut log = Log::of::<Reading>(Vec::new(), (&mut memory, 16), &mut groups, Policy::Every(3)).unwrap();
+    for row in 0..160u16 {
+        let temp = (row % 3 > 0).then_some(f32::from(row) * 0.25);
+        let place = ["attic", "cellar", ""][usize::from(row % 3)];
+        log.push(&Reading { time: 1000 * i64::from(row), temp, place, count: row * row }).unwrap();
+    }
+    let bytes = log.finish().unwrap();
+    let (whole, to) = (written("library.vortex", &bytes), target("library_saved.vortex"));
+    let all = good(&["cat", &whole]);
+    assert_eq!(all.lines().count(), 161);
+    let mut counts = Vec::new();
+    for len in (0..bytes.len()).rev().step_by(97) {
+        let output = run(&["recover", "--force", &written("library_cut.vortex", &bytes[..len]), &to]);
+        if output.status.code() == Some(1) {
+            break;
+        }
+        let text = good(&["cat", &to]);
+        assert!(all.starts_with(&text), "{len}: {text}");
+        assert!(good(&["verify", &to]).contains(": ok, "), "{len}");
+        counts.push(text.lines().count() - 1);
+    }
+    assert!(counts.is_sorted_by(|a, b| a >= b) && counts.iter().all(|rows| rows % 16 == 0), "{counts:?}");
+    counts.dedup();
+    assert_eq!((counts.first(), counts.len()), (Some(&160), 11), "{counts:?}");
 }
 
 fn golden(name: &str) -> String {
