@@ -23,6 +23,11 @@ use crate::walk::batches;
 /// Maximum number of arrays, or of ranges without one, that a report lists.
 const SHOWN: usize = 16;
 
+/// Types and order do not always tell whose an array is.
+const ASSIGNED: &str = "which array belongs to which column is inferred from types and order: values may be in the wrong column, \
+    above all if columns of one type are neighbours, and the codes of a dictionary without its values may be taken for \
+    values; compare the rows with what you know of them";
+
 /// A file with a new end.
 pub struct Rebuilt<'s> {
     pub input: Input<'s>,
@@ -30,6 +35,8 @@ pub struct Rebuilt<'s> {
     pub notes: Vec<String>,
     /// Why a column has no rows, by its number.
     pub absent: Vec<Option<String>>,
+    /// What was not verified, so that values may be wrong.
+    pub unverified: Option<&'static str>,
 }
 
 /// Returns the bytes of `input` up to `len`, followed by `end`.
@@ -101,7 +108,7 @@ pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure>
         notes.push(format!("uncertain: the file has {rows} to {most} rows; the first {rows} are saved"));
     }
     let (input, absent) = with(rows, &mut notes)?;
-    Ok(Rebuilt { input, notes, absent })
+    Ok(Rebuilt { input, notes, absent, unverified: Some(ASSIGNED) })
 }
 
 /// Returns the smallest number of rows with which the last row of every column can be read: a patch after the end cannot.

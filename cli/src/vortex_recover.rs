@@ -65,7 +65,7 @@ pub fn recover(
             let whole = match torn(input)? {
                 Some(log) => log,
                 None => match completed(input)? {
-                    Some(input) => Rebuilt { input, notes: Vec::new(), absent: Vec::new() },
+                    Some(input) => Rebuilt { input, notes: Vec::new(), absent: Vec::new(), unverified: None },
                     None => rebuilt(input, &format!("{e}: {why}"))?,
                 },
             };
@@ -82,6 +82,10 @@ pub fn recover(
     for note in whole.iter().flat_map(|whole| &whole.notes) {
         writeln!(out, "{note}")?;
     }
+    let unverified = whole.as_ref().and_then(|whole| whole.unverified);
+    if let Some(what) = unverified {
+        writeln!(out, "not verified: {what}")?;
+    }
     report(&outcomes, to, out)?;
     let found: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.fate.is_ok()).collect();
     if found.is_empty() {
@@ -92,7 +96,10 @@ pub fn recover(
     let len = saving.write(&columns, (how, target))?;
     let rows = saving.file.rows()?;
     write!(out, "{}: {rows} rows in {} columns, {len} bytes of {to}", how.target.display(), found.len())?;
-    writeln!(out, "; {}", summary(&outcomes, to, saving.file.metadata_len()))?;
+    match (summary(&outcomes, to, saving.file.metadata_len()), unverified) {
+        (all, Some(_)) if all == counted(&[]) => writeln!(out, "; not verified, see above")?,
+        (left_out, _) => writeln!(out, "; {left_out}")?,
+    }
     Ok(())
 }
 

@@ -31,6 +31,10 @@ const STEP: u64 = 1 << 16;
 /// A log has its first checkpoint within this number of bytes, as it begins with one. Of other files no more is searched.
 const FIRST: u64 = 1 << 18;
 
+/// Only the checks of row groups behind the checkpoint are compared.
+const BEFORE: &str =
+    "the row groups before the checkpoint were not checked: damage there is noticed only if they cannot be read";
+
 /// Returns the rows up to the last checkpoint, and the row groups behind it, as a file with an end. `None` if there
 /// is no checkpoint at the start.
 pub fn torn<'s>(input: &Input<'s>) -> Result<Option<Rebuilt<'s>>, Failure> {
@@ -62,7 +66,7 @@ pub fn torn<'s>(input: &Input<'s>) -> Result<Option<Rebuilt<'s>>, Failure> {
         }
         _ => before,
     };
-    Ok(Some(Rebuilt { input: whole, notes, absent: vec![None] }))
+    Ok(Some(Rebuilt { input: whole, notes, absent: vec![None], unverified: Some(BEFORE) }))
 }
 
 /// The segment of each column in a row group, and its rows.
