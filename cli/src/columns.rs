@@ -28,7 +28,7 @@ pub struct Rules<'i> {
 pub struct Retyped {
     /// Dates and times are the stored integers.
     pub stored_times: bool,
-    /// Bytes are text. Whoever reads them checks that they are UTF-8, as with any text.
+    /// Bytes are text. The writer of the target checks that they are UTF-8, as with any text.
     pub bytes_as_text: bool,
 }
 

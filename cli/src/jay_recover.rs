@@ -15,7 +15,7 @@ use crate::convert;
 use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::Windows;
-use crate::lost::counted;
+use crate::lost::{NOTHING, counted};
 use crate::open::{Input, check_room, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
@@ -174,10 +174,11 @@ fn report(frame: &File<'_>, problems: &[Problem], keyless: bool, out: &mut dyn W
 /// Returns the end of the last line: the number of everything that is not in the new file, or was damaged.
 fn summary(problems: &[Problem], keyless: bool) -> String {
     let count = |of: fn(&Problem) -> u64| problems.iter().map(of).fold(0, u64::saturating_add);
-    counted(&[
+    let counts = [
         (count(|problem| u64::from(matches!(problem.harm, Harm::All))), "lost", "columns"),
         (count(|problem| if let Harm::Values(values) = problem.harm { values } else { 0 }), "lost", "values"),
         (count(|problem| u64::from(matches!(problem.harm, Harm::Values(0)))), "damaged", "places"),
         (keyless.into(), "left out", "keys"),
-    ])
+    ];
+    counted(&counts, NOTHING)
 }

@@ -21,11 +21,14 @@ pub fn need(rows: &Range<u64>) -> u64 {
     rows.end.saturating_sub(rows.start).saturating_mul(32).saturating_add(64)
 }
 
-/// Returns the end of a report: the counts that are not 0, each as how, count and what.
-pub fn counted(counts: &[(u64, &str, &str)]) -> String {
+/// The end of a report without a loss.
+pub const NOTHING: &str = "nothing is lost";
+
+/// Returns the end of a report: the counts that are not 0, each as how, count and what; `none` if all are 0.
+pub fn counted(counts: &[(u64, &str, &str)], none: &str) -> String {
     let counts = counts.iter().filter(|(count, ..)| *count > 0);
     let texts: Vec<String> = counts.map(|(count, how, what)| format!("{how}: {count} {what}")).collect();
-    if texts.is_empty() { "nothing is lost".to_owned() } else { texts.join(", ") }
+    if texts.is_empty() { none.to_owned() } else { texts.join(", ") }
 }
 
 /// Returns values of type `ty` for missing rows. A missing list has no elements, a missing struct

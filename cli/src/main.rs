@@ -26,7 +26,7 @@
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
 //! | `vortex_blobs`, `vortex_counts`, `vortex_ids`, `vortex_match`, `vortex_rebuilt` | a Vortex file without its end: its arrays, their rows, their columns, a new end |
-//! | `vortex_torn` | a Vortex log without its end: the last checkpoint and the row groups behind it |
+//! | `vortex_torn` | a Vortex log without its end: the last checkpoint and the row groups after it |
 //! | `jay_recover` | `recover` for Jay |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!

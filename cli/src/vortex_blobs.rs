@@ -20,7 +20,7 @@ const STEP: usize = 1 << 20;
 /// Alignment of segments in bytes, in the files of all known writers.
 const ALIGNED: u64 = 8;
 
-/// Size in bytes of the length behind the FlatBuffer.
+/// Size in bytes of the length that follows the FlatBuffer.
 const LENGTH: usize = 4;
 
 /// Maximum number of blobs.

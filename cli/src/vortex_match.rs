@@ -53,7 +53,7 @@ pub fn leaves(dtype: DType<'_>, path: &str, depth: u32, all: &mut Vec<Leaf>) -> 
 /// Chunks that follow each other, with the dictionary of their codes if they are codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The numbers of the first blob, and of the blob behind the last one.
+    /// The number of the first blob, and of the blob after the last one.
     pub blobs: (usize, usize),
     /// The blob with the values of the dictionary, and the type of the codes.
     pub dictionary: Option<(usize, Prim)>,
@@ -219,7 +219,7 @@ impl<'s> Search<'s> {
             (last, end) = (next, end.saturating_add(1));
             let mut group = Group { blobs: (start, end), dictionary: None, each, last };
             if group.rows().is_none() {
-                // Of a column without codes, the chunk after a shorter one belongs to the next column.
+                // Of a column without codes, the chunk that follows a shorter one belongs to the next column.
                 break;
             }
             let after = match codes {

@@ -35,7 +35,7 @@ pub struct Rebuilt<'s> {
     pub notes: Vec<String>,
     /// Why a column has no rows, by its number.
     pub absent: Vec<Option<String>>,
-    /// What was not verified, so that values may be wrong.
+    /// Facts that were not verified, so that values may be wrong.
     pub unverified: Option<&'static str>,
 }
 

@@ -22,7 +22,7 @@ use crate::convert;
 use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::Windows;
-use crate::lost::counted;
+use crate::lost::{NOTHING, counted};
 use crate::open::Input;
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
@@ -75,14 +75,14 @@ pub fn recover(
     let (input, absent) = whole.as_ref().map_or((input, &[][..]), |whole| (&whole.input, &whole.absent));
     let mut saving = Saving { absent, ..Saving::of(input, opened(input)?, how, to)? };
     let outcomes = saving.outcomes()?;
+    let unverified = whole.as_ref().and_then(|whole| whole.unverified);
     if let Some(e) = end {
-        let part = if absent.is_empty() { "marker, no rows" } else { "of the file" };
+        let part = if unverified.is_none() { "marker, no rows" } else { "of the file" };
         writeln!(out, "damaged: the end {part}: {e}")?;
     }
     for note in whole.iter().flat_map(|whole| &whole.notes) {
         writeln!(out, "{note}")?;
     }
-    let unverified = whole.as_ref().and_then(|whole| whole.unverified);
     if let Some(what) = unverified {
         writeln!(out, "not verified: {what}")?;
     }
@@ -96,10 +96,8 @@ pub fn recover(
     let len = saving.write(&columns, (how, target))?;
     let rows = saving.file.rows()?;
     write!(out, "{}: {rows} rows in {} columns, {len} bytes of {to}", how.target.display(), found.len())?;
-    match (summary(&outcomes, to, saving.file.metadata_len()), unverified) {
-        (all, Some(_)) if all == counted(&[]) => writeln!(out, "; not verified, see above")?,
-        (left_out, _) => writeln!(out, "; {left_out}")?,
-    }
+    let none = if unverified.is_some() { "not verified, see above" } else { NOTHING };
+    writeln!(out, "; {}", summary(&outcomes, to, saving.file.metadata_len(), none))?;
     Ok(())
 }
 
@@ -160,18 +158,19 @@ fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), F
 }
 
 /// Returns the end of the last line: the number of everything that is not in the new file, or may be damaged in it.
-fn summary(outcomes: &[Outcome], to: Format, metadata: usize) -> String {
+fn summary(outcomes: &[Outcome], to: Format, metadata: usize, none: &str) -> String {
     let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add) as u64;
     let zones = count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some()));
     let contradicted = |outcome: &Outcome| usize::from(outcome.fate.is_ok() && !outcome.contradicted.is_empty());
-    counted(&[
+    let counts = [
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", "columns"),
         (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
         (count(contradicted), "damaged", "columns or their statistics"),
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))), "left out", "columns"),
         (if to == Format::Vortex { 0 } else { zones }, "left out", "time zones"),
         (metadata as u64, "left out", "entries of user data"),
-    ])
+    ];
+    counted(&counts, none)
 }
 
 /// Returns whether a format can store a column and, if it has lists, their elements.

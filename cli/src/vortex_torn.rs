@@ -1,5 +1,5 @@
 //! A log whose end is lost, such as after a power cut: the last checkpoint in it, which is a complete file, and the row
-//! groups behind it (format description, section 17).
+//! groups after it (format description, section 17).
 
 use pilaster::bytes::{FileRange, Ranges};
 use pilaster::column::Part as _;
@@ -7,7 +7,7 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::generated::vortex as flat;
 use pilaster::unstable::meta::flat::{Flat, Table};
 use pilaster::unstable::vortex_container::{Layout, end};
-use pilaster::unstable::vortex_raw::LayoutId;
+use pilaster::unstable::vortex_raw::{GROUP_MAGIC, LayoutId};
 use pilaster::vortex::File;
 use pilaster::vortex::log::{Frames, last_checkpoint};
 
@@ -15,9 +15,6 @@ use crate::failure::Failure;
 use crate::open::Input;
 use crate::vortex_end::opened;
 use crate::vortex_rebuilt::{Rebuilt, ended};
-
-/// First word of a row group.
-const GROUP: &[u8; 4] = b"PLRG";
 
 /// Row groups begin at multiples of this number of bytes.
 const ALIGNED: u64 = 8;
@@ -31,7 +28,7 @@ const STEP: u64 = 1 << 16;
 /// A log has its first checkpoint within this number of bytes, as it begins with one. Of other files no more is searched.
 const FIRST: u64 = 1 << 18;
 
-/// Only the checks of row groups behind the checkpoint are compared.
+/// Only the checks of row groups after the checkpoint are compared.
 const BEFORE: &str =
     "the row groups before the checkpoint were not checked: damage there is noticed only if they cannot be read";
 
@@ -66,7 +63,7 @@ pub fn torn<'s>(input: &Input<'s>) -> Result<Option<Rebuilt<'s>>, Failure> {
         }
         _ => before,
     };
-    Ok(Some(Rebuilt { input: whole, notes, absent: vec![None], unverified: Some(BEFORE) }))
+    Ok(Some(Rebuilt { input: whole, notes, absent: Vec::new(), unverified: Some(BEFORE) }))
 }
 
 /// The segment of each column in a row group, and its rows.
@@ -125,7 +122,7 @@ fn next(input: &Input<'_>, from: u64) -> Result<Option<u64>, Failure> {
         let bytes = window.as_ref().map_or(input.input(), Ranges::input);
         let range = FileRange { at, len: STEP.min(input.len().saturating_sub(at)) };
         let mut eights = bytes.get(range, What::INPUT)?.chunks(8);
-        if let Some(place) = eights.position(|eight| eight.starts_with(GROUP)) {
+        if let Some(place) = eights.position(|eight| eight.starts_with(&GROUP_MAGIC)) {
             return Ok(Some(at.saturating_add((place as u64).saturating_mul(ALIGNED))));
         }
         at = at.saturating_add(STEP);

@@ -220,23 +220,6 @@ const PRIMS: [Prim; 11] = [
     Prim::F64,
 ];
 
-/// All units.
-const UNITS: [Unit; 13] = [
-    Unit::Year,
-    Unit::Month,
-    Unit::Week,
-    Unit::Day,
-    Unit::Hour,
-    Unit::Minute,
-    Unit::Second,
-    Unit::Milli,
-    Unit::Micro,
-    Unit::Nano,
-    Unit::Pico,
-    Unit::Femto,
-    Unit::Atto,
-];
-
 /// Parses decimal digits.
 pub(super) fn number(digits: &str) -> Option<u32> {
     u32::try_from(decimal(digits)?).ok()
@@ -245,7 +228,7 @@ pub(super) fn number(digits: &str) -> Option<u32> {
 /// Parses a unit in brackets, such as `[ns]`.
 fn unit(text: &str) -> Option<Unit> {
     let name = text.strip_prefix('[')?.strip_suffix(']')?;
-    UNITS.iter().copied().find(|unit| unit.name() == name)
+    Unit::ALL.iter().copied().find(|unit| unit.name() == name)
 }
 
 #[cfg(test)]

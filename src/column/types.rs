@@ -85,6 +85,23 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// All units, the longest first.
+    pub const ALL: [Unit; 13] = [
+        Unit::Year,
+        Unit::Month,
+        Unit::Week,
+        Unit::Day,
+        Unit::Hour,
+        Unit::Minute,
+        Unit::Second,
+        Unit::Milli,
+        Unit::Micro,
+        Unit::Nano,
+        Unit::Pico,
+        Unit::Femto,
+        Unit::Atto,
+    ];
+
     /// Returns the short name, as numpy and Arrow write it: `Y M W D h m s ms us ns ps fs as`.
     #[must_use]
     pub const fn name(self) -> &'static str {

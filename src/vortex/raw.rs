@@ -5,6 +5,9 @@ use crate::bytes::word_list;
 /// First and last word of a file.
 pub const MAGIC: [u8; 4] = *b"VTXF";
 
+/// First bytes of the frame of a row group, in logs of this crate (section 17).
+pub const GROUP_MAGIC: [u8; 4] = *b"PLRG";
+
 /// The only version of the container.
 pub const VERSION: u16 = 1;
 

@@ -203,7 +203,7 @@ impl<T: Table> Reader<'_, T> {
         }
         self.cursor.leave();
         self.at = self.at.saturating_add(part.rows());
-        // The table stands behind this part: also when it was opened again.
+        // The table is positioned after this part, even if it was opened again.
         (self.place, self.first) = (Place::Next, false);
         Ok(())
     }

@@ -57,23 +57,6 @@ static PLAIN: [(Type, DataType); 26] = [
     (Type::Opaque, DataType::Binary),
 ];
 
-/// The units of [`UNIT`].
-const UNITS: [Unit; 13] = [
-    Unit::Year,
-    Unit::Month,
-    Unit::Week,
-    Unit::Day,
-    Unit::Hour,
-    Unit::Minute,
-    Unit::Second,
-    Unit::Milli,
-    Unit::Micro,
-    Unit::Nano,
-    Unit::Pico,
-    Unit::Femto,
-    Unit::Atto,
-];
-
 /// Returns the Arrow type of a column type without children, texts with 32-bit offsets; `None` for a nested type and for
 /// one that Arrow lacks.
 ///
@@ -118,7 +101,7 @@ pub fn data_type(ty: Type) -> Option<DataType> {
 #[must_use]
 pub fn column_type(field: &Field) -> Option<Type> {
     let said = |key, ty: Type| field.metadata().get(key).is_some_and(|name| *name == ty.to_string());
-    let temporal = UNITS.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]);
+    let temporal = Unit::ALL.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]);
     let lacking = temporal.filter(|ty| lacks(*ty)).find(|ty| said(UNIT, *ty));
     match field.data_type() {
         DataType::Int64 if lacking.is_some() => lacking,
@@ -172,7 +155,7 @@ mod tests {
     #[test]
     fn every_type_reads_back() {
         let mut types: Vec<Type> = PLAIN.iter().map(|(ty, _)| *ty).collect();
-        types.extend(UNITS.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]));
+        types.extend(Unit::ALL.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]));
         types.extend([1, 9, 10, 18, 19, 38, 39, 76].map(|precision| Type::Decimal { precision, scale: 1 }));
         types.push(Type::FixedBytes(7));
         for ty in types {

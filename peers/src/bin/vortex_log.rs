@@ -6,6 +6,7 @@ use std::fs;
 
 use pilaster::column::{Prim, Unit};
 use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, group_words, memory_len};
+use pilaster_peers::random::Random;
 use serde_json::{Value, json};
 
 /// Numbers of rows of a row group: around the 1024 of a packed block, and a few.
@@ -14,22 +15,6 @@ const LENGTHS: [usize; 9] = [1, 7, 300, 1023, 1024, 1025, 2100, 3072, 64];
 const ROWS: usize = 3072;
 const TEXTS: usize = 1 << 20;
 const GROUPS: usize = 64;
-
-/// xorshift.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 16) as usize % n
-    }
-}
 
 /// The types of columns. Half of the logs have no time zones, which old releases do not convert to Arrow.
 fn types(with_zones: bool) -> Vec<FieldType<'static>> {

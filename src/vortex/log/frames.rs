@@ -10,11 +10,8 @@ use crate::meta::flat::{Flat, Table};
 use crate::vortex::end::{postscript_range, span_in};
 use crate::vortex::{File, raw};
 
-/// First word of a frame.
-pub(super) const FRAME: [u8; 4] = *b"PLRG";
-
 /// Initial value of the checks of a frame: its first word.
-pub(super) const SEED: u32 = u32::from_le_bytes(FRAME);
+pub(super) const SEED: u32 = u32::from_le_bytes(raw::GROUP_MAGIC);
 
 /// Size in bytes of the word and the row count, which precede the lengths.
 const HEAD: u64 = 8;
@@ -131,7 +128,7 @@ impl<T: Source> Frames<T> {
             Ok(four)
         };
         let first = word(&mut self.source, 0)?;
-        if first != FRAME {
+        if first != raw::GROUP_MAGIC {
             return Err(invalid(at, first));
         }
         let rows = u32::from_le_bytes(word(&mut self.source, 4)?);

@@ -76,7 +76,7 @@ macro_rules! __vortex_record {
 
         impl $($generics)* $name $($generics)* {
             /// Returns the size in bytes of the memory for `rows` rows, and for `texts` bytes of their texts.
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "callers may compute the size themselves")]
             $vis const fn memory_len(rows: usize, texts: usize) -> usize {
                 $crate::vortex::log::memory_len(<Self as $crate::vortex::log::Record>::FIELDS, rows, texts)
             }

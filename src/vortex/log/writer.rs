@@ -5,7 +5,7 @@ use core::fmt;
 use super::chunk::Chunk;
 use super::end::{Sizes, checkpoint};
 use super::field::{Of, Schema, Uses};
-use super::frames::{FRAME, SEED, frame_len, segments_at, up8};
+use super::frames::{SEED, frame_len, segments_at, up8};
 use super::groups::Groups;
 use super::put::{Out, Put};
 use super::record::{Cell, Record};
@@ -15,7 +15,7 @@ use super::{Policy, Rewind, WriteError};
 use crate::bytes::{Sink, len32};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::Lookup2;
-use crate::vortex::raw::MAGIC;
+use crate::vortex::raw::{GROUP_MAGIC, MAGIC};
 
 /// Removes the bytes of a sink from an offset to the end, if it can.
 type Cut<S> = fn(&mut S, u64) -> core::result::Result<(), <S as Sink>::Error>;
@@ -356,7 +356,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let (fields, rows, out) = (self.schema.fields(), &self.rows, &mut self.out);
         let Some(lens) = self.groups.next() else { return };
         out.check = Lookup2::new(SEED);
-        out.put(&FRAME);
+        out.put(&GROUP_MAGIC);
         (out as &mut dyn Put).word(len32(rows.len()));
         (out as &mut dyn Put).words(lens);
         let header = out.check.value();

@@ -24,7 +24,7 @@ impl Extremes {
             Data::Bool(values) => Extremes { rows: ends(rows, values.iter()), nans: 0, nulls },
             // The first eight bytes decide most comparisons.
             Data::Texts(texts) => {
-                let keys = texts.iter_with_next().map(|(text, next)| (start(text, next), text));
+                let keys = texts.iter_from().map(|(text, bytes)| (start(text, bytes), text));
                 Extremes { rows: ends(rows, keys), nans: 0, nulls }
             }
             Data::Numbers(numbers) => Extremes { nulls, ..Self::of_numbers(numbers, rows) },

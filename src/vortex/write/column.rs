@@ -172,7 +172,7 @@ impl Leaf {
     fn write<S: Sink>(&mut self, to: &mut Container<S>) -> Done<(), S> {
         let array = encode(&self.chunk, &self.ty, &self.how, &mut self.learned);
         self.parts.push(to.flat(&array, self.chunk.len as u64)?);
-        self.chunk.clear();
+        self.chunk.clear(&self.ty);
         Ok(())
     }
 

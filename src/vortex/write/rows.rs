@@ -197,8 +197,8 @@ impl Texts {
         (0..self.ends.len()).map(|i| self.get(i))
     }
 
-    /// Returns each text, and the bytes from its start to the end of all texts.
-    pub fn iter_with_next(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    /// Returns each text, and all bytes from its start on.
+    pub fn iter_from(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
             let from = self.bytes.get(start..).unwrap_or_default();
@@ -424,28 +424,24 @@ impl Rows {
         Rows { len: rows.len(), valid, data }
     }
 
-    /// Removes all rows, and keeps the memory: new memory for each chunk took 5 % of the time of writing.
-    pub fn clear(&mut self) {
-        (self.len, self.valid) = (0, None);
+    /// Removes all rows of type `ty`. The memory of numbers is kept: with new memory for each chunk, a table of floats
+    /// (sensors) took 1.12 times as long to write. Kept memory of texts gained nothing.
+    pub fn clear(&mut self, ty: &Logical) {
         match &mut self.data {
-            Data::Null => {}
-            Data::Bool(values) => *values = Bitmap::default(),
-            Data::Numbers(numbers) => each_number!(numbers, values => values.clear()),
-            Data::Texts(texts) => {
-                texts.bytes.clear();
-                texts.ends.clear();
+            Data::Numbers(numbers) => {
+                (self.len, self.valid) = (0, None);
+                each_number!(numbers, values => values.clear());
             }
-            Data::List(ends, items) => {
-                ends.clear();
-                items.clear();
-            }
-            Data::Fixed(_, items) => items.clear(),
-            Data::Struct(fields) => fields.iter_mut().for_each(Rows::clear),
+            _ => *self = Rows::new(ty),
         }
     }
 
     /// Appends rows of the same type.
     pub fn append(&mut self, other: Rows) {
+        if self.len == 0 && !matches!(self.data, Data::Numbers(_)) {
+            *self = other;
+            return;
+        }
         let Rows { len, valid, data } = other;
         self.append_validity(len, valid);
         match (&mut self.data, data) {
