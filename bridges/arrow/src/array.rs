@@ -10,16 +10,32 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use pilaster::column::Column;
+use pilaster::column::{Batch, Column, Values};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
-use crate::held::{Held, HeldTexts, Home, Rows, cast, read, too_large};
+use crate::held::{Held, HeldTexts, Home, Rows, cast, copied, read, too_large};
 use crate::{nested, texts};
 
 /// Reads rows from `rows.start` as an array of type `ty`; may return fewer, but at least one.
 pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
-    let Rows { len, values, nulls, of } = read(column, rows, home)?;
+    of_rows(read(column, rows, home)?, ty, home)
+}
+
+/// Copies the rows of a batch to an array of type `ty`.
+pub(crate) fn of_batch<C: Column>(batch: &Batch<'_, C>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
+    if let Values::Bytes(found) | Values::Utf8(found) = batch.values
+        && found.len() == batch.len
+    {
+        let rows = copied(&Batch { values: Values::Null, ..*batch }, home)?;
+        let nulls = rows.nulls.filter(|nulls| nulls.null_count() > 0);
+        return texts::copied(ty, &found, nulls, home);
+    }
+    of_rows(copied(batch, home)?, ty, home)
+}
+
+fn of_rows<C: Column>(rows: Rows<C>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
+    let Rows { len, values, nulls, of } = rows;
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
     match (values, ty) {
         (_, DataType::Null) => Ok(Arc::new(NullArray::new(len))),

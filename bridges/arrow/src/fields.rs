@@ -31,7 +31,8 @@ pub(crate) fn all<P: Part>(part: &P, picks: &[usize], flat: bool, home: &mut Hom
     Ok(fields)
 }
 
-fn top<C: Column>(name: &str, column: &C, flat: bool, home: &mut Home) -> Result<Field, Error> {
+/// Returns the field of a column; texts that are stored with a dictionary keep it unless `flat`.
+pub(crate) fn top<C: Column>(name: &str, column: &C, flat: bool, home: &mut Home) -> Result<Field, Error> {
     let texts = matches!(column.ty(), Type::Utf8 | Type::Bytes);
     if !flat && texts && encoded(column)? {
         let values = column.dictionary(0)?.ok_or_else(array::wrong_type)?.values;
@@ -131,7 +132,7 @@ fn texts<C: Column>([small, large, view]: [DataType; 3], column: &C, home: &mut 
 
 /// Reads the first row to find how texts or lists are stored.
 fn stored<C: Column>(column: &C, home: &mut Home) -> Result<Form, Error> {
-    if column.rows() == 0 {
+    if column.rows() == 0 || home.offsets {
         return Ok(Form::Small);
     }
     Ok(match read(column, 0..1, home)?.values {

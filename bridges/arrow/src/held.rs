@@ -16,6 +16,8 @@ pub(crate) struct Home {
     pub copied: u64,
     /// Maximum number of bytes that one read may take.
     pub limit: u64,
+    /// Texts and lists have offsets of 32 bits, however they are stored.
+    pub offsets: bool,
 }
 
 /// Bytes of a batch while its block is still borrowed.
@@ -67,7 +69,7 @@ pub(crate) struct Rows<C> {
     pub of: C,
 }
 
-/// The pieces of [`Values`], in the order in which [`Taken::pieces`] lists them.
+/// The pieces of [`Values`], in the order of the list in [`Taken`].
 enum Shape {
     Null,
     Bool { first: usize, len: usize },
@@ -92,6 +94,9 @@ enum Missing {
     Bits { piece: Piece, first: usize },
 }
 
+/// What a batch consists of.
+type Taken = (Shape, Vec<Piece>, Missing);
+
 /// Reads rows from `rows.start` into a block of their own, which becomes the buffer. Like [`Column::read`] it may return
 /// fewer rows.
 pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> Result<Rows<C>, Error> {
@@ -108,8 +113,18 @@ pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> 
     let mut scratch = pilaster::bytes::Scratch::new(&mut block);
     let batch = column.read(rows, &mut scratch)?;
     let (len, of) = (batch.len, batch.of);
-    let (shape, pieces, missing) = taken(&batch, &at, home)?;
+    let taken = taken(&batch, &at, home)?;
     let block = Buffer::from_vec(block);
+    held(taken, &block, len, of)
+}
+
+/// Copies the rows of a batch.
+pub(crate) fn copied<C: Column>(batch: &Batch<'_, C>, home: &mut Home) -> Result<Rows<C>, Error> {
+    let taken = taken(batch, &(0..0), home)?;
+    held(taken, &Buffer::default(), batch.len, batch.of)
+}
+
+fn held<C>((shape, pieces, missing): Taken, block: &Buffer, len: usize, of: C) -> Result<Rows<C>, Error> {
     let resolve = |piece: Piece| match piece {
         Piece::File(buffer) => buffer,
         Piece::Block(range) => block.slice_with_length(range.start, range.len()),
@@ -148,7 +163,7 @@ fn spans(form: Form, mut next: impl FnMut() -> Buffer) -> HeldSpans {
 }
 
 /// Finds the pieces of a batch: which lie in the file, which in the block at address `at`, and which must be copied.
-fn taken<C>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<(Shape, Vec<Piece>, Missing), Error> {
+fn taken<C>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<Taken, Error> {
     let mut place = |bytes: &[u8]| home.piece(bytes, at);
     let missing = match batch.validity {
         Validity::All => Missing::None,

@@ -40,6 +40,7 @@
 )]
 
 mod array;
+mod build;
 mod error;
 mod fields;
 mod held;
@@ -55,6 +56,7 @@ pub mod write;
 pub use arrow_array;
 pub use arrow_buffer::Buffer;
 pub use arrow_schema;
+pub use build::Builder;
 pub use error::Error;
 pub use options::{Filter, ReadOptions};
 pub use read::{Reader, read};

@@ -33,7 +33,7 @@ use crate::{Error, array, fields, prune};
 /// An unknown column; a type that Arrow lacks; errors of the first part.
 pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'_, T>, Error> {
     let mut memory = Memory::default();
-    let mut home = Home { file: options.bytes, copied: 0, limit: options.limits.max_decoded };
+    let mut home = Home { file: options.bytes, copied: 0, limit: options.limits.max_decoded, offsets: false };
     let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;

@@ -8,6 +8,7 @@ use arrow_array::types::{StringViewType, Utf8Type};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray, GenericByteViewArray, OffsetSizeTrait};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
+use pilaster::column::VarBytes;
 
 use crate::Error;
 use crate::array::{strings, text_rows, too_long, wrong_type};
@@ -45,15 +46,22 @@ fn with_offsets<T: ByteArrayType>(
             array => return array,
         }
     }
-    let (lens, data) = gathered(held, nulls.as_ref(), home.limit)?;
-    let mut end = 0usize;
-    let mut offsets = vec![T::Offset::default()];
-    for len in lens {
-        end = end.saturating_add(len);
-        offsets.push(T::Offset::from_usize(end).ok_or_else(|| too_long(end))?);
+    gathered::<T>(&held.texts(), nulls, home)
+}
+
+/// Copies the texts of a batch to an array of type `ty`, but not the bytes between them.
+pub(crate) fn copied(
+    ty: &DataType,
+    texts: &VarBytes<'_>,
+    nulls: Option<NullBuffer>,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    match ty {
+        DataType::Utf8 => gathered::<Utf8Type>(texts, nulls, home),
+        DataType::Binary => gathered::<BinaryType>(texts, nulls, home),
+        DataType::FixedSizeBinary(size) => padded(*size, texts, nulls, home),
+        _ => Err(wrong_type()),
     }
-    home.copy(data.len() as u64);
-    strings::<T>(offsets.into(), Buffer::from_vec(data), nulls)
 }
 
 /// Returns stored offsets of the same width with the bytes up to the last one, if Arrow can take them as they are.
@@ -75,22 +83,27 @@ fn stored<T: ByteArrayType>(held: &HeldTexts) -> Option<(ScalarBuffer<T::Offset>
     (first == 0).then_some((offsets, data))
 }
 
-/// Gathers the bytes of all rows, none of missing ones, and their lengths.
-fn gathered(held: &HeldTexts, nulls: Option<&NullBuffer>, limit: u64) -> Result<(Vec<usize>, Vec<u8>), Error> {
-    let texts = held.texts();
-    let rows = text_rows(held);
-    let (mut lens, mut data) = (Vec::with_capacity(rows), Vec::new());
+/// Gathers the bytes of all rows, none of missing ones.
+fn gathered<T: ByteArrayType>(
+    texts: &VarBytes<'_>,
+    nulls: Option<NullBuffer>,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    let rows = texts.len();
+    let (mut offsets, mut data) = (Vec::with_capacity(rows.saturating_add(1)), Vec::new());
+    offsets.push(T::Offset::default());
     for i in 0..rows {
-        let text = if present(nulls, i) { texts.get(i)? } else { &[] };
+        let text = if present(nulls.as_ref(), i) { texts.get(i)? } else { &[] };
         // A text that each row repeats can take any amount of memory.
-        let total = (data.len() as u64).saturating_add(text.len() as u64);
-        if total > limit {
-            return Err(too_large(i as u64, total));
+        let total = data.len().saturating_add(text.len());
+        if total as u64 > home.limit {
+            return Err(too_large(i as u64, total as u64));
         }
         data.extend_from_slice(text);
-        lens.push(text.len());
+        offsets.push(T::Offset::from_usize(total).ok_or_else(|| too_long(total))?);
     }
-    Ok((lens, data))
+    home.copy(data.len() as u64);
+    strings::<T>(offsets.into(), Buffer::from_vec(data), nulls)
 }
 
 fn present(nulls: Option<&NullBuffer>, i: usize) -> bool {
@@ -120,23 +133,29 @@ fn fixed(size: i32, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home
     let width = usize::try_from(size).map_err(|_| wrong_type())?;
     let rows = text_rows(held);
     let total = width.checked_mul(rows).ok_or_else(|| too_large(0, u64::MAX))?;
-    let data = match &held.spans {
+    match &held.spans {
         HeldSpans::Stride { len, .. } if *len as usize == width && total <= held.data.len() => {
-            held.data.slice_with_length(0, total)
+            let data = held.data.slice_with_length(0, total);
+            Ok(Arc::new(FixedSizeBinaryArray::try_new_with_len(size, data, nulls, rows)?))
         }
-        _ => {
-            if total as u64 > home.limit {
-                return Err(too_large(0, total as u64));
-            }
-            let (texts, mut data) = (held.texts(), Vec::with_capacity(total));
-            for i in 0..rows {
-                let text = if present(nulls.as_ref(), i) { texts.get(i)? } else { &[] };
-                data.extend_from_slice(text.get(..width).unwrap_or(text));
-                data.resize(width.saturating_mul(i.saturating_add(1)), 0);
-            }
-            home.copy(data.len() as u64);
-            Buffer::from_vec(data)
-        }
-    };
-    Ok(Arc::new(FixedSizeBinaryArray::try_new_with_len(size, data, nulls, rows)?))
+        _ => padded(size, &held.texts(), nulls, home),
+    }
+}
+
+/// Gathers the bytes of all rows, with zeros after shorter ones.
+fn padded(size: i32, texts: &VarBytes<'_>, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
+    let width = usize::try_from(size).map_err(|_| wrong_type())?;
+    let rows = texts.len();
+    let total = width.checked_mul(rows).ok_or_else(|| too_large(0, u64::MAX))?;
+    if total as u64 > home.limit {
+        return Err(too_large(0, total as u64));
+    }
+    let mut data = Vec::with_capacity(total);
+    for i in 0..rows {
+        let text = if present(nulls.as_ref(), i) { texts.get(i)? } else { &[] };
+        data.extend_from_slice(text.get(..width).unwrap_or(text));
+        data.resize(width.saturating_mul(i.saturating_add(1)), 0);
+    }
+    home.copy(data.len() as u64);
+    Ok(Arc::new(FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(data), nulls, rows)?))
 }

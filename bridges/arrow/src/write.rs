@@ -7,12 +7,12 @@
 //! let columns = [("year", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1870, 1848])))];
 //! # #[cfg(feature = "ipc")] {
 //! let reader = read(Once::new(&columns[..]), ReadOptions::default())?;
-//! let stream = write::ipc_stream(reader, Vec::new(), write::Compression::None)?;
+//! let stream = write::all(reader, Vec::new(), write::Kind::IpcStream, write::Compression::None)?;
 //! assert!(!stream.is_empty());
 //! # }
 //! # #[cfg(feature = "parquet")] {
 //! let reader = read(Once::new(&columns[..]), ReadOptions::default())?;
-//! let file = write::parquet(reader, Vec::new(), "snappy".parse()?)?;
+//! let file = write::all(reader, Vec::new(), write::Kind::Parquet, "snappy".parse()?)?;
 //! assert!(file.starts_with(b"PAR1"));
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -22,7 +22,8 @@ use std::fmt;
 use std::io::Write;
 use std::str::FromStr;
 
-use arrow_array::RecordBatchReader;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::SchemaRef;
 
 use crate::Error;
 
@@ -91,6 +92,148 @@ impl FromStr for Compression {
 #[cfg(feature = "parquet")]
 const GROUP_ROWS: usize = 1_000_000;
 
+/// Maximum size in bytes of a row group while it is in memory, as estimated by the writer of Parquet.
+#[cfg(feature = "parquet")]
+const GROUP_SIZE: usize = 64 << 20;
+
+/// A file format that holds record batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// An Arrow IPC file, which is also called Feather 2.
+    ///
+    /// The format allows one dictionary per column: a column with several is an error, which
+    /// [`ReadOptions::flat`](crate::ReadOptions::flat) or [`IpcStream`](Kind::IpcStream) avoids.
+    #[cfg(feature = "ipc")]
+    IpcFile,
+    /// An Arrow IPC stream.
+    #[cfg(feature = "ipc")]
+    IpcStream,
+    /// A Parquet file with statistics, in row groups of at most 1,000,000 rows, or fewer where these take over 64 MiB.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+/// Writes record batches to a file of any [`Kind`].
+///
+/// ```
+/// # #[cfg(feature = "ipc")] {
+/// use arrow_array::{RecordBatch, record_batch};
+/// use pilaster_arrow::write::{Compression, Kind, Writer};
+///
+/// let batch = record_batch!(("year", Int32, [1870, 1848]))?;
+/// let mut writer = Writer::new(Vec::new(), &batch.schema(), Kind::IpcFile, Compression::None)?;
+/// writer.put(&batch)?;
+/// assert!(writer.finish()?.starts_with(b"ARROW1"));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Writer<W: Write + Send>(Inner<W>);
+
+enum Inner<W: Write + Send> {
+    #[cfg(feature = "ipc")]
+    IpcFile(Box<arrow_ipc::writer::FileWriter<W>>),
+    #[cfg(feature = "ipc")]
+    IpcStream(Box<arrow_ipc::writer::StreamWriter<W>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::arrow::ArrowWriter<W>>),
+}
+
+impl<W: Write + Send> fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Writer").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Creates a file of batches with this schema.
+    ///
+    /// # Errors
+    /// Errors of the sink; a type that the format lacks; a compression that the format or this build lacks.
+    pub fn new(sink: W, schema: &SchemaRef, kind: Kind, compression: Compression) -> Result<Self, Error> {
+        Ok(Writer(match kind {
+            #[cfg(feature = "ipc")]
+            Kind::IpcFile => {
+                let options = ipc_options(compression)?;
+                Inner::IpcFile(Box::new(arrow_ipc::writer::FileWriter::try_new_with_options(sink, schema, options)?))
+            }
+            #[cfg(feature = "ipc")]
+            Kind::IpcStream => {
+                let options = ipc_options(compression)?;
+                let writer = arrow_ipc::writer::StreamWriter::try_new_with_options(sink, schema, options)?;
+                Inner::IpcStream(Box::new(writer))
+            }
+            #[cfg(feature = "parquet")]
+            Kind::Parquet => {
+                let properties = parquet_properties(compression)?;
+                let writer =
+                    parquet::arrow::ArrowWriter::try_new(sink, std::sync::Arc::clone(schema), Some(properties));
+                Inner::Parquet(Box::new(writer.map_err(refused)?))
+            }
+        }))
+    }
+
+    /// Writes a batch.
+    ///
+    /// # Errors
+    /// Errors of the sink; a batch of another schema.
+    pub fn put(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        match &mut self.0 {
+            #[cfg(feature = "ipc")]
+            Inner::IpcFile(writer) => Ok(writer.write(batch)?),
+            #[cfg(feature = "ipc")]
+            Inner::IpcStream(writer) => Ok(writer.write(batch)?),
+            #[cfg(feature = "parquet")]
+            Inner::Parquet(writer) => {
+                writer.write(batch).map_err(refused)?;
+                // Otherwise wide rows would take any amount of memory.
+                if writer.memory_size() > GROUP_SIZE {
+                    writer.flush().map_err(refused)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the end of the file, and returns the sink.
+    ///
+    /// # Errors
+    /// Errors of the sink.
+    pub fn finish(self) -> Result<W, Error> {
+        match self.0 {
+            #[cfg(feature = "ipc")]
+            Inner::IpcFile(mut writer) => {
+                writer.finish()?;
+                Ok(writer.into_inner()?)
+            }
+            #[cfg(feature = "ipc")]
+            Inner::IpcStream(mut writer) => {
+                writer.finish()?;
+                Ok(writer.into_inner()?)
+            }
+            #[cfg(feature = "parquet")]
+            Inner::Parquet(writer) => writer.into_inner().map_err(refused),
+        }
+    }
+}
+
+/// Writes all batches to a file, and returns the sink.
+///
+/// # Errors
+/// Errors of the reader and of [`Writer`].
+pub fn all<W: Write + Send>(
+    batches: impl RecordBatchReader,
+    sink: W,
+    kind: Kind,
+    compression: Compression,
+) -> Result<W, Error> {
+    let mut writer = Writer::new(sink, &batches.schema(), kind, compression)?;
+    for batch in batches {
+        writer.put(&batch?)?;
+    }
+    writer.finish()
+}
+
 #[cfg(feature = "ipc")]
 fn ipc_options(compression: Compression) -> Result<arrow_ipc::writer::IpcWriteOptions, Error> {
     use arrow_ipc::CompressionType;
@@ -103,49 +246,8 @@ fn ipc_options(compression: Compression) -> Result<arrow_ipc::writer::IpcWriteOp
     Ok(arrow_ipc::writer::IpcWriteOptions::default().try_with_compression(kind)?)
 }
 
-/// Writes an Arrow IPC file, which is also called Feather 2, and returns the sink.
-///
-/// The file format allows one dictionary per column: a column with several is an error, which
-/// [`ReadOptions::flat`](crate::ReadOptions::flat) or [`ipc_stream`] avoids.
-///
-/// # Errors
-/// Errors of the reader and of the sink; a compression that the format or this build lacks.
-#[cfg(feature = "ipc")]
-pub fn ipc_file<W: Write>(batches: impl RecordBatchReader, sink: W, compression: Compression) -> Result<W, Error> {
-    let options = ipc_options(compression)?;
-    let mut writer = arrow_ipc::writer::FileWriter::try_new_with_options(sink, &batches.schema(), options)?;
-    for batch in batches {
-        writer.write(&batch?)?;
-    }
-    writer.finish()?;
-    Ok(writer.into_inner()?)
-}
-
-/// Writes an Arrow IPC stream, and returns the sink.
-///
-/// # Errors
-/// Errors of [`ipc_file`].
-#[cfg(feature = "ipc")]
-pub fn ipc_stream<W: Write>(batches: impl RecordBatchReader, sink: W, compression: Compression) -> Result<W, Error> {
-    let options = ipc_options(compression)?;
-    let mut writer = arrow_ipc::writer::StreamWriter::try_new_with_options(sink, &batches.schema(), options)?;
-    for batch in batches {
-        writer.write(&batch?)?;
-    }
-    writer.finish()?;
-    Ok(writer.into_inner()?)
-}
-
-/// Writes a Parquet file with statistics, in row groups of at most 1,000,000 rows, and returns the sink.
-///
-/// # Errors
-/// Errors of the reader and of the sink; a type that Parquet lacks; a compression that this build lacks.
 #[cfg(feature = "parquet")]
-pub fn parquet<W: Write + Send>(
-    batches: impl RecordBatchReader,
-    sink: W,
-    compression: Compression,
-) -> Result<W, Error> {
+fn parquet_properties(compression: Compression) -> Result<parquet::file::properties::WriterProperties, Error> {
     use parquet::basic::{Compression as Kind, GzipLevel};
     use parquet::file::properties::{EnabledStatistics, WriterProperties};
     let kind = match compression {
@@ -156,15 +258,14 @@ pub fn parquet<W: Write + Send>(
         Compression::Zstd if cfg!(feature = "zstd") => Kind::ZSTD(parquet::basic::ZstdLevel::default()),
         Compression::Zstd => return Err(compression.lacking("Parquet files of this build")),
     };
-    let properties = WriterProperties::builder()
+    Ok(WriterProperties::builder()
         .set_compression(kind)
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
-        .build();
-    let refused = |e: parquet::errors::ParquetError| Error::Arrow(e.into());
-    let mut writer = parquet::arrow::ArrowWriter::try_new(sink, batches.schema(), Some(properties)).map_err(refused)?;
-    for batch in batches {
-        writer.write(&batch?).map_err(refused)?;
-    }
-    writer.into_inner().map_err(refused)
+        .build())
+}
+
+#[cfg(feature = "parquet")]
+fn refused(e: parquet::errors::ParquetError) -> Error {
+    Error::Arrow(e.into())
 }

@@ -11,9 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arrow_array::{Array, RecordBatchReader};
 use common::Golden;
 use pilaster::any::{File, Format, Hints, detect};
-use pilaster::column::{Memory, Part, Table};
+use pilaster::bytes::WriteError;
+use pilaster::column::{Memory, Part, Table, convert};
 use pilaster::error::What;
-use pilaster_arrow::{Buffer, ReadOptions, read};
+use pilaster_arrow::{Buffer, Builder, ReadOptions, read};
 
 fn hints(golden: &Golden) -> Hints<'_> {
     let facts = &golden.expected["facts"];
@@ -57,6 +58,32 @@ fn arrow<T: Table>(table: T, options: ReadOptions<'_>) -> (Vec<(String, Vec<Stri
     (columns, reader.copied_bytes())
 }
 
+/// The rows as a conversion feeds them.
+fn converted<T: Table>(mut table: T, rows: u64) -> Vec<(String, Vec<String>)> {
+    let mut memory = Memory::default();
+    loop {
+        let mut columns = Vec::new();
+        let mut builder = Builder::new(rows, |batch| {
+            if columns.is_empty() {
+                columns = batch.schema().fields().iter().map(|field| (field.name().clone(), Vec::new())).collect();
+            }
+            for (k, array) in batch.columns().iter().enumerate() {
+                array.to_data().validate_full().unwrap();
+                columns[k].1.extend((0..array.len()).map(|i| show::row(array, i)));
+            }
+            Ok(())
+        });
+        table.restart().unwrap();
+        let done = convert(&mut table, &mut builder, &mut memory.scratch());
+        drop(builder);
+        match done {
+            Ok(()) => return columns,
+            Err(WriteError::Format(e)) => memory.grow(e).unwrap(),
+            Err(WriteError::Sink(e)) => panic!("{e}"),
+        }
+    }
+}
+
 /// Compares the tables of a file in several batch sizes. Returns the number of compared tables.
 fn compare(name: &str, file: &File<'_>, bytes: Option<&Buffer>) -> usize {
     let mut compared = 0;
@@ -75,18 +102,24 @@ fn compare(name: &str, file: &File<'_>, bytes: Option<&Buffer>) -> usize {
             let options =
                 ReadOptions { bytes: bytes.filter(|_| whole).cloned(), batch_rows, flat, ..ReadOptions::default() };
             let (values, _) = arrow(file.table(Some(table)).unwrap(), options);
-            for ((found, values), (known, expected)) in values.iter().zip(&expected) {
-                assert_eq!(found, known, "{name}");
-                assert_eq!(values.len(), expected.len(), "{name}: {found}, batches of {batch_rows}");
-                let first = values.iter().zip(expected).position(|(a, b)| a != b);
-                let differ = first.map(|i| (i, &values[i], &expected[i]));
-                assert_eq!(differ, None, "{name}: {found}, batches of {batch_rows}");
-            }
-            assert_eq!(values.len(), expected.len(), "{name}");
+            equal(&format!("{name}, batches of {batch_rows}"), &values, &expected);
+            let converted = converted(file.table(Some(table)).unwrap(), batch_rows as u64);
+            equal(&format!("{name}, groups of {batch_rows}"), &converted, &expected);
         }
         compared += 1;
     }
     compared
+}
+
+fn equal(name: &str, values: &[(String, Vec<String>)], expected: &[(String, Vec<String>)]) {
+    assert_eq!(values.len(), expected.len(), "{name}");
+    for ((found, values), (known, expected)) in values.iter().zip(expected) {
+        assert_eq!(found, known, "{name}");
+        assert_eq!(values.len(), expected.len(), "{name}: {found}");
+        let first = values.iter().zip(expected).position(|(a, b)| a != b);
+        let differ = first.map(|i| (i, &values[i], &expected[i]));
+        assert_eq!(differ, None, "{name}: {found}");
+    }
 }
 
 fn opened(golden: &Golden, mut test: impl FnMut(&File<'_>, Option<&Buffer>) -> usize) -> usize {

@@ -149,14 +149,14 @@ fn errors_name_the_column_and_end_the_batches() {
 #[cfg(all(feature = "ipc", feature = "parquet"))]
 #[test]
 fn written_files_have_the_same_batches() {
-    use pilaster_arrow::write::{self, Compression};
+    use pilaster_arrow::write::{self, Compression, Kind};
     let bytes = golden("jay/alltypes_n5.jay");
     let mut memory = vec![0; 1 << 20];
     let file = File::open(&bytes, Format::Jay, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
     let batches = || read(file.table(None).unwrap(), ReadOptions::default()).unwrap();
     let expected = batches().next().unwrap().unwrap();
     for kind in Compression::ALL {
-        let stream = write::ipc_stream(batches(), Vec::new(), kind);
+        let stream = write::all(batches(), Vec::new(), Kind::IpcStream, kind);
         assert_eq!(
             stream.is_ok(),
             matches!(kind, Compression::None | Compression::Lz4) || kind == Compression::Zstd && cfg!(feature = "zstd")
@@ -164,11 +164,11 @@ fn written_files_have_the_same_batches() {
         if let Ok(stream) = stream {
             let mut read = arrow_ipc::reader::StreamReader::try_new(&stream[..], None).unwrap();
             assert_eq!(read.next().unwrap().unwrap(), expected);
-            let file = write::ipc_file(batches(), Vec::new(), kind).unwrap();
+            let file = write::all(batches(), Vec::new(), Kind::IpcFile, kind).unwrap();
             let mut read = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(file), None).unwrap();
             assert_eq!(read.next().unwrap().unwrap(), expected);
         }
-        let parquet = write::parquet(batches(), Vec::new(), kind);
+        let parquet = write::all(batches(), Vec::new(), Kind::Parquet, kind);
         assert_eq!(parquet.is_ok(), kind != Compression::Zstd || cfg!(feature = "zstd"));
         if let Ok(parquet) = parquet {
             let options =
