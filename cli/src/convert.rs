@@ -25,55 +25,17 @@ use crate::extents::{EXTENT_ROWS, Extents, LEAVE_OUT, Stop};
 use crate::failure::Failure;
 use crate::feed::{Chosen, Windows};
 use crate::filter::Filter;
+use crate::goal::{Goal, is_chunk};
 use crate::noting::{Noting, Refused, located};
 use crate::open::{self, Input, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::storable::Storable;
 use crate::target::Target;
-
-/// The extension of a target that is one Blosc chunk.
-const CHUNK: &str = "blosc";
+#[cfg(feature = "arrow")]
+use crate::to_arrow;
 
 /// Size in bytes of the chunks that a thread encodes and that wait, at most, and as much for a thread that reads.
 const CHUNKS: u64 = 32 << 20;
-
-/// The extensions of targets.
-const EXTENSIONS: [(&str, Format); 6] = [
-    ("ds", Format::DataSeries),
-    ("jay", Format::Jay),
-    ("filo", Format::Filo),
-    ("bcolz", Format::Bcolz),
-    (CHUNK, Format::Bcolz),
-    ("vortex", Format::Vortex),
-];
-
-/// The extensions of text, and the form of `cat` that writes it.
-const TEXTS: [(&str, &str); 6] =
-    [("csv", "csv"), ("tsv", "csv"), ("txt", "csv"), ("json", "jsonl"), ("jsonl", "jsonl"), ("ndjson", "jsonl")];
-
-/// Returns the format to write: the option, else the extension of the target, else the format of the source. `hint` follows
-/// an unknown extension.
-///
-/// # Errors
-/// [`Failure::Usage`] for an extension that no format has. If it is one of text, the error names the command that writes
-/// it.
-pub fn target(source: Format, how: &Convert, hint: &str) -> Result<Format, Failure> {
-    if let Some(format) = how.format_out {
-        return Ok(format);
-    }
-    let Some(extension) = how.target.extension() else { return Ok(source) };
-    let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
-    known.map(|(_, format)| *format).ok_or_else(|| {
-        let path = how.target.display();
-        if let Some((_, form)) = TEXTS.iter().find(|(text, _)| extension.eq_ignore_ascii_case(text)) {
-            let cat = format!("pilaster cat --format-out {form} FILE > {path}");
-            return Failure::Usage(format!("{path}: convert does not write text; `{cat}` writes it"));
-        }
-        let names: Vec<String> = EXTENSIONS.iter().map(|(known, _)| format!(".{known}")).collect();
-        let why = format!("the extension is none of {}", names.join(", "));
-        Failure::Usage(format!("{path}: {why}{hint}"))
-    })
-}
 
 /// Returns the error of a table without columns, which `to` cannot store, or without parts.
 fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scratch<'_>) -> Result<Failure, Failure> {
@@ -85,15 +47,10 @@ fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scrat
     }))
 }
 
-/// Returns whether the target is one Blosc chunk.
-pub fn is_chunk(how: &Convert) -> bool {
-    how.target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(CHUNK))
-}
-
 /// Checks the target.
-pub fn open_target(how: &Convert, to: Format) -> Result<Target<'_>, Failure> {
+pub fn open_target(how: &Convert, to: Goal) -> Result<Target<'_>, Failure> {
     match to {
-        Format::Bcolz if !is_chunk(how) => Target::directory(&how.target, how.bcolz.append),
+        Goal::Format(Format::Bcolz) if !is_chunk(how) => Target::directory(&how.target, how.bcolz.append),
         _ => Target::file(&how.target, how.force),
     }
 }
@@ -104,7 +61,7 @@ pub fn run(
     file: &File<'_>,
     keys: usize,
     (how, target): (&Convert, &Target<'_>),
-    to: Format,
+    to: Goal,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let wanted = how.table.as_deref().filter(|_| open::has_names(file));
@@ -131,17 +88,20 @@ pub fn write<T: Table>(
     view: &mut View<'_, T>,
     (how, target): (&Convert, &Target<'_>),
     keys: usize,
-    to: Format,
+    to: Goal,
     memory: &mut Memory,
 ) -> Result<u64, Failure> {
     loop {
         let scratch = &mut memory.scratch();
         let done = match to {
-            Format::Jay => to_jay(view, (how, target), keys, scratch),
-            Format::DataSeries => to_dataseries(view, (how, target), scratch),
-            Format::Filo => to_filo(view, (how, target), scratch),
-            Format::Bcolz => to_bcolz(view, (how, target), scratch),
-            Format::Vortex => to_vortex(view, (how, target), scratch),
+            Goal::Format(Format::Jay) => to_jay(view, (how, target), keys, scratch),
+            Goal::Format(Format::DataSeries) => to_dataseries(view, (how, target), scratch),
+            Goal::Format(Format::Filo) => to_filo(view, (how, target), scratch),
+            Goal::Format(Format::Bcolz) => to_bcolz(view, (how, target), scratch),
+            Goal::Format(Format::Vortex) => to_vortex(view, (how, target), scratch),
+            #[cfg(feature = "arrow")]
+            Goal::Arrow(kind) => to_arrow::write(view, (how, target), kind, scratch),
+            Goal::Text(_) => Err(Failure::Usage(format!("{to} is written from intact files only"))),
         };
         match done {
             Err(Failure::Format(e)) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => {
@@ -161,7 +121,7 @@ fn choose(
     table: &mut any::Table<'_>,
     input: &Input,
     how: &Convert,
-    to: Format,
+    to: Goal,
     memory: &mut Memory,
 ) -> Result<(Columns, Option<Filter>), Failure> {
     table.restart()?;
@@ -170,7 +130,7 @@ fn choose(
     let filter = how.conditions.bind(&part, &all)?;
     let mut columns = all.pick(how.columns.as_deref())?;
     // A single array of bcolz has no name, which no other format allows. A Filo column has this name, too.
-    if part.width() == 1 && to != Format::Bcolz {
+    if part.width() == 1 && to != Goal::Format(Format::Bcolz) {
         columns.name_the_unnamed("v");
     }
     Ok((columns, filter))

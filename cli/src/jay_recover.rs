@@ -15,6 +15,7 @@ use crate::convert;
 use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::Windows;
+use crate::goal::Goal;
 use crate::lost::{NOTHING, counted};
 use crate::open::{Input, check_room, part_room};
 use crate::sieve::BATCH_ROOM;
@@ -76,7 +77,7 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
     let mut memory = Memory::with_len(part_room(&file)?.saturating_add(BATCH_ROOM as u64))?;
     let windows = Some(Windows::new(input, &file, None));
     let mut view = View { table: file.table(None)?, columns: &columns, windows };
-    let len = convert::write(&mut view, (&how, target), keys, Format::Jay, &mut memory)?;
+    let len = convert::write(&mut view, (&how, target), keys, Goal::Format(Format::Jay), &mut memory)?;
     let (rows, width) = (frame.rows(), columns.numbers.len());
     writeln!(
         out,

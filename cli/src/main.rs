@@ -18,6 +18,7 @@
 //! | `extents`, `ahead`, `owned` | DataSeries files by several threads; columns that several threads read; a batch for another thread |
 //! | `storable`, `noting` | the types that the target of `convert` stores; the column and row of an error |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
+//! | `goal`, `to_arrow`, `to_text` | what `convert` writes, by option or name; record batches to Arrow and Parquet files; CSV and JSON lines to a file |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify`; a bcolz chunk as a target |
@@ -76,6 +77,7 @@ mod files;
 mod filo;
 mod filter;
 mod foreign;
+mod goal;
 mod grid;
 mod info;
 mod interrupt;
@@ -103,6 +105,9 @@ mod tables;
 mod target;
 mod threads;
 mod time;
+#[cfg(feature = "arrow")]
+mod to_arrow;
+mod to_text;
 mod type_name;
 mod verify;
 mod vortex;
@@ -128,6 +133,7 @@ use args::{Command, Recover, Stop};
 use escape::Shown;
 use failure::{Failure, end};
 use files::{Failed, each};
+use goal::Goal;
 use open::Input;
 use serde_json::json;
 use special::{special, with_file};
@@ -169,7 +175,10 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Head(how) => cat::run(how, Some(10), out),
         Command::Cat(how) => cat::run(how, None, out),
         Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
-        Command::Convert(how) => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
+        Command::Convert(how) => match goal::goal(how, HINT)? {
+            Some(Goal::Text(form)) => to_text::convert(how, form, out),
+            _ => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
+        },
         Command::Recover(how) => {
             let input = detect::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;
             let done = recover(&input, how, out);
@@ -181,9 +190,12 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
+/// What helps with a target whose extension is unknown.
+const HINT: &str = "; --format-out names the format to write";
+
 /// Copies complete DataSeries files to DataSeries extent by extent; every other conversion is row by row.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
-    let to = convert::target(input.format, how, "; --format-out names the format to write")?;
+    let to = goal::goal(how, HINT)?.unwrap_or(Goal::Format(input.format));
     if how.is_choice() && how.dataseries.repack() != Repack::KEEP {
         let why =
             "--plain, --compact, --pad and --ordering are for complete files, not for a choice of rows or columns";
@@ -192,7 +204,7 @@ fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Wr
     let (target, mut err) = (&convert::open_target(how, to)?, Shown::new(io::stderr()));
     let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
     match (file, to) {
-        (File::DataSeries(series), Format::DataSeries) if !how.is_choice() => {
+        (File::DataSeries(series), Goal::Format(Format::DataSeries)) if !how.is_choice() => {
             rewrite::convert(input, series, (how, target), out)
         }
         (_, to) => {
@@ -217,10 +229,14 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
             let (conversion, mut err) = (vortex_recover::conversion(how), Shown::new(io::stderr()));
             let (target, to) = match format {
                 Format::Vortex => {
-                    let to = convert::target(format, &conversion, "")?;
+                    let to = goal::goal(&conversion, "")?.unwrap_or(Goal::Format(format));
+                    if matches!(to, Goal::Text(_)) {
+                        let why = "recover does not write text: recover to .vortex, and convert that";
+                        return Err(Failure::Usage(why.to_owned()));
+                    }
                     (&convert::open_target(&conversion, to)?, to)
                 }
-                _ => (&Target::file(&how.target, how.force)?, format),
+                _ => (&Target::file(&how.target, how.force)?, Goal::Format(format)),
             };
             let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
             match format {

@@ -3,7 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use pilaster::bytes::{IoSink, WriteError};
@@ -42,7 +42,8 @@ pub struct Output {
 
 enum To {
     File(fs::File),
-    Stdout(StdoutLock<'static>),
+    /// Locked with each write, as a lock cannot go to another thread.
+    Stdout(Stdout),
     /// Nowhere. At most this number of bytes may follow.
     Nowhere(u64),
 }
@@ -156,7 +157,7 @@ impl<'p> Target<'p> {
     {
         let (at, old) = match &self.place {
             Place::File { at, old } => (at, old),
-            Place::Stdout => return Ok(self.write(To::Stdout(io::stdout().lock()), write)?.len),
+            Place::Stdout => return Ok(self.write(To::Stdout(io::stdout()), write)?.len),
             Place::Nowhere(most) => return Ok(self.write(To::Nowhere(*most), write)?.len),
             Place::Directory => return Err(self.failed(io::ErrorKind::IsADirectory.into())),
         };

@@ -22,6 +22,7 @@ use crate::convert;
 use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::Windows;
+use crate::goal::{Goal, is_chunk};
 use crate::lost::{NOTHING, counted};
 use crate::open::Input;
 use crate::sieve::BATCH_ROOM;
@@ -52,7 +53,7 @@ pub fn conversion(how: &Recover) -> Convert {
 pub fn recover(
     input: &Input,
     how: &Convert,
-    (to, target): (Format, &Target<'_>),
+    (to, target): (Goal, &Target<'_>),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let (whole, end) = match opened(input) {
@@ -132,7 +133,7 @@ enum Fate {
 }
 
 /// Prints a line for everything that is not in the new file, and for values that may not be as they were written.
-fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), Failure> {
+fn report(outcomes: &[Outcome], to: Goal, out: &mut dyn Write) -> Result<(), Failure> {
     for Outcome { name, lost, zone, nullable, contradicted, fate, .. } in outcomes {
         let name = named(name);
         match fate {
@@ -145,10 +146,10 @@ fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), F
                 for why in contradicted {
                     writeln!(out, "damaged: the statistics of {name}{why}")?;
                 }
-                if to == Format::Bcolz && (*nullable || !lost.is_empty()) {
+                if to == Goal::Format(Format::Bcolz) && (*nullable || !lost.is_empty()) {
                     writeln!(out, "filled: missing values of {name} are NaN, 0, false or an empty text")?;
                 }
-                if let Some(zone) = zone.as_ref().filter(|_| to != Format::Vortex) {
+                if let Some(zone) = zone.as_ref().filter(|_| !to.has_zones()) {
                     writeln!(out, "left out: the time zone {zone} of {name}: {to} cannot store it")?;
                 }
             }
@@ -158,7 +159,7 @@ fn report(outcomes: &[Outcome], to: Format, out: &mut dyn Write) -> Result<(), F
 }
 
 /// Returns the end of the last line: the number of everything that is not in the new file, or may be damaged in it.
-fn summary(outcomes: &[Outcome], to: Format, metadata: usize, none: &str) -> String {
+fn summary(outcomes: &[Outcome], to: Goal, metadata: usize, none: &str) -> String {
     let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add) as u64;
     let zones = count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some()));
     let contradicted = |outcome: &Outcome| usize::from(outcome.fate.is_ok() && !outcome.contradicted.is_empty());
@@ -167,24 +168,28 @@ fn summary(outcomes: &[Outcome], to: Format, metadata: usize, none: &str) -> Str
         (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
         (count(contradicted), "damaged", "columns or their statistics"),
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))), "left out", "columns"),
-        (if to == Format::Vortex { 0 } else { zones }, "left out", "time zones"),
+        (if to.has_zones() { 0 } else { zones }, "left out", "time zones"),
         (metadata as u64, "left out", "entries of user data"),
     ];
     counted(&counts, none)
 }
 
 /// Returns whether a format can store a column and, if it has lists, their elements.
-fn stores(to: Format, column: &Column<'_>) -> pilaster::Result<Result<(), Type>> {
+fn stores(to: Goal, column: &Column<'_>) -> pilaster::Result<Result<(), Type>> {
     let options = WriteOptions { any_time: true, ..WriteOptions::DEFAULT };
     let mut inner = *column;
     for _ in 0..DEPTH {
         let ty = inner.ty();
         let stored = match to {
-            Format::Jay => storage(ty, &options).is_some(),
-            Format::DataSeries => FieldType::of_column(ty).is_some(),
-            Format::Filo => Element::of_column(ty).is_some(),
-            Format::Bcolz => bcolz::write::holds(ty) && !matches!(ty, Type::Struct(_)),
-            Format::Vortex => vortex::write::holds(ty),
+            Goal::Format(Format::Jay) => storage(ty, &options).is_some(),
+            Goal::Format(Format::DataSeries) => FieldType::of_column(ty).is_some(),
+            Goal::Format(Format::Filo) => Element::of_column(ty).is_some(),
+            Goal::Format(Format::Bcolz) => bcolz::write::holds(ty) && !matches!(ty, Type::Struct(_)),
+            Goal::Format(Format::Vortex) => vortex::write::holds(ty),
+            // Those that cannot be written are found as they are written.
+            #[cfg(feature = "arrow")]
+            Goal::Arrow(_) => true,
+            Goal::Text(_) => false,
         };
         if !stored {
             return Ok(Err(ty));
@@ -203,7 +208,7 @@ struct Saving<'i> {
     file: File<'i>,
     any: AnyFile<'i>,
     how: &'i Convert,
-    to: Format,
+    to: Goal,
     limits: Limits,
     /// Why a column has no rows, by its number.
     absent: &'i [Option<String>],
@@ -215,7 +220,7 @@ struct Saving<'i> {
 
 impl<'i> Saving<'i> {
     /// Checks the number of rows.
-    fn of(input: &'i Input<'i>, file: File<'i>, how: &'i Convert, to: Format) -> Result<Self, Failure> {
+    fn of(input: &'i Input<'i>, file: File<'i>, how: &'i Convert, to: Goal) -> Result<Self, Failure> {
         let (limits, rows) = (input.limits(), file.rows()?);
         if rows > limits.max_file_rows {
             let most = limits.max_file_rows;
@@ -296,7 +301,7 @@ impl<'i> Saving<'i> {
         let columns = self.columns(&[outcome]);
         let written = match self.to {
             // A dataset is a directory. It is written to one that is removed.
-            Format::Bcolz if !convert::is_chunk(self.how) => {
+            Goal::Format(Format::Bcolz) if !is_chunk(self.how) => {
                 let place = tempfile::tempdir().map_err(|e| Failure::Input(e.to_string()))?;
                 let how = conversion(&Recover { target: place.path().join("column"), ..Recover::default() });
                 self.write(&columns, (&how, &Target::directory(&how.target, false)?))

@@ -1,6 +1,6 @@
 //! Errors of the bridge.
 
-use std::fmt;
+use std::{fmt, io};
 
 use arrow_schema::ArrowError;
 
@@ -29,6 +29,23 @@ impl Error {
         match self {
             named @ Error::Column { .. } => named,
             error => Error::Column { column: column.to_owned(), error: Box::new(error) },
+        }
+    }
+}
+
+impl Error {
+    /// Returns the error of reading or writing a file if this is one.
+    ///
+    /// # Errors
+    /// This error, if it is any other one.
+    pub fn into_io(self) -> Result<io::Error, Self> {
+        match self {
+            Error::Arrow(ArrowError::IoError(_, e)) => Ok(e),
+            Error::Arrow(ArrowError::ExternalError(e)) => match e.downcast::<io::Error>() {
+                Ok(e) => Ok(*e),
+                Err(e) => Err(Error::Arrow(ArrowError::ExternalError(e))),
+            },
+            other => Err(other),
         }
     }
 }

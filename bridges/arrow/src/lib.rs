@@ -46,6 +46,8 @@ mod fields;
 mod held;
 mod nested;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet_types;
 mod prune;
 mod read;
 pub mod schema;

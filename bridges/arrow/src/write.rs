@@ -26,6 +26,8 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 
 use crate::Error;
+#[cfg(feature = "parquet")]
+use crate::parquet_types;
 
 /// How the values in a file are compressed. [`parse`](str::parse) takes the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -109,7 +111,8 @@ pub enum Kind {
     /// An Arrow IPC stream.
     #[cfg(feature = "ipc")]
     IpcStream,
-    /// A Parquet file with statistics, in row groups of at most 1,000,000 rows, or fewer where these take over 64 MiB.
+    /// A Parquet file with statistics, in row groups of at most 1,000,000 rows, or fewer where these take over 64 MiB. As
+    /// Parquet lacks them, seconds become milliseconds, and dates in milliseconds become days.
     #[cfg(feature = "parquet")]
     Parquet,
 }
@@ -136,7 +139,11 @@ enum Inner<W: Write + Send> {
     #[cfg(feature = "ipc")]
     IpcStream(Box<arrow_ipc::writer::StreamWriter<W>>),
     #[cfg(feature = "parquet")]
-    Parquet(Box<parquet::arrow::ArrowWriter<W>>),
+    Parquet {
+        writer: Box<parquet::arrow::ArrowWriter<W>>,
+        /// The schema of the batches, and the one that is stored.
+        schemas: (SchemaRef, SchemaRef),
+    },
 }
 
 impl<W: Write + Send> fmt::Debug for Writer<W> {
@@ -165,10 +172,10 @@ impl<W: Write + Send> Writer<W> {
             }
             #[cfg(feature = "parquet")]
             Kind::Parquet => {
-                let properties = parquet_properties(compression)?;
-                let writer =
-                    parquet::arrow::ArrowWriter::try_new(sink, std::sync::Arc::clone(schema), Some(properties));
-                Inner::Parquet(Box::new(writer.map_err(refused)?))
+                let (properties, stored) = (parquet_properties(compression)?, parquet_types::stored(schema));
+                let writer = parquet::arrow::ArrowWriter::try_new(sink, SchemaRef::clone(&stored), Some(properties));
+                let writer = Box::new(writer.map_err(refused)?);
+                Inner::Parquet { writer, schemas: (SchemaRef::clone(schema), stored) }
             }
         }))
     }
@@ -184,8 +191,12 @@ impl<W: Write + Send> Writer<W> {
             #[cfg(feature = "ipc")]
             Inner::IpcStream(writer) => Ok(writer.write(batch)?),
             #[cfg(feature = "parquet")]
-            Inner::Parquet(writer) => {
-                writer.write(batch).map_err(refused)?;
+            Inner::Parquet { writer, schemas: (given, stored) } => {
+                if given == stored {
+                    writer.write(batch).map_err(refused)?;
+                } else {
+                    writer.write(&parquet_types::converted(batch, stored)?).map_err(refused)?;
+                }
                 // Otherwise wide rows would take any amount of memory.
                 if writer.memory_size() > GROUP_SIZE {
                     writer.flush().map_err(refused)?;
@@ -212,7 +223,7 @@ impl<W: Write + Send> Writer<W> {
                 Ok(writer.into_inner()?)
             }
             #[cfg(feature = "parquet")]
-            Inner::Parquet(writer) => writer.into_inner().map_err(refused),
+            Inner::Parquet { writer, .. } => writer.into_inner().map_err(refused),
         }
     }
 }
@@ -267,5 +278,9 @@ fn parquet_properties(compression: Compression) -> Result<parquet::file::propert
 
 #[cfg(feature = "parquet")]
 fn refused(e: parquet::errors::ParquetError) -> Error {
-    Error::Arrow(e.into())
+    Error::Arrow(match e {
+        // An error of the sink stays one.
+        parquet::errors::ParquetError::External(e) => arrow_schema::ArrowError::ExternalError(e),
+        e => e.into(),
+    })
 }

@@ -4,7 +4,6 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint, value_parser};
-use pilaster::any::Format;
 use pilaster::bcolz::{Compressor, Shuffle};
 use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order, Ordering, Pad};
@@ -12,7 +11,10 @@ use pilaster::jay::Layout;
 use pilaster::jay::write::Sentinels;
 use pilaster::vortex::Encoding;
 use pilaster::vortex::write::{Encodings, Profile, WriteOptions};
+#[cfg(feature = "arrow")]
+use pilaster_arrow::write::Compression;
 
+use crate::goal::{Goal, NAMES};
 use crate::sieve::Conditions;
 use crate::sources::{Source, one_of};
 use crate::threads::Threads;
@@ -24,7 +26,9 @@ Examples:
   pilaster convert trades.ds trades.jay
   pilaster convert --columns age --format-out filo people.jay ages.filo
   pilaster convert --compress lz4 --order little old.ds new.ds
-  pilaster convert --encodings compact trades.jay trades.vortex")]
+  pilaster convert --encodings compact trades.jay trades.vortex
+  pilaster convert --compression lz4 trades.vortex trades.parquet
+  pilaster convert --to arrows trades.ds - | python3 plot.py")]
 pub struct Convert {
     #[command(flatten)]
     pub source: Source,
@@ -35,11 +39,11 @@ pub struct Convert {
     /// Replace TARGET if it is a file that exists
     #[arg(long)]
     pub force: bool,
-    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc .vortex), or without one
-    /// the format of FILE]
+    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc .vortex .parquet .arrow
+    /// .arrows .csv .jsonl, the last two also with .gz), or without one the format of FILE]
     #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
-    #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
-    pub format_out: Option<Format>,
+    #[arg(value_parser = one_of(NAMES))]
+    pub format_out: Option<Goal>,
     /// The columns, in this order [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
     pub columns: Option<Vec<String>>,
@@ -67,6 +71,18 @@ pub struct Convert {
     pub dataseries: ToDataSeries,
     #[command(flatten)]
     pub vortex: ToVortex,
+    #[cfg(feature = "arrow")]
+    #[command(flatten)]
+    pub arrow: ToArrow,
+}
+
+#[cfg(feature = "arrow")]
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "To Parquet and Arrow")]
+pub struct ToArrow {
+    /// The compression of the values; Arrow has none, lz4 and zstd [default: snappy for Parquet, none for Arrow]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Compression::ALL.map(|c| (c.name(), c))))]
+    pub compression: Option<Compression>,
 }
 
 impl Convert {

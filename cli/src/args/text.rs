@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use clap::Args;
 
+use super::Convert;
+use crate::failure::Failure;
 use crate::sieve::Conditions;
 use crate::sources::{Sources, one_of};
 use crate::threads::Threads;
@@ -74,6 +76,30 @@ pub struct Text {
 }
 
 impl Text {
+    /// Returns the options of `cat` that print what `convert` is to write.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for an option that text does not have.
+    pub fn of(how: &Convert, form: Form) -> Result<Self, Failure> {
+        if how.bytes_as_text {
+            let why = "--bytes-as-text is for formats with types; text shows bytes in hexadecimal".to_owned();
+            return Err(Failure::Usage(why));
+        }
+        Ok(Text {
+            sources: Sources { paths: vec![how.source.path.clone()], only: None, hints: how.source.hints.clone() },
+            rows: None,
+            columns: how.columns.clone(),
+            table: how.table.clone(),
+            conditions: how.conditions.clone(),
+            format_out: Some(form),
+            json_lines: false,
+            stored_times: how.stored_times,
+            no_header: false,
+            missing: String::new(),
+            threads: how.threads,
+        })
+    }
+
     /// Returns the form to print, on a terminal or not.
     pub fn form(&self, terminal: bool) -> Form {
         let default = if terminal { Form::Table } else { Form::Csv };

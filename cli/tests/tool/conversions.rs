@@ -34,24 +34,15 @@ fn an_unknown_extension_is_an_error_that_lists_the_known_ones() {
     }
 }
 
-/// The command that the error names writes the file.
+/// An extension that no format has is an error that names the option.
 #[test]
-fn a_target_of_text_is_an_error_that_names_cat() {
+fn a_target_of_an_unknown_extension() {
     let place = place("text_extension");
     let source = format!("{GOLDEN}jay/view_slice.jay");
-    for (name, form) in [
-        ("y.csv", "csv"),
-        ("y.TSV", "csv"),
-        ("y.txt", "csv"),
-        ("y.json", "jsonl"),
-        ("y.jsonl", "jsonl"),
-        ("y.ndjson", "jsonl"),
-    ] {
+    for name in ["y.TSV", "y.txt", "y.json", "y.gz"] {
         let target = place.join(name);
         let line = bad(2, &["convert", &source, target.to_str().unwrap()]);
-        let cat = format!("pilaster cat --format-out {form} FILE > {}", target.display());
-        assert!(line.ends_with(&format!("{name}: convert does not write text; `{cat}` writes it")), "{line}");
-        assert!(!good(&["cat", "--format-out", form, &source]).is_empty());
+        assert!(line.contains("the extension is none of ") && line.ends_with("names the format to write"), "{line}");
         // An option decides about the format whatever the name is.
         good(&["convert", "--format-out", "jay", &source, target.to_str().unwrap()]);
     }
@@ -59,7 +50,7 @@ fn a_target_of_text_is_an_error_that_names_cat() {
     let source = format!("{GOLDEN}vortex/enc_fsst_a.vortex");
     let refused = |name| bad(2, &["recover", &source, place.join(name).to_str().unwrap()]);
     assert!(refused("z.csv").contains("does not write text"));
-    let line = refused("z.arrow");
+    let line = refused("z.xlsx");
     assert!(line.contains("the extension is none of ") && !line.contains("--format-out"), "{line}");
 }
 

@@ -20,6 +20,8 @@ mod ranges;
 mod recover_nothing;
 mod targets;
 mod threads;
+#[cfg(feature = "arrow")]
+mod to_arrow;
 mod vortex;
 mod vortex_convert;
 mod vortex_options;

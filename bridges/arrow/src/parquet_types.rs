@@ -1,0 +1,65 @@
+//! Types that Parquet lacks, as types that it has: seconds, and dates in milliseconds.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch, RecordBatchOptions};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+
+use crate::Error;
+
+/// Returns the schema that is stored. Other readers would see plain integers in columns of a type that Parquet lacks.
+pub(crate) fn stored(schema: &SchemaRef) -> SchemaRef {
+    let fields = schema.fields().iter().map(field).collect::<Fields>();
+    match fields == *schema.fields() {
+        true => Arc::clone(schema),
+        false => Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())),
+    }
+}
+
+fn field(of: &FieldRef) -> FieldRef {
+    let ty = data_type(of.data_type());
+    if ty == *of.data_type() { Arc::clone(of) } else { Arc::new(Field::clone(of).with_data_type(ty)) }
+}
+
+fn data_type(ty: &DataType) -> DataType {
+    match ty {
+        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
+        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
+        DataType::Date64 => DataType::Date32,
+        DataType::List(item) => DataType::List(field(item)),
+        DataType::LargeList(item) => DataType::LargeList(field(item)),
+        DataType::ListView(item) => DataType::ListView(field(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(field(item)),
+        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(field(item), *len),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(field).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(field(entries), *sorted),
+        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(data_type(values))),
+        other => other.clone(),
+    }
+}
+
+/// Converts a batch to a schema of [`stored`].
+///
+/// # Errors
+/// A time that the finer unit cannot hold; a date that is not a whole day.
+pub(crate) fn converted(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Error> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let mut arrays = Vec::with_capacity(batch.num_columns());
+    for (array, field) in batch.columns().iter().zip(schema.fields()) {
+        if array.data_type() == field.data_type() {
+            arrays.push(Arc::clone(array));
+            continue;
+        }
+        let made = cast_with_options(array, field.data_type(), &options).map_err(Error::from);
+        let made = made.map_err(|e| e.in_column(field.name()))?;
+        let back = cast_with_options(&made, array.data_type(), &options)?;
+        if back.as_ref() != array.as_ref() as &dyn Array {
+            let why = format!("a value of {} is no whole {}", array.data_type(), field.data_type());
+            return Err(Error::Arrow(ArrowError::CastError(why)).in_column(field.name()));
+        }
+        arrays.push(made);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?)
+}

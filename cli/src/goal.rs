@@ -1,0 +1,136 @@
+//! What `convert` writes: a format of the library, Arrow and Parquet, or text.
+
+use std::fmt;
+use std::path::Path;
+
+use pilaster::any::Format;
+#[cfg(feature = "arrow")]
+use pilaster_arrow::write::Kind;
+
+use crate::args::{Convert, Form};
+use crate::failure::Failure;
+
+/// The extension of a target that is one Blosc chunk.
+pub const CHUNK: &str = "blosc";
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    Format(Format),
+    #[cfg(feature = "arrow")]
+    Arrow(Kind),
+    /// CSV or JSON lines.
+    Text(Form),
+}
+
+/// The names of `--format-out`.
+#[cfg(not(feature = "arrow"))]
+pub const NAMES: [(&str, Goal); 7] = {
+    let [a, b, c, d, e] = FORMATS;
+    let [f, g] = TEXTS;
+    [a, b, c, d, e, f, g]
+};
+
+/// The names of `--format-out`.
+#[cfg(feature = "arrow")]
+pub const NAMES: [(&str, Goal); 10] = {
+    let [a, b, c, d, e] = FORMATS;
+    let [f, g] = TEXTS;
+    let [h, i, j] = ARROW;
+    [a, b, c, d, e, h, i, j, f, g]
+};
+
+const FORMATS: [(&str, Goal); 5] = {
+    let [a, b, c, d, e] = Format::ALL;
+    [
+        (a.name(), Goal::Format(a)),
+        (b.name(), Goal::Format(b)),
+        (c.name(), Goal::Format(c)),
+        (d.name(), Goal::Format(d)),
+        (e.name(), Goal::Format(e)),
+    ]
+};
+
+const TEXTS: [(&str, Goal); 2] = [("csv", Goal::Text(Form::Csv)), ("jsonl", Goal::Text(Form::JsonLines))];
+
+#[cfg(feature = "arrow")]
+const ARROW: [(&str, Goal); 3] = [
+    ("parquet", Goal::Arrow(Kind::Parquet)),
+    ("arrow", Goal::Arrow(Kind::IpcFile)),
+    ("arrows", Goal::Arrow(Kind::IpcStream)),
+];
+
+/// Extensions of targets beside the names.
+const EXTENSIONS: &[(&str, Goal)] = &[
+    ("ds", Goal::Format(Format::DataSeries)),
+    (CHUNK, Goal::Format(Format::Bcolz)),
+    #[cfg(feature = "arrow")]
+    ("pq", Goal::Arrow(Kind::Parquet)),
+    #[cfg(feature = "arrow")]
+    ("feather", Goal::Arrow(Kind::IpcFile)),
+    #[cfg(feature = "arrow")]
+    ("ipc", Goal::Arrow(Kind::IpcFile)),
+    ("ndjson", Goal::Text(Form::JsonLines)),
+];
+
+impl Goal {
+    /// Returns whether time zones of timestamps are kept.
+    pub const fn has_zones(self) -> bool {
+        match self {
+            Goal::Format(format) => matches!(format, Format::Vortex),
+            #[cfg(feature = "arrow")]
+            Goal::Arrow(_) => true,
+            Goal::Text(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Goal::Format(format) => format.fmt(f),
+            #[cfg(feature = "arrow")]
+            Goal::Arrow(Kind::Parquet) => f.write_str("Parquet"),
+            #[cfg(feature = "arrow")]
+            Goal::Arrow(_) => f.write_str("Arrow"),
+            Goal::Text(Form::JsonLines) => f.write_str("JSON lines"),
+            Goal::Text(_) => f.write_str("CSV"),
+        }
+    }
+}
+
+/// Returns what to write: the option, else by the extension of the target; `None` if the target has no extension. `hint`
+/// follows an unknown extension.
+///
+/// # Errors
+/// [`Failure::Usage`] for an extension that no format has.
+pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
+    if how.format_out.is_some() {
+        return Ok(how.format_out);
+    }
+    let Some(extension) = extension(&how.target) else { return Ok(None) };
+    let mut known = NAMES.iter().chain(EXTENSIONS);
+    let found = known.find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    found.map(|(_, goal)| Some(*goal)).ok_or_else(|| {
+        let names = NAMES.iter().chain(EXTENSIONS).map(|(known, _)| format!(".{known}")).collect::<Vec<_>>();
+        let why = format!("the extension is none of {}", names.join(", "));
+        Failure::Usage(format!("{}: {why}{hint}", how.target.display()))
+    })
+}
+
+/// Returns the extension that tells the format: for `x.csv.gz` it is `csv`.
+fn extension(path: &Path) -> Option<String> {
+    let last = path.extension()?;
+    let inner = if is_gzip(path) { Path::new(path.file_stem()?).extension().unwrap_or(last) } else { last };
+    Some(inner.to_string_lossy().into_owned())
+}
+
+/// Returns whether the name says that the file is compressed by gzip.
+pub fn is_gzip(path: &Path) -> bool {
+    path.extension().is_some_and(|last| last.eq_ignore_ascii_case("gz"))
+}
+
+/// Returns whether the target is one Blosc chunk.
+pub fn is_chunk(how: &Convert) -> bool {
+    how.target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(CHUNK))
+}

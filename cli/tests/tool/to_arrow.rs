@@ -1,0 +1,103 @@
+//! Parquet, Arrow, CSV and JSON lines as targets of `convert`.
+
+use std::fs;
+use std::io::Read as _;
+
+use crate::{bad, good, out, place, run};
+
+const JAY: &str = "../tests/golden/jay/alltypes_n5.jay";
+const VORTEX: &str = "../tests/golden/vortex/def_nested_a.vortex";
+
+#[test]
+fn the_extension_or_the_option_names_the_format() {
+    let place = place("to_arrow_names");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let parquet = |bytes: &[u8]| bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1");
+    let file = |bytes: &[u8]| bytes.starts_with(b"ARROW1") && bytes.ends_with(b"ARROW1");
+    let stream = |bytes: &[u8]| bytes.starts_with(&[0xff; 4]);
+    for (name, line, is_right) in [
+        ("a.parquet", "of Parquet", &parquet as &dyn Fn(&[u8]) -> bool),
+        ("a.PQ", "of Parquet", &parquet),
+        ("a.arrow", "of Arrow", &file),
+        ("a.feather", "of Arrow", &file),
+        ("a.arrows", "of Arrow", &stream),
+    ] {
+        for source in [JAY, VORTEX] {
+            let said = good(&["convert", "--force", source, &path(name)]);
+            assert!(said.contains(line), "{said}");
+            assert!(is_right(&fs::read(path(name)).unwrap()), "{name} of {source}");
+        }
+    }
+    good(&["convert", "--to", "parquet", JAY, &path("b")]);
+    assert_eq!(fs::read(path("b")).unwrap().len(), {
+        good(&["convert", JAY, &path("c.parquet")]);
+        fs::read(path("c.parquet")).unwrap().len()
+    });
+    let streamed = run(&["convert", "--to", "arrows", JAY, "-"]);
+    assert!(streamed.status.success() && stream(&streamed.stdout));
+    good(&["convert", JAY, &path("d.arrows")]);
+    assert_eq!(streamed.stdout, fs::read(path("d.arrows")).unwrap());
+}
+
+#[test]
+fn text_is_that_of_cat() {
+    let place = place("to_text");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    for source in [JAY, VORTEX] {
+        for (name, form) in [("a.csv", "csv"), ("a.jsonl", "jsonl"), ("a.ndjson", "jsonl")] {
+            good(&["convert", "--force", source, &path(name)]);
+            let cat = run(&["cat", "--format-out", form, source]);
+            assert_eq!(fs::read_to_string(path(name)).unwrap(), out(&cat), "{name} of {source}");
+        }
+    }
+    good(&["convert", "--columns", "int8,str32", "--where", "int8 is not missing", JAY, &path("b.csv.gz")]);
+    let mut text = String::new();
+    let bytes = fs::read(path("b.csv.gz")).unwrap();
+    flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+    let cat = run(&["cat", "--columns", "int8,str32", "--where", "int8 is not missing", JAY]);
+    assert_eq!(text, out(&cat));
+    assert!(text.lines().count() > 2, "{text}");
+    let printed = run(&["convert", "--to", "csv", JAY, "-"]);
+    assert_eq!(out(&printed), out(&run(&["cat", JAY])));
+    assert!(bad(2, &["convert", "--bytes-as-text", JAY, &path("c.csv")]).contains("--bytes-as-text"));
+    assert!(!place.join("c.csv").exists());
+}
+
+#[test]
+fn compressions_are_those_of_the_format() {
+    let place = place("to_arrow_compression");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    for compression in ["none", "snappy", "lz4", "zlib", "zstd"] {
+        good(&["convert", "--force", "--compression", compression, VORTEX, &path("a.parquet")]);
+        let arrow = ["convert", "--force", "--compression", compression, VORTEX, &path("a.arrow")];
+        match compression {
+            "snappy" | "zlib" => assert!(bad(1, &arrow).contains(&format!("compression {compression} in Arrow IPC"))),
+            _ => assert!(good(&arrow).contains("of Arrow")),
+        }
+    }
+}
+
+#[test]
+fn times_that_parquet_lacks_are_converted() {
+    let place = place("to_arrow_times");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    good(&["convert", "../tests/golden/vortex/def_temporal_a.vortex", &path("a.parquet")]);
+    let text = fs::read(path("a.parquet")).unwrap();
+    assert!(text.ends_with(b"PAR1"));
+}
+
+#[test]
+fn unknown_extensions_are_refused_with_a_list() {
+    let why = bad(2, &["convert", JAY, "a.xlsx"]);
+    assert!(why.contains(".parquet") && why.contains(".csv") && why.contains("--format-out"), "{why}");
+    let why = bad(2, &["recover", VORTEX, "a.csv"]);
+    assert!(why.contains("recover does not write text"), "{why}");
+}
+
+#[test]
+fn recover_writes_parquet() {
+    let place = place("to_arrow_recover");
+    let target = place.join("a.parquet").to_str().unwrap().to_owned();
+    good(&["recover", VORTEX, &target]);
+    assert!(fs::read(&target).unwrap().starts_with(b"PAR1"));
+}
