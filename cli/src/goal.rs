@@ -118,6 +118,14 @@ pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
     })
 }
 
+/// Returns the extension of files that are written.
+pub fn extension_of(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Format(Format::DataSeries) => "ds",
+        goal => NAMES.iter().find(|(_, known)| *known == goal).map_or("out", |(name, _)| name),
+    }
+}
+
 /// Returns the extension that tells the format: for `x.csv.gz` it is `csv`.
 fn extension(path: &Path) -> Option<String> {
     let last = path.extension()?;

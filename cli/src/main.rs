@@ -18,6 +18,7 @@
 //! | `extents`, `ahead`, `owned` | DataSeries files by several threads; columns that several threads read; a batch for another thread |
 //! | `storable`, `noting` | the types that the target of `convert` stores; the column and row of an error |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
+//! | `many` | many files to a directory |
 //! | `goal`, `to_arrow`, `to_text` | what `convert` writes, by option or name; record batches to Arrow and Parquet files; CSV and JSON lines to a file |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
@@ -87,6 +88,7 @@ mod jay_recover;
 mod json;
 mod lost;
 mod manual;
+mod many;
 mod noting;
 mod open;
 mod owned;
@@ -175,9 +177,9 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Head(how) => cat::run(how, Some(10), out),
         Command::Cat(how) => cat::run(how, None, out),
         Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
-        Command::Convert(how) => match goal::goal(how, HINT)? {
-            Some(Goal::Text(form)) => to_text::convert(how, form, out),
-            _ => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
+        Command::Convert(how) => match (&how.out_dir, how.format_out) {
+            (Some(dir), Some(goal)) => many::run(how, dir, goal, out, &mut converted),
+            _ => converted(&how.single()?, out),
         },
         Command::Recover(how) => {
             let input = detect::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;
@@ -187,6 +189,14 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         }
         Command::Edit(how) => edit::run(how, out),
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),
+    }
+}
+
+/// Converts one file to one target.
+fn converted(how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
+    match goal::goal(how, HINT)? {
+        Some(Goal::Text(form)) => to_text::convert(how, form, out),
+        _ => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
     }
 }
 

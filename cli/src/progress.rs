@@ -1,6 +1,7 @@
 //! A progress bar on standard error, for long work on a terminal.
 
 use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,9 +20,15 @@ pub struct Progress {
     start: Instant,
     bar: Option<ProgressBar>,
     shown: bool,
+    /// Whether it is a bar over several files.
+    outer: bool,
 }
 
+/// Whether a bar over several files lives.
+static OUTER: AtomicBool = AtomicBool::new(false);
+
 const ROWS: &str = "{wide_bar} {human_pos}/{human_len} rows, {eta} left";
+const FILES: &str = "{wide_bar} {pos}/{len} files, {eta} left";
 const BYTES: &str = "{wide_bar} {bytes}/{total_bytes}, {eta} left";
 
 impl Progress {
@@ -41,9 +48,19 @@ impl Progress {
         Progress::of(|| bytes, BYTES, false)
     }
 
+    /// Creates a bar for `files` files, for work that prints nothing. As long as it lives, there are no other bars.
+    pub fn files(files: u64) -> Self {
+        let mut progress = Progress::of(|| files, FILES, false);
+        OUTER.store(true, Ordering::Relaxed);
+        progress.outer = true;
+        progress
+    }
+
     fn of(most: impl FnOnce() -> u64, template: &'static str, shared: bool) -> Self {
-        let shown = io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
-        Progress { most: if shown { most() } else { 0 }, template, start: Instant::now(), bar: None, shown }
+        let alone = !OUTER.load(Ordering::Relaxed);
+        let shown = alone && io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
+        let most = if shown { most() } else { 0 };
+        Progress { most, template, start: Instant::now(), bar: None, shown, outer: false }
     }
 
     /// Does `work` on another thread, if the bar may appear, and asks `done` now and then for the number of rows or bytes
@@ -83,6 +100,9 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        if self.outer {
+            OUTER.store(false, Ordering::Relaxed);
+        }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

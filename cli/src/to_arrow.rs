@@ -3,8 +3,10 @@
 use pilaster::bytes::{IoSink, Scratch, WriteError};
 use pilaster::column::Table;
 use pilaster::error::{Kind as ErrorKind, What};
+use pilaster_arrow::Builder;
+use pilaster_arrow::arrow_array::RecordBatch;
+use pilaster_arrow::arrow_schema::{Schema, SchemaRef};
 use pilaster_arrow::write::{Compression, Kind, Writer};
-use pilaster_arrow::{Builder, Error};
 
 use crate::args::Convert;
 use crate::conversion::View;
@@ -31,7 +33,7 @@ pub fn write<T: Table>(
     let done = target.fill(|IoSink(sink)| {
         // The schema is known with the first batch.
         let (mut sink, mut writer) = (Some(sink), None);
-        let mut put = |batch: pilaster_arrow::arrow_array::RecordBatch| {
+        let mut put = |batch: RecordBatch| {
             if let Some(sink) = sink.take() {
                 writer = Some(Writer::new(sink, &batch.schema(), kind, compression)?);
             }
@@ -41,13 +43,16 @@ pub fn write<T: Table>(
         table.restart()?;
         let done = builder.convert(table, how.threads, scratch, &mut refused);
         drop(builder);
-        let done = done.and_then(|()| writer.take().map(Writer::finish).transpose().map_err(WriteError::Sink));
-        match done {
-            Ok(Some(sink)) => Ok(IoSink(sink)),
-            // No part: the columns are unknown.
-            Ok(None) => Err(pilaster::Error::new(ErrorKind::Misuse, What::COLUMN, 0).into()),
+        let finish = || match (writer, sink) {
+            (Some(writer), _) => writer.finish(),
+            // A table without rows may not tell its columns.
+            (None, Some(sink)) => Writer::new(sink, &SchemaRef::from(Schema::empty()), kind, compression)?.finish(),
+            (None, None) => Err(pilaster::Error::new(ErrorKind::Misuse, What::COLUMN, 0).into()),
+        };
+        match done.and_then(|()| finish().map_err(WriteError::Sink)) {
+            Ok(sink) => Ok(IoSink(sink)),
             Err(WriteError::Format(e)) => Err(e.into()),
-            Err(WriteError::Sink(e)) => match io(e) {
+            Err(WriteError::Sink(e)) => match e.into_io() {
                 Ok(e) => Err(WriteError::Sink(e)),
                 Err(e) => {
                     failed = Some(Failure::Input(format!("{e}{LEAVE_OUT}")));
@@ -60,9 +65,4 @@ pub fn write<T: Table>(
         Some(failure) => Err(failure),
         None => done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT)),
     }
-}
-
-/// Returns the error of the sink, or the error of Arrow if it is none.
-fn io(e: Error) -> Result<std::io::Error, Error> {
-    e.into_io()
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint, value_parser};
+use pilaster::any::Format;
 use pilaster::bcolz::{Compressor, Shuffle};
 use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order, Ordering, Pad};
@@ -14,28 +15,48 @@ use pilaster::vortex::write::{Encodings, Profile, WriteOptions};
 #[cfg(feature = "arrow")]
 use pilaster_arrow::write::Compression;
 
+use crate::failure::Failure;
 use crate::goal::{Goal, NAMES};
 use crate::sieve::Conditions;
-use crate::sources::{Source, one_of};
+use crate::sources::{Hints, Location, Source, one_of};
 use crate::threads::Threads;
 
 /// Options of `convert`.
 #[derive(Args, Clone, Debug, Default)]
-#[command(after_help = "\
+#[command(
+    override_usage = "pilaster convert [OPTIONS] FILE TARGET
+       pilaster convert [OPTIONS] --to FORMAT --out-dir DIR FILE...",
+    after_help = "\
 Examples:
   pilaster convert trades.ds trades.jay
   pilaster convert --columns age --format-out filo people.jay ages.filo
   pilaster convert --compress lz4 --order little old.ds new.ds
   pilaster convert --encodings compact trades.jay trades.vortex
   pilaster convert --compression lz4 trades.vortex trades.parquet
-  pilaster convert --to arrows trades.ds - | python3 plot.py")]
+  pilaster convert --to arrows trades.ds - | python3 plot.py
+  pilaster convert --to parquet --out-dir new old-files/"
+)]
 pub struct Convert {
+    /// FILE and TARGET: a file, the directory of a bcolz dataset, or - for standard input and output; a TARGET x.blosc is a
+    /// single Blosc chunk of one column. With --out-dir only files to read, and directories of these
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath, required = true)]
+    pub paths: Vec<Location>,
     #[command(flatten)]
+    pub hints: Hints,
+    /// The file to read.
+    #[arg(skip)]
     pub source: Source,
-    /// The file to write, the new directory of a bcolz dataset, or - for standard output; x.blosc is a single Blosc
-    /// chunk of one column
-    #[arg(value_hint = ValueHint::AnyPath)]
+    /// The file to write.
+    #[arg(skip)]
     pub target: PathBuf,
+    /// Write every table of every FILE to a file of its own in this directory, which is created; files that are refused are
+    /// listed at the end
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "format_out")]
+    pub out_dir: Option<PathBuf>,
+    /// With --out-dir: read only the files of these formats in directories
+    #[arg(long, value_name = "FORMAT,FORMAT", value_delimiter = ',', ignore_case = true, requires = "out_dir")]
+    #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
+    pub only: Option<Vec<Format>>,
     /// Replace TARGET if it is a file that exists
     #[arg(long)]
     pub force: bool,
@@ -86,6 +107,25 @@ pub struct ToArrow {
 }
 
 impl Convert {
+    /// Returns the options with FILE and TARGET.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for any other number of paths.
+    pub fn single(&self) -> Result<Self, Failure> {
+        match &self.paths[..] {
+            [source, target] => Ok(Convert {
+                source: Source { path: source.clone(), hints: self.hints.clone() },
+                target: match target {
+                    Location::Path(path) => path.clone(),
+                    Location::Stdin => PathBuf::from("-"),
+                },
+                ..self.clone()
+            }),
+            [only] => Err(Failure::Usage(format!("TARGET is missing, the file to write the rows of {only} to"))),
+            _ => Err(Failure::Usage("several files are converted with --out-dir DIR and --to FORMAT".to_owned())),
+        }
+    }
+
     /// Returns whether the target has other rows, columns or types than the source.
     pub fn is_choice(&self) -> bool {
         let chosen = self.conditions.are_given() || self.columns.is_some() || self.table.is_some();

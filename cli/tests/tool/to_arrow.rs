@@ -101,3 +101,50 @@ fn recover_writes_parquet() {
     good(&["recover", VORTEX, &target]);
     assert!(fs::read(&target).unwrap().starts_with(b"PAR1"));
 }
+
+#[test]
+fn many_files_are_converted_to_a_directory() {
+    let place = place("to_arrow_many");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::create_dir_all(place.join("old/sub")).unwrap();
+    fs::copy(JAY, place.join("old/a.jay")).unwrap();
+    fs::copy(VORTEX, place.join("old/sub/a.vortex")).unwrap();
+    fs::copy("../tests/golden/dataseries/multi_type_be.ds", place.join("old/sub/multi.ds")).unwrap();
+    fs::copy("../tests/golden/dataseries/tiny.ds", place.join("old/sub/a.ds")).unwrap();
+    fs::write(place.join("old/notes.txt"), "not a table").unwrap();
+    let said = good(&["convert", "--to", "parquet", "--out-dir", &path("new/er"), &path("old"), JAY]);
+    assert!(said.contains("files of Parquet from 5 files; 1 of unknown format left out"), "{said}");
+    let mut names = Vec::new();
+    let mut left = vec![place.join("new")];
+    while let Some(dir) = left.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => left.push(path),
+                false => {
+                    assert!(fs::read(&path).unwrap().starts_with(b"PAR1"));
+                    names.push(path.strip_prefix(place.join("new/er")).unwrap().to_str().unwrap().to_owned());
+                }
+            }
+        }
+    }
+    names.sort();
+    let expected = ["a.parquet", "alltypes_n5.parquet", "sub/a.ds.parquet", "sub/a.vortex.parquet"];
+    assert_eq!(names[..4], expected);
+    assert!(names[4..].iter().any(|name| name == "sub/multi.Beta__Sub.parquet"), "{names:?}");
+
+    // A file that is refused does not stop the others, and gives status 1.
+    let bytes = fs::read(JAY).unwrap();
+    fs::write(place.join("old/cut.jay"), &bytes[..bytes.len() - 9]).unwrap();
+    fs::write(place.join("old/bad.vortex"), b"VTXF0000VTXF").unwrap();
+    let again = run(&["convert", "--to", "csv", "--only", "jay,vortex", "--out-dir", &path("text"), &path("old")]);
+    assert_eq!(again.status.code(), Some(1));
+    let error = str::from_utf8(&again.stderr).unwrap();
+    assert!(error.contains("bad.vortex: "), "{error}");
+    assert!(out(&again).contains("2 files of CSV from "), "{}", out(&again));
+    assert!(place.join("text/sub/a.csv").exists() && !place.join("text/bad.csv").exists());
+
+    assert!(bad(2, &["convert", JAY]).contains("TARGET is missing"));
+    assert!(bad(2, &["convert", JAY, JAY, &path("x")]).contains("--out-dir"));
+    assert!(bad(2, &["convert", "--out-dir", &path("x"), JAY]).contains("--format-out"));
+}
