@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::types::{ByteArrayType, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, NullArray, PrimitiveArray, make_array, new_null_array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, NullArray, PrimitiveArray, make_array, new_empty_array,
+    new_null_array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
@@ -24,6 +25,9 @@ pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home:
 
 /// Copies the rows of a batch to an array of type `ty`.
 pub(crate) fn of_batch<C: Column>(batch: &Batch<'_, C>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
+    if batch.len == 0 {
+        return Ok(new_empty_array(ty));
+    }
     if let Values::Bytes(found) | Values::Utf8(found) = batch.values
         && found.len() == batch.len
     {
@@ -68,6 +72,9 @@ pub(crate) fn all<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: 
     let rows = end.saturating_sub(start);
     if rows.div_ceil(8) > home.limit || rows > i32::MAX.unsigned_abs().into() {
         return Err(too_large(start, rows));
+    }
+    if rows == 0 {
+        return Ok(new_empty_array(ty));
     }
     let mut arrays: Vec<ArrayRef> = Vec::new();
     loop {

@@ -21,6 +21,13 @@ pub enum Error {
     Arrow(ArrowError),
     /// A type that Arrow does not have.
     Unsupported(String),
+    /// A type that a file format of Arrow's values does not have.
+    Lacking {
+        /// The name of the format.
+        format: &'static str,
+        /// The type.
+        what: String,
+    },
 }
 
 impl Error {
@@ -56,6 +63,7 @@ impl fmt::Display for Error {
             Error::File(e) => e.fmt(f),
             Error::Column { column, error } => write!(f, "column {column:?}: {error}"),
             Error::Arrow(e) => e.fmt(f),
+            Error::Lacking { format, what } => write!(f, "{format} has no {what}"),
             Error::Unsupported(what) => write!(f, "Arrow has no {what}"),
         }
     }

@@ -39,6 +39,41 @@ fn data_type(ty: &DataType) -> DataType {
     }
 }
 
+/// Checks that Parquet has the types of all columns.
+///
+/// # Errors
+/// [`Error::Column`] that names the first column with a type that Parquet lacks.
+pub(crate) fn check(schema: &Schema) -> Result<(), Error> {
+    schema.fields().iter().try_for_each(|field| match lacking(field.data_type()) {
+        None => Ok(()),
+        Some(ty) => Err(Error::Lacking { format: "Parquet", what: ty.to_string() }.in_column(field.name())),
+    })
+}
+
+/// Returns the type within `ty` that Parquet lacks.
+fn lacking(ty: &DataType) -> Option<&DataType> {
+    match ty {
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale)
+            if *scale < 0 =>
+        {
+            Some(ty)
+        }
+        DataType::Struct(fields) if fields.is_empty() => Some(ty),
+        DataType::Struct(fields) => fields.iter().find_map(|field| lacking(field.data_type())),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => lacking(item.data_type()),
+        DataType::Union(..) => Some(ty),
+        _ => None,
+    }
+}
+
 /// Converts a batch to a schema of [`stored`].
 ///
 /// # Errors

@@ -172,6 +172,7 @@ impl<W: Write + Send> Writer<W> {
             }
             #[cfg(feature = "parquet")]
             Kind::Parquet => {
+                parquet_types::check(schema)?;
                 let (properties, stored) = (parquet_properties(compression)?, parquet_types::stored(schema));
                 let writer = parquet::arrow::ArrowWriter::try_new(sink, SchemaRef::clone(&stored), Some(properties));
                 let writer = Box::new(writer.map_err(refused)?);
