@@ -25,7 +25,7 @@ impl<T: Table> Table for View<'_, T> {
     where
         Self: 'p;
 
-    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
+    fn next_part<'p>(&'p mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
     where
         Self: 'p,
     {

@@ -117,7 +117,8 @@ impl<'c> Chosen<'c> {
                 }
                 (any::Table::Jay(_) | any::Table::Vortex(_), Some(window)) => {
                     let file = file.with_input(window.input());
-                    let Some(part) = file.table(None)?.next_part(&mut scope)? else { return Ok(()) };
+                    let mut table = file.table(None)?;
+                    let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
                     let end = column::Part::rows(&part).min(end);
                     row = each(&columns.of(part), row..end, &full, &mut scope)?;
                     if row >= end {

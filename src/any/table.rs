@@ -88,7 +88,7 @@ impl<'f> column::Table for Table<'f> {
     where
         Self: 'p;
 
-    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
+    fn next_part<'p>(&'p mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
     where
         Self: 'p,
     {

@@ -53,9 +53,12 @@ pub trait Table {
 
     /// Returns the next part, unpacked into `outer` if it is compressed, or `None` after the last one.
     ///
+    /// The part borrows the table, because some tables own the rows of their current part. Both borrows have one
+    /// lifetime: pass a [`scope`](Scratch::scope) if `outer` lives longer than the part.
+    ///
     /// # Errors
     /// Errors of an invalid part. After [`Kind::NoRoom`] the next call with more memory returns the same part.
-    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
+    fn next_part<'p>(&'p mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
     where
         Self: 'p;
 

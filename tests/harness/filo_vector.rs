@@ -131,8 +131,9 @@ fn table(vector: Vector<'_>, memory: &mut [u8]) {
     let mut table = Once::new(vector);
     for _ in 0..2 {
         let mut scratch = Scratch::new(memory);
-        assert_eq!(table.next_part(&mut scratch).map(|part| part.map(|part| part.rows())), Ok(Some(vector.rows())));
-        assert!(matches!(table.next_part(&mut scratch), Ok(None)));
+        let rows = table.next_part(&mut scratch.scope()).map(|part| part.map(|part| part.rows()));
+        assert_eq!(rows, Ok(Some(vector.rows())));
+        assert!(matches!(table.next_part(&mut scratch.scope()), Ok(None)));
         assert_eq!(table.restart(), Ok(()));
     }
 }

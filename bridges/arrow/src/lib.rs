@@ -44,6 +44,8 @@ mod build;
 mod error;
 mod fields;
 mod held;
+mod import;
+pub mod input;
 mod nested;
 mod options;
 #[cfg(feature = "parquet")]
@@ -60,5 +62,6 @@ pub use arrow_buffer::Buffer;
 pub use arrow_schema;
 pub use build::Builder;
 pub use error::Error;
+pub use import::{Batches, Cause, Column, Kept, Part, Source, Stream, convert};
 pub use options::{Filter, ReadOptions};
 pub use read::{Reader, read};

@@ -244,7 +244,7 @@ impl<'a> column::Table for AnyTable<'a> {
     where
         Self: 'p;
 
-    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
+    fn next_part<'p>(&'p mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
     where
         Self: 'p,
     {

@@ -276,10 +276,8 @@ impl Made {
 
 /// Checks that two files have the same first rows.
 fn same_rows(one: &File<'_>, other: &File<'_>) {
-    let parts = [one, other].map(|file| {
-        let mut table = file.table(None).expect("a table");
-        table.next_part(&mut Scratch::new(&mut [])).expect("a part")
-    });
+    let [mut one, mut other] = [one, other].map(|file| file.table(None).expect("a table"));
+    let parts = [&mut one, &mut other].map(|table| table.next_part(&mut Scratch::new(&mut [])).expect("a part"));
     let [Some(a), Some(b)] = parts else { return assert!(parts.iter().all(Option::is_none)) };
     assert_eq!((a.rows(), a.width()), (b.rows(), b.width()));
     let (mut first, mut second) = (vec![0; 1 << 16], vec![0; 1 << 16]);
