@@ -40,7 +40,7 @@ impl Special for Dataset {
         let columns = loop {
             match table.next_part(&mut memory.scratch()) {
                 Err(e) if e.kind() == Kind::NoRoom => memory.grow(e)?,
-                part => break part?.map_or(Ok(Vec::new()), |part| tables::described(&part, input))?,
+                part => break part?.map_or(Ok(Vec::new()), |part| tables::described(&part, input.rules()))?,
             }
         };
         Ok(vec![Table { name: String::new(), rows: self.rows(), columns }])

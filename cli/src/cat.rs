@@ -79,6 +79,14 @@ fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut 
         }
         chain.file = source.path.to_string();
         let mut passed = 0;
+        #[cfg(feature = "arrow")]
+        if let Some(foreign) = crate::arrow::opened(source)? {
+            let is_last = k.saturating_add(1) == files.len();
+            passed =
+                foreign_rows(how, foreign, (&left, is_last), &mut chain).map_err(|failure| failure.of(&source.path))?;
+            left = left.start.saturating_sub(passed)..left.end.saturating_sub(passed);
+            continue;
+        }
         let done = with_file(source, |input, file, _| {
             if how.table.is_some() && !open::has_names(file) {
                 return Err(Failure::Usage("--table is for files with tables".to_owned()));
@@ -113,6 +121,36 @@ fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut 
     let good = files.len().saturating_sub(bad);
     warn(&format!("{} files: {good} printed, {bad} bad; rows of these are missing above", files.len()));
     Err(Failure::Printed)
+}
+
+/// Passes the chosen rows of a file of Parquet, Arrow, CSV or JSON lines to `to`. Returns the number of its rows.
+#[cfg(feature = "arrow")]
+fn foreign_rows<R: Printer>(
+    how: &Text,
+    mut foreign: crate::arrow::Foreign,
+    (rows, is_last): (&Range<u64>, bool),
+    to: &mut Chain<'_, R>,
+) -> Result<u64, Failure> {
+    if how.table.is_some() {
+        return Err(Failure::Usage("--table is for files with tables".to_owned()));
+    }
+    // The rows of the files after this one are counted from its end.
+    let all = if is_last { 0 } else { foreign.rows()? };
+    let choice = Choice {
+        rows,
+        columns: how.columns.as_deref(),
+        conditions: &how.conditions,
+        retyped: Retyped { stored_times: how.stored_times, ..Retyped::default() },
+        texts: false,
+        rules: crate::columns::Rules::default(),
+    };
+    let passed = match crate::arrow::cat(foreign, choice, to) {
+        // The last row that was wanted ended the walk.
+        Err(Failure::Printed) if to.is_full() => 0,
+        done => done?,
+    };
+    to.announce()?;
+    Ok(passed.max(all))
 }
 
 /// A file whose rows are printed.

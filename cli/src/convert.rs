@@ -31,8 +31,6 @@ use crate::open::{self, Input, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::storable::Storable;
 use crate::target::Target;
-#[cfg(feature = "arrow")]
-use crate::to_arrow;
 
 /// Size in bytes of the chunks that a thread encodes and that wait, at most, and as much for a thread that reads.
 const CHUNKS: u64 = 32 << 20;
@@ -100,7 +98,7 @@ pub fn write<T: Table>(
             Goal::Format(Format::Bcolz) => to_bcolz(view, (how, target), scratch),
             Goal::Format(Format::Vortex) => to_vortex(view, (how, target), scratch),
             #[cfg(feature = "arrow")]
-            Goal::Arrow(kind) => to_arrow::write(view, (how, target), kind, scratch),
+            Goal::Arrow(kind) => crate::arrow::write(view, (how, target), kind, scratch),
             Goal::Text(_) => Err(Failure::Usage(format!("{to} is written from intact files only"))),
         };
         match done {

@@ -19,7 +19,7 @@ use crate::vortex_end::{completed, opened};
 pub fn load<'s>(source: &'s Source, recover: Option<&Recover>) -> Result<Input<'s>, Failure> {
     let mut input = Input::load(source, source.tolerant || recover.is_some())?;
     if input.dataset().is_none() {
-        input.format = match source.format {
+        input.format = match source.library_format() {
             Some(format) => format,
             // It has no magic number.
             None if source.array_rows.is_some() => Format::Vortex,

@@ -3,30 +3,27 @@
 use std::io::Write;
 use std::path::Path;
 
-use pilaster::any::File;
 use serde_json::Value;
 
 use crate::escape::escaped;
 use crate::failure::{self, Failure};
-use crate::open::Input;
-use crate::sources::Sources;
-use crate::special::{Special, with_file};
+use crate::sources::{Source, Sources};
 
 /// Returns the document about a file that has an error: of its path, and the error.
 pub type Failed<'f> = &'f dyn Fn(&str, &str) -> Value;
 
-/// Opens each file for `act`, and continues after errors. For several files, the last line has their number. A directory
+/// Calls `act` for each file, and continues after errors. For several files, the last line has their number. A directory
 /// without files is an error. `json`: the output is for a program, with a document for each error, too; the last line is then
 /// on standard error, as the errors always are.
 pub fn each(
     sources: &Sources,
     json: Option<Failed<'_>>,
     out: &mut dyn Write,
-    mut act: impl FnMut(&Input<'_>, &File<'_>, &dyn Special, &mut dyn Write) -> Result<(), Failure>,
+    mut act: impl FnMut(&Source, &mut dyn Write) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let found = sources.find()?;
     if let Some(only) = found.only() {
-        let done = with_file(only, |input, file, special| act(input, file, special, out));
+        let done = act(only, out).map_err(|failure| failure.of(&only.path));
         return done.or_else(|failure| document(json, &only.path.to_string(), &failure, out).and(Err(failure)));
     }
     let barren = |dir: &Path, out: &mut dyn Write| {
@@ -38,7 +35,7 @@ pub fn each(
     }
     let (mut bad, mut untyped) = (0usize, 0usize);
     for source in &found.files {
-        match with_file(source, |input, file, special| act(input, file, special, out)) {
+        match act(source, out).map_err(|failure| failure.of(&source.path)) {
             Err(failure @ Failure::Output(_)) => return Err(failure),
             Err(failure) => {
                 document(json, &source.path.to_string(), &failure, out)?;

@@ -43,7 +43,12 @@ pub fn run(
     if input.dataset().is_some() {
         writeln!(out, "format    {}", input.format)?;
     }
-    for table in &tables {
+    print(&tables, out)
+}
+
+/// Prints the columns of tables.
+pub fn print(tables: &[Table], out: &mut dyn Write) -> Result<(), Failure> {
+    for table in tables {
         if table.name.is_empty() {
             writeln!(out, "rows      {}", table.rows)?;
         } else {
@@ -79,17 +84,7 @@ fn document(
             }
             false => Vec::new(),
         };
-        let columns = table.columns.iter().map(|column| {
-            let mut value = Map::new();
-            value.insert("name".to_owned(), column.name.as_str().into());
-            value.insert("type".to_owned(), column.ty.as_str().into());
-            value.insert("nullable".to_owned(), column.nullable.into());
-            if let Some(count) = counts.iter().find(|count| count.name == column.name) {
-                value.insert("missing".to_owned(), count.missing.into());
-            }
-            Value::from(value)
-        });
-        described.push(json!({ "name": table.name, "rows": table.rows, "columns": columns.collect::<Vec<_>>() }));
+        described.push(self::described(table, &counts));
     }
     let mut document = Map::new();
     document.insert("file".to_owned(), input.path.as_str().into());
@@ -105,8 +100,23 @@ fn document(
     Ok(document.into())
 }
 
+/// Returns the document about a table.
+pub fn described(table: &Table, counts: &[Count]) -> Value {
+    let columns = table.columns.iter().map(|column| {
+        let mut value = Map::new();
+        value.insert("name".to_owned(), column.name.as_str().into());
+        value.insert("type".to_owned(), column.ty.as_str().into());
+        value.insert("nullable".to_owned(), column.nullable.into());
+        if let Some(count) = counts.iter().find(|count| count.name == column.name) {
+            value.insert("missing".to_owned(), count.missing.into());
+        }
+        Value::from(value)
+    });
+    json!({ "name": table.name, "rows": table.rows, "columns": columns.collect::<Vec<_>>() })
+}
+
 /// The counts of one column over all parts.
-struct Count {
+pub struct Count {
     name: String,
     ty: String,
     rows: u64,

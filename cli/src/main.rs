@@ -19,7 +19,8 @@
 //! | `storable`, `noting` | the types that the target of `convert` stores; the column and row of an error |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `many` | many files to a directory |
-//! | `goal`, `to_arrow`, `to_text` | what `convert` writes, by option or name; record batches to Arrow and Parquet files; CSV and JSON lines to a file |
+//! | `goal`, `to_text` | what `convert` writes, by option or name; CSV and JSON lines to a file |
+//! | `arrow` | Parquet, Arrow, CSV and JSON lines as sources; Parquet and Arrow as targets |
 //! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify`; a bcolz chunk as a target |
@@ -56,6 +57,8 @@
 
 mod ahead;
 mod args;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod bcolz;
 mod budget;
 mod cat;
@@ -107,8 +110,6 @@ mod tables;
 mod target;
 mod threads;
 mod time;
-#[cfg(feature = "arrow")]
-mod to_arrow;
 mod to_text;
 mod type_name;
 mod verify;
@@ -167,12 +168,24 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Info(how) => {
             let failed = |file: &str, error: &str| json!({ "file": file, "error": error });
             let json = how.json.then_some(&failed as Failed<'_>);
-            each(&how.sources, json, out, |input, file, special, out| info::run(input, file, special, how, out))
+            each(&how.sources, json, out, |source, out| {
+                #[cfg(feature = "arrow")]
+                if let Some(foreign) = arrow::opened(source)? {
+                    return arrow::info(foreign, how, out);
+                }
+                with_file(source, |input, file, special| info::run(input, file, special, how, out))
+            })
         }
         Command::Verify(how) => {
             let failed = |file: &str, error: &str| json!({ "file": file, "ok": false, "error": error });
             let json = how.json.then_some(&failed as Failed<'_>);
-            each(&how.sources, json, out, |input, file, special, out| verify::run(input, file, special, how, out))
+            each(&how.sources, json, out, |source, out| {
+                #[cfg(feature = "arrow")]
+                if let Some(foreign) = arrow::opened(source)? {
+                    return arrow::verify(foreign, how, out);
+                }
+                with_file(source, |input, file, special| verify::run(input, file, special, how, out))
+            })
         }
         Command::Head(how) => cat::run(how, Some(10), out),
         Command::Cat(how) => cat::run(how, None, out),
@@ -194,7 +207,14 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// Converts one file to one target.
 fn converted(how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
-    match goal::goal(how, HINT)? {
+    let goal = goal::goal(how, HINT)?;
+    #[cfg(feature = "arrow")]
+    if !matches!(goal, Some(Goal::Text(_)))
+        && let Some(foreign) = arrow::opened(&how.source)?
+    {
+        return arrow::convert(foreign, how, goal, out);
+    }
+    match goal {
         Some(Goal::Text(form)) => to_text::convert(how, form, out),
         _ => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
     }

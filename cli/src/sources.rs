@@ -54,9 +54,9 @@ pub struct Sources {
 /// Facts that a file may not contain.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Hints {
-    /// The format [default: detected from the content, or from the extension .filo]
-    #[arg(long, help_heading = HINTS, ignore_case = true, value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
-    pub format: Option<Format>,
+    /// The format [default: detected from the content, or from the extension]
+    #[arg(long, help_heading = HINTS, ignore_case = true, value_parser = one_of(KNOWN))]
+    pub format: Option<Known>,
     /// The element type of a Filo vector
     #[arg(long = "type", value_name = "ELEMENT", help_heading = HINTS, ignore_case = true)]
     #[arg(value_parser = one_of(Element::ALL.map(|e| (e.name(), e))))]
@@ -80,12 +80,65 @@ pub struct Hints {
     pub tolerant: bool,
     #[command(flatten)]
     pub budget: Budget,
+    #[cfg(feature = "arrow")]
+    #[command(flatten)]
+    pub text: crate::arrow::TextHints,
 }
 
+/// A format that the caller names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    Format(Format),
+    #[cfg(feature = "arrow")]
+    Arrow(pilaster_arrow::input::FileKind),
+}
+
+const FORMATS: [(&str, Known); 5] = {
+    let [a, b, c, d, e] = Format::ALL;
+    [
+        (a.name(), Known::Format(a)),
+        (b.name(), Known::Format(b)),
+        (c.name(), Known::Format(c)),
+        (d.name(), Known::Format(d)),
+        (e.name(), Known::Format(e)),
+    ]
+};
+
+/// The names of `--format`.
+#[cfg(not(feature = "arrow"))]
+const KNOWN: [(&str, Known); 5] = FORMATS;
+
+/// The names of `--format`.
+#[cfg(feature = "arrow")]
+const KNOWN: [(&str, Known); 10] = {
+    let [a, b, c, d, e] = FORMATS;
+    let [f, g, h, i, j] = crate::arrow::KINDS;
+    [
+        a,
+        b,
+        c,
+        d,
+        e,
+        (f.0, Known::Arrow(f.1)),
+        (g.0, Known::Arrow(g.1)),
+        (h.0, Known::Arrow(h.1)),
+        (i.0, Known::Arrow(i.1)),
+        (j.0, Known::Arrow(j.1)),
+    ]
+};
+
 impl Hints {
+    /// Returns the format of this library that the caller names.
+    pub const fn library_format(&self) -> Option<Format> {
+        match self.format {
+            Some(Known::Format(format)) => Some(format),
+            _ => None,
+        }
+    }
+
     /// Returns the hints that a format has: in a directory, each is for the files of its format.
     fn for_format(&self, of: Format) -> Self {
-        let Hints { format, element, dtype, array_rows, array_ids, sequential, tolerant, budget } = self.clone();
+        let Hints { format, element, dtype, array_rows, array_ids, sequential, tolerant, budget, .. } = self.clone();
         // The types of the two formats have names of their own.
         let is_type = |dtype: &String| match of {
             Format::Bcolz => Dtype::parse(dtype).is_ok(),
@@ -101,6 +154,8 @@ impl Hints {
             sequential: sequential && of == Format::DataSeries,
             tolerant: tolerant && of == Format::Jay,
             budget: if matches!(of, Format::Filo | Format::Bcolz) { Budget::default() } else { budget },
+            #[cfg(feature = "arrow")]
+            text: crate::arrow::TextHints::default(),
         }
     }
 
@@ -233,7 +288,7 @@ impl Sources {
     fn known(&self, path: &Path) -> io::Result<Option<(Format, Hints)>> {
         /// Bytes at either end that tell the format.
         const END: u64 = 4096;
-        if let Some(format) = self.hints.format {
+        if let Some(format) = self.hints.library_format() {
             return Ok(Some((format, self.hints.clone())));
         }
         let mut file = File::open(path)?;

@@ -3,7 +3,7 @@
 use pilaster::any::File;
 use pilaster::column::{self, Column as _, Memory, Part as _, Table as _};
 
-use crate::columns::Columns;
+use crate::columns::{Columns, Rules};
 use crate::failure::Failure;
 use crate::open::{Input, part_room};
 use crate::type_name::{Budget, type_name};
@@ -34,7 +34,7 @@ pub fn tables(input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
         let mut outer = memory.scratch();
         while let Some(part) = table.next_part(&mut outer.scope())? {
             if known.columns.is_empty() {
-                known.columns = described(&part, input)?;
+                known.columns = described(&part, input.rules())?;
             }
             known.rows = known.rows.saturating_add(part.rows());
             known.rows = known.rows.saturating_add(table.skip(u64::MAX)?);
@@ -45,8 +45,8 @@ pub fn tables(input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
 }
 
 /// Returns the columns of a part.
-pub fn described<P: column::Part>(part: &P, input: &Input) -> Result<Vec<Column>, Failure> {
-    let (columns, mut budget) = (Columns::all(part, input.rules())?, Budget::default());
+pub fn described<P: column::Part>(part: &P, rules: Rules<'_>) -> Result<Vec<Column>, Failure> {
+    let (columns, mut budget) = (Columns::all(part, rules)?, Budget::default());
     let column = |(k, name): (&usize, String)| {
         // An unknown encoding of one column says nothing about the others.
         let ty = |column: P::Col| Ok((type_name(&column, ("vortex", false), &mut budget)?, column.nullable()));

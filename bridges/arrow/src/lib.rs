@@ -60,6 +60,7 @@ pub mod write;
 pub use arrow_array;
 pub use arrow_buffer::Buffer;
 pub use arrow_schema;
+pub use arrow_select::filter::filter_record_batch;
 pub use build::Builder;
 pub use error::Error;
 pub use import::{Batches, Cause, Column, Kept, Part, Source, Stream, convert};

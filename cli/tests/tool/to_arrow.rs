@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read as _;
 
-use crate::{bad, good, out, place, run};
+use crate::{bad, good, out, place, run, run_on};
 
 const JAY: &str = "../tests/golden/jay/alltypes_n5.jay";
 const VORTEX: &str = "../tests/golden/vortex/def_nested_a.vortex";
@@ -147,4 +147,96 @@ fn many_files_are_converted_to_a_directory() {
     assert!(bad(2, &["convert", JAY]).contains("TARGET is missing"));
     assert!(bad(2, &["convert", JAY, JAY, &path("x")]).contains("--out-dir"));
     assert!(bad(2, &["convert", "--out-dir", &path("x"), JAY]).contains("--format-out"));
+}
+
+#[test]
+fn every_command_reads_what_convert_writes() {
+    let place = place("from_arrow");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    for (source, columns, rows) in [(JAY, "str32,int64,float64", 5), (VORTEX, "st,li,lst,fsl", 260)] {
+        let expected = run(&["cat", "--columns", columns, source]);
+        for name in ["a.parquet", "a.arrow", "a.arrows"] {
+            good(&["convert", "--force", source, &path(name)]);
+            assert_eq!(out(&run(&["cat", "--columns", columns, &path(name)])), out(&expected), "{name} of {source}");
+            let head = out(&run(&["head", "-n", "3", "--columns", columns, &path(name)])).to_owned();
+            assert_eq!(head, out(&run(&["head", "-n", "3", "--columns", columns, source])), "{name} of {source}");
+            let info = good(&["info", &path(name)]);
+            assert!(info.contains(&format!("rows      {rows}\n")), "{info}");
+            assert!(good(&["verify", &path(name)]).contains(&format!("{rows} rows in ")));
+            // Back to a format of the library, from any of them to any other.
+            good(&["convert", "--force", "--columns", columns, &path(name), &path("b.vortex")]);
+            assert_eq!(out(&run(&["cat", &path("b.vortex")])), out(&expected), "{name} of {source}");
+            for other in ["b.parquet", "b.arrow", "b.arrows"] {
+                good(&["convert", "--force", "--columns", columns, &path(name), &path(other)]);
+                assert_eq!(out(&run(&["cat", &path(other)])), out(&expected), "{name} to {other} of {source}");
+            }
+        }
+    }
+    // Streams go through pipes.
+    let stream = run(&["convert", "--to", "arrows", JAY, "-"]).stdout;
+    assert_eq!(out(&run_on(&["cat", "-"], &stream)), out(&run(&["cat", JAY])));
+    let back = run_on(&["convert", "--to", "jay", "-", "-"], &stream);
+    assert!(back.status.success() && back.stdout.starts_with(b"JAY1"));
+}
+
+#[test]
+fn conditions_and_columns_of_parquet_and_text() {
+    let place = place("from_arrow_where");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let text = "city,year,price\nBern,1191,2.5\n\"Rome, Italy\",,3\nÜrzig,1870,\n";
+    fs::write(path("a.csv"), text).unwrap();
+    good(&["convert", &path("a.csv"), &path("a.parquet")]);
+    for source in ["a.csv", "a.parquet"] {
+        let cat = |args: &[&str]| {
+            let source = path(source);
+            let args: Vec<&str> = args.iter().copied().chain([source.as_str()]).collect();
+            out(&run(&args)).to_owned()
+        };
+        assert_eq!(cat(&["cat"]), "city,year,price\nBern,1191,2.5\n\"Rome, Italy\",,3.0\nÜrzig,1870,\n");
+        assert_eq!(cat(&["cat", "--where", "year > 1200", "--columns", "city"]), "city\nÜrzig\n");
+        assert_eq!(cat(&["head", "-n", "1", "--where", "price is not missing", "--columns", "price"]), "price\n2.5\n");
+        assert_eq!(cat(&["cat", "--rows", "1..2", "--columns", "year,city"]), "year,city\n,\"Rome, Italy\"\n");
+        for target in ["b.vortex", "b.jay", "b.parquet", "b.csv"] {
+            let condition = "price >= 3 or price is missing";
+            good(&["convert", "--force", "--columns", "year,city", "--where", condition, &path(source), &path(target)]);
+            let expected = "year,city\n,\"Rome, Italy\"\n1870,Ürzig\n";
+            assert_eq!(out(&run(&["cat", &path(target)])), expected, "{source} to {target}");
+        }
+    }
+    let typed = ["convert", "--schema", "year: int16", &path("a.csv"), &path("c.jay")];
+    good(&typed);
+    assert!(good(&["info", &path("c.jay")]).contains("year    int16"));
+    let why = bad(1, &["convert", "--schema", "city: int16", &path("a.csv"), &path("d.jay")]);
+    assert!(why.contains("a.csv: ") && why.contains("Bern"), "{why}");
+    assert!(!place.join("d.jay").exists());
+    let why = bad(2, &["convert", "--schema", "city: int17", &path("a.csv"), &path("d.jay")]);
+    assert!(why.contains("int17"), "{why}");
+    assert!(bad(2, &["cat", "--delimiter", ";", &path("a.parquet")]).contains("are for CSV and JSON lines"));
+    assert!(bad(2, &["cat", "--type", "int", &path("a.csv")]).contains("are not for CSV"));
+    fs::write(path("semicolon.txt"), "1;x\nNA;y\n").unwrap();
+    let source = path("semicolon.txt");
+    let args = ["cat", "--format", "csv", "--delimiter", ";", "--headerless", "--null-text", "NA", &source];
+    assert_eq!(out(&run(&args)), "column_1,column_2\n1,x\n,y\n");
+}
+
+#[test]
+fn a_damaged_file_is_an_error() {
+    let place = place("from_arrow_damaged");
+    for name in ["a.parquet", "a.arrow", "a.arrows"] {
+        let path = place.join(name).to_str().unwrap().to_owned();
+        good(&["convert", VORTEX, &path]);
+        let whole = fs::read(&path).unwrap();
+        for cut in [8, whole.len() / 2, whole.len() - 1] {
+            fs::write(&path, &whole[..cut]).unwrap();
+            for command in ["info", "verify", "cat"] {
+                let output = run(&[command, &path]);
+                let error = str::from_utf8(&output.stderr).unwrap();
+                // A stream that ends between two messages is complete for its readers.
+                let is_whole = name == "a.arrows" && output.status.success();
+                assert!(is_whole || output.status.code() == Some(1), "{command} {name} {cut}: {error}");
+                assert!(is_whole || error.contains(name), "{error}");
+                assert!(!error.contains("panicked"), "{error}");
+            }
+        }
+    }
 }

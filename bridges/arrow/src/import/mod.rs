@@ -119,6 +119,11 @@ impl<S: Source> Batches<S> {
         &self.source
     }
 
+    /// Returns the source; its batches are to be opened again.
+    pub fn into_source(self) -> S {
+        self.source
+    }
+
     /// Returns the cause of the last error of [`next_part`](columns::Table::next_part) or
     /// [`skip`](columns::Table::skip), whose own error only tells the row.
     #[must_use]

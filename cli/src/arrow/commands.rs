@@ -1,0 +1,77 @@
+//! `info`, `verify` and `cat` of Parquet, Arrow, CSV and JSON lines.
+
+use std::io::Write;
+
+use pilaster::column::{Memory, Table as _};
+use pilaster_arrow::{Batches, Source as _};
+use serde_json::json;
+
+use super::rows::Rows;
+use super::source::{Foreign, failed};
+use crate::args::{Info, Verify};
+use crate::columns::Rules;
+use crate::escape::escaped;
+use crate::failure::Failure;
+use crate::info::{described, print};
+use crate::tables::{self, Table};
+use crate::walk::{self, Choice, Pause, Walk, Walked};
+
+/// Describes a file.
+pub fn info(mut foreign: Foreign, how: &Info, out: &mut dyn Write) -> Result<(), Failure> {
+    if how.verbose {
+        let why = format!("{}: --verbose is not for {}", foreign.path, foreign.kind);
+        return Err(Failure::Usage(why));
+    }
+    let (path, kind, len, rows) = (foreign.path.clone(), foreign.kind, foreign.len, foreign.rows()?);
+    let mut table = Batches::from_source(foreign.files).map_err(failed)?;
+    table.choose(Some(&[]));
+    let mut memory = Memory::default();
+    let columns = match table.next_part(&mut memory.scratch())? {
+        Some(part) => tables::described(&part, Rules::default())?,
+        None => Vec::new(),
+    };
+    let table = Table { name: String::new(), rows, columns };
+    if how.json {
+        let tables = [described(&table, &[])];
+        let document = json!({ "file": path, "format": kind.to_string(), "size": len, "tables": tables });
+        return Ok(writeln!(out, "{document}")?);
+    }
+    writeln!(out, "file      {}", escaped(&path))?;
+    writeln!(out, "format    {kind}")?;
+    writeln!(out, "size      {len} bytes")?;
+    print(&[table], out)
+}
+
+/// Reads all values.
+pub fn verify(mut foreign: Foreign, how: &Verify, out: &mut dyn Write) -> Result<(), Failure> {
+    let (path, kind) = (foreign.path.clone(), foreign.kind);
+    let (batches, _) = foreign.files.open(None, 0).map_err(failed)?;
+    let (mut rows, mut count) = (0u64, 0u64);
+    for batch in batches {
+        let batch = batch.map_err(|e| failed(e.into()))?;
+        for array in batch.columns() {
+            array.to_data().validate_full().map_err(|e| failed(e.into()))?;
+        }
+        rows = rows.saturating_add(batch.num_rows() as u64);
+        count = count.saturating_add(1);
+    }
+    let verified = format!("{kind}, {rows} rows in {count} batches are read");
+    if how.json {
+        let document = json!({ "file": path, "format": kind.to_string(), "ok": true, "verified": verified });
+        return Ok(writeln!(out, "{document}")?);
+    }
+    Ok(writeln!(out, "{path}: ok, {verified}")?)
+}
+
+/// Passes the chosen rows of a file to `to`. Returns the number of rows up to the last one that was read.
+pub fn cat<R: walk::Rows>(foreign: Foreign, choice: Choice<'_>, to: &mut R) -> Result<u64, Failure> {
+    let mut table = Batches::from_source(Rows { files: foreign.files, filter: None }).map_err(failed)?;
+    let (mut walked, first) = (Walked::default(), table.skip(choice.rows.start)?);
+    let mut walk = Walk::resume(choice, &mut walked, first);
+    let done = walk.step(&mut table, Pause::Never, &mut |_| {}, to);
+    match table.failed() {
+        Some(e) => done.map_err(|_| Failure::Input(e.to_string()))?,
+        None => done?,
+    };
+    Ok(walked.passed)
+}

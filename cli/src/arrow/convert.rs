@@ -1,0 +1,95 @@
+//! `convert` from Parquet, Arrow, CSV and JSON lines.
+
+use std::io::Write;
+
+use pilaster::any::Format;
+use pilaster::column::{Memory, Table as _};
+use pilaster_arrow::arrow_schema::SchemaRef;
+use pilaster_arrow::input::FileKind;
+use pilaster_arrow::write::Kind;
+use pilaster_arrow::{Batches, Source as _};
+
+use super::rows::Rows;
+use super::source::{Foreign, failed};
+use super::write::batches;
+use crate::args::{Convert, Form};
+use crate::columns::{Columns, Retyped, Rules};
+use crate::conversion::View;
+use crate::convert::{self, open_target};
+use crate::failure::Failure;
+use crate::filter::Filter;
+use crate::goal::Goal;
+use crate::target::Target;
+
+/// Memory for texts and lists that lie in several buffers.
+const ROOM: u64 = 1 << 22;
+
+/// Writes the rows of a file. `goal`: what the option or the extension of the target says.
+pub fn convert(foreign: Foreign, how: &Convert, goal: Option<Goal>, out: &mut dyn Write) -> Result<(), Failure> {
+    let (path, before, kind) = (foreign.path.clone(), foreign.len, foreign.kind);
+    let to = goal.unwrap_or(match kind {
+        FileKind::Parquet => Goal::Arrow(Kind::Parquet),
+        FileKind::IpcStream => Goal::Arrow(Kind::IpcStream),
+        FileKind::Csv => Goal::Text(Form::Csv),
+        FileKind::JsonLines => Goal::Text(Form::JsonLines),
+        _ => Goal::Arrow(Kind::IpcFile),
+    });
+    if how.table.is_some() && !matches!(to, Goal::Format(Format::DataSeries)) {
+        return Err(Failure::Usage(format!("{path}: --table is for files with tables; {kind} has none")));
+    }
+    let target = open_target(how, to)?;
+    let len = write(foreign, how, to, &target).map_err(|failure| failure.of(&path))?;
+    if target.is_stdout() {
+        return Ok(());
+    }
+    Ok(writeln!(out, "{}: {len} bytes of {to}, {before} bytes of {kind} before", how.target.display())?)
+}
+
+fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Result<u64, Failure> {
+    let mut table = Batches::from_source(Rows { files: foreign.files, filter: None }).map_err(failed)?;
+    let (columns, filter) = choose(&mut table, how)?;
+    let source = Rows { files: table.into_source().files, filter: filter.as_ref() };
+    let retyped = how.stored_times || how.bytes_as_text;
+    if let (Goal::Arrow(kind), false) = (to, retyped) {
+        return straight(source, &columns, (how, target), kind);
+    }
+    let table = Batches::from_source(source).map_err(failed)?;
+    let mut view = View { table, columns: &columns, windows: None };
+    let mut memory = Memory::with_len(ROOM)?;
+    let done = convert::write(&mut view, (how, target), how.jay.keys.unwrap_or(0), to, &mut memory);
+    match view.table.failed() {
+        Some(e) => done.map_err(|_| Failure::Input(e.to_string())),
+        None => done,
+    }
+}
+
+/// Chooses the columns, and binds the conditions on rows.
+fn choose(table: &mut Batches<Rows<'_>>, how: &Convert) -> Result<(Columns, Option<Filter>), Failure> {
+    table.choose(Some(&[]));
+    let mut memory = Memory::default();
+    let found = match table.next_part(&mut memory.scratch())? {
+        None => (Columns::default(), None),
+        Some(part) => {
+            let all = Columns::all(&part, Rules::default())?;
+            let filter = how.conditions.bind(&part, &all)?;
+            (all.pick(how.columns.as_deref())?, filter)
+        }
+    };
+    let (mut columns, filter) = found;
+    columns.retyped = Retyped { stored_times: how.stored_times, bytes_as_text: how.bytes_as_text };
+    Ok((columns, filter))
+}
+
+/// Writes record batches as they are.
+fn straight(mut source: Rows<'_>, columns: &Columns, how: (&Convert, &Target<'_>), kind: Kind) -> Result<u64, Failure> {
+    let mut read = columns.numbers.clone();
+    read.sort_unstable();
+    read.dedup();
+    // In the order in which the caller names them.
+    let places = columns.numbers.iter().filter_map(|k| read.iter().position(|known| known == k));
+    let places: Vec<usize> = places.collect();
+    let schema = source.schema().project(&columns.numbers).map_err(|e| failed(e.into()))?;
+    let (rows, _) = source.open(Some(&read), 0).map_err(failed)?;
+    let rows = rows.map(|batch| batch.and_then(|batch| batch.project(&places)));
+    batches(rows, &SchemaRef::from(schema), how, kind)
+}

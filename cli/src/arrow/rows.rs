@@ -1,0 +1,114 @@
+//! The record batches of a file, without the rows that a condition leaves out, and with progress.
+
+use pilaster::column::{Memory, Part as _, Table as _};
+use pilaster_arrow::arrow_array::{BooleanArray, RecordBatch};
+use pilaster_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
+use pilaster_arrow::input::{AnyReader, Files};
+use pilaster_arrow::{Batches, Error, Kept, Source, filter_record_batch};
+
+use crate::filter::Filter;
+use crate::progress::Progress;
+use crate::sieve::Sieve;
+
+/// A file as a source of record batches.
+pub struct Rows<'f> {
+    pub files: Files,
+    /// The condition on rows, bound to the columns of the file.
+    pub filter: Option<&'f Filter>,
+}
+
+impl<'f> Source for Rows<'f> {
+    type Batches = Sifted<'f>;
+
+    fn schema(&self) -> SchemaRef {
+        self.files.schema()
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.files.rows().filter(|_| self.filter.is_none())
+    }
+
+    fn chooses(&self) -> bool {
+        true
+    }
+
+    fn seeks(&self) -> bool {
+        self.filter.is_none() && self.files.seeks()
+    }
+
+    fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(Sifted<'f>, u64), Error> {
+        let total = self.files.rows();
+        let progress = Progress::counted(|| total.unwrap_or(0), true);
+        let Some(filter) = self.filter else {
+            let (batches, first) = self.files.open(columns, row)?;
+            return Ok((Sifted { batches, progress, done: first, test: None }, first));
+        };
+        // The columns of the condition are read, too, and removed.
+        let all: Vec<usize> = (0..self.schema().fields().len()).collect();
+        let wanted = columns.unwrap_or(&all);
+        let mut read: Vec<usize> = wanted.iter().chain(&filter.columns).copied().collect();
+        read.sort_unstable();
+        read.dedup();
+        let place = |k: &usize| read.iter().position(|known| known == k);
+        let mut bound = filter.clone();
+        bound.columns = filter.columns.iter().filter_map(place).collect();
+        let kept = wanted.iter().filter_map(place).collect();
+        let (batches, _) = self.files.open(Some(&read), 0)?;
+        Ok((Sifted { batches, progress, done: 0, test: Some((bound, kept, filter)) }, 0))
+    }
+}
+
+/// Batches without the rows that a condition leaves out.
+pub struct Sifted<'f> {
+    batches: AnyReader,
+    progress: Progress,
+    /// Number of rows that were read.
+    done: u64,
+    /// The condition over the columns that are read, the places of those that are returned, and the condition as it was
+    /// bound.
+    test: Option<(Filter, Vec<usize>, &'f Filter)>,
+}
+
+impl Iterator for Sifted<'_> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next()?;
+        let batch = batch.and_then(|batch| {
+            self.done = self.done.saturating_add(batch.num_rows() as u64);
+            self.progress.at(self.done);
+            match &self.test {
+                None => Ok(batch),
+                Some((filter, kept, _)) => sifted(&batch, filter)?.project(kept),
+            }
+        });
+        Some(batch)
+    }
+}
+
+/// Returns the rows that meet a condition.
+fn sifted(batch: &RecordBatch, filter: &Filter) -> Result<RecordBatch, ArrowError> {
+    let keep = kept(batch, filter).map_err(ArrowError::from)?;
+    filter_record_batch(batch, &BooleanArray::from(keep))
+}
+
+fn kept(batch: &RecordBatch, filter: &Filter) -> Result<Vec<bool>, Error> {
+    let schema: SchemaRef = Schema::clone(&batch.schema()).into();
+    let mut table = Batches::from_source(Kept::new(schema, [batch.clone()]))?;
+    let mut keep = vec![false; batch.num_rows()];
+    let mut memory = Memory::default();
+    let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(keep) };
+    let (rows, mut row) = (part.rows(), 0);
+    let mut sieve = Sieve::new(&part, filter, false, 0)?;
+    while row < rows {
+        let mut range = row..rows;
+        for k in sieve.test(&mut range)? {
+            let at = usize::try_from(row).unwrap_or(usize::MAX).saturating_add(*k);
+            if let Some(keep) = keep.get_mut(at) {
+                *keep = true;
+            }
+        }
+        row = range.end;
+    }
+    Ok(keep)
+}

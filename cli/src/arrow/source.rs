@@ -1,0 +1,145 @@
+//! A file that is Parquet, Arrow, CSV or JSON lines.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom};
+
+use clap::Args;
+use pilaster::any;
+use pilaster_arrow::input::{FileKind, Files, Input, InputOptions, open};
+use pilaster_arrow::{Source as _, schema};
+
+use crate::failure::Failure;
+use crate::sources::{Known, Location, Source};
+
+/// The names of `--format`.
+pub const KINDS: [(&str, FileKind); 5] = [
+    ("parquet", FileKind::Parquet),
+    ("arrow", FileKind::IpcFile),
+    ("arrows", FileKind::IpcStream),
+    ("csv", FileKind::Csv),
+    ("jsonl", FileKind::JsonLines),
+];
+
+/// Facts that a file of text does not contain.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Hints about CSV and JSON lines")]
+pub struct TextHints {
+    /// The types of columns, those of others are inferred from all rows: 'id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]'
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
+    pub schema: Option<String>,
+    /// The separator of CSV, one character or tab [default: a comma, a tab for .tsv and .tab]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// The first line of CSV is a row; the columns are called column_1 and so on
+    #[arg(long)]
+    pub headerless: bool,
+    /// A text of CSV that means a missing value, beside an empty one: NA,-
+    #[arg(long, value_name = "TEXT,TEXT", value_delimiter = ',', allow_hyphen_values = true)]
+    pub null_text: Vec<String>,
+}
+
+fn delimiter(text: &str) -> Result<u8, &'static str> {
+    match text.as_bytes() {
+        _ if text == "tab" || text == "\\t" => Ok(b'\t'),
+        [one] => Ok(*one),
+        _ => Err("not a single ASCII character, or tab"),
+    }
+}
+
+/// An open file.
+pub struct Foreign {
+    pub kind: FileKind,
+    /// The path as given on the command line, or `-`.
+    pub path: String,
+    /// The size in bytes.
+    pub len: u64,
+    pub files: Files,
+}
+
+impl Foreign {
+    /// Returns the number of rows; reads the file if it does not say so.
+    pub fn rows(&mut self) -> Result<u64, Failure> {
+        if let Some(rows) = self.files.rows() {
+            return Ok(rows);
+        }
+        let (batches, _) = self.files.open(Some(&[]), 0).map_err(failed)?;
+        let mut rows = 0u64;
+        for batch in batches {
+            rows = rows.saturating_add(batch.map_err(|e| failed(e.into()))?.num_rows() as u64);
+        }
+        Ok(rows)
+    }
+}
+
+/// Returns the failure of a file.
+pub fn failed(e: pilaster_arrow::Error) -> Failure {
+    match e {
+        pilaster_arrow::Error::File(e) => Failure::Format(e),
+        e => Failure::Input(e.to_string()),
+    }
+}
+
+/// Opens a file of these kinds; `None` for any other.
+pub fn opened(source: &Source) -> Result<Option<Foreign>, Failure> {
+    let Some(kind) = kind(source) else { return Ok(None) };
+    let hints = &source.hints;
+    let others = hints.element.is_some() || hints.dtype.is_some() || hints.sequential || hints.tolerant;
+    if others || hints.budget.is_given() {
+        let why = format!("--type, --dtype, --no-index, --tolerant and limits are not for {kind}, which it is");
+        return Err(Failure::Usage(format!("{}: {why}", source.path)));
+    }
+    let is_text = matches!(kind, FileKind::Csv | FileKind::JsonLines);
+    if hints.text != TextHints::default() && !is_text {
+        let why = "--schema, --delimiter, --headerless and --null-text are for CSV and JSON lines";
+        return Err(Failure::Usage(format!("{}: {why}; it is {kind}", source.path)));
+    }
+    let schema = hints.text.schema.as_deref().map(schema::parse).transpose();
+    let options = InputOptions {
+        kind: Some(kind),
+        schema: schema.map_err(|e| Failure::Usage(format!("--schema: {e}")))?,
+        delimiter: hints.text.delimiter,
+        header: !hints.text.headerless,
+        missing: hints.text.null_text.clone(),
+        ..InputOptions::default()
+    };
+    let input = match &source.path {
+        Location::Path(path) => Input::path(path).map_err(failed)?,
+        Location::Stdin => spooled()?,
+    };
+    let (path, len) = (source.path.to_string(), input.len());
+    let files = open(input, options).map_err(|e| failed(e).of(&path))?;
+    Ok(Some(Foreign { kind, path, len, files }))
+}
+
+/// Returns the kind of a file: by the option, else by its magic number, else by its name if no format of the library has its
+/// magic number.
+fn kind(source: &Source) -> Option<FileKind> {
+    match (source.format, &source.path) {
+        (Some(Known::Arrow(kind)), _) => Some(kind),
+        (Some(_), _) => None,
+        (None, Location::Stdin) => {
+            // Bytes that are looked at stay in the buffer of standard input, which everything reads.
+            let mut stdin = io::stdin().lock();
+            FileKind::detect(stdin.fill_buf().ok()?, "")
+        }
+        (None, Location::Path(path)) => {
+            let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+            let (mut file, len) = (File::open(path).ok()?, found.len());
+            let (mut first, mut last) = (Vec::new(), Vec::new());
+            file.by_ref().take(16).read_to_end(&mut first).ok()?;
+            file.seek(SeekFrom::Start(len.saturating_sub(4))).ok()?;
+            file.take(4).read_to_end(&mut last).ok()?;
+            match any::detect_ends(&first, &last, len, None) {
+                Ok(_) => None,
+                Err(_) => FileKind::detect(&first, &path.to_string_lossy()),
+            }
+        }
+    }
+}
+
+/// Copies standard input to a temporary file, since these formats are not read from start to end.
+fn spooled() -> Result<Input, Failure> {
+    let mut file = tempfile::tempfile().map_err(|e| Failure::Input(format!("temporary file: {e}")))?;
+    io::copy(&mut io::stdin().lock(), &mut file).map_err(|e| Failure::Input(e.to_string()))?;
+    Ok(Input::seekable(file).map_err(failed)?.with_name("-"))
+}
