@@ -3,6 +3,16 @@
 /// A magic number: its offset, its bytes, and the format.
 type Magic = (usize, &'static [u8], &'static str);
 
+const CSV: &str =
+    if cfg!(feature = "arrow") { "text, such as CSV (--format csv reads it)" } else { "text, such as CSV" };
+const JSON: &str =
+    if cfg!(feature = "arrow") { "JSON text (--format jsonl reads one object per line)" } else { "JSON text" };
+const GZIP: &str = if cfg!(feature = "arrow") {
+    "gzip data, which must be decompressed first (a name that ends with .csv.gz or .jsonl.gz is read as it is)"
+} else {
+    "gzip data, which must be decompressed first"
+};
+
 const MAGIC: [Magic; 37] = [
     (0, b"PAR1", "a Parquet file"),
     (0, b"PARE", "an encrypted Parquet file"),
@@ -17,7 +27,7 @@ const MAGIC: [Magic; 37] = [
     (8, b"DUCK", "a DuckDB database"),
     (0, b"PK\x03\x04", "a zip archive (such as .npz and .xlsx)"),
     (0, b"PK\x05\x06", "an empty zip archive"),
-    (0, b"\x1f\x8b", "gzip data, which must be decompressed first"),
+    (0, b"\x1f\x8b", GZIP),
     (0, b"BZh", "bzip2 data, which must be decompressed first"),
     (0, b"\xfd7zXZ\0", "xz data, which must be decompressed first"),
     (0, b"\x28\xb5\x2f\xfd", "Zstandard data, which must be decompressed first"),
@@ -88,8 +98,8 @@ fn text(bytes: &[u8]) -> Option<&'static str> {
     }
     let line = text.lines().next().unwrap_or_default();
     Some(match line.trim_start().chars().next() {
-        Some('{' | '[') => "JSON text",
-        _ if line.contains([',', ';', '\t']) => "text, such as CSV",
+        Some('{' | '[') => JSON,
+        _ if line.contains([',', ';', '\t']) => CSV,
         _ => "text",
     })
 }
@@ -104,8 +114,8 @@ mod tests {
             (&b"\xff\xff\xff\xff\x08\0\0\0\x01\x02\x03\x04\x05\x06\x07\x08\x09"[..], Some("an Arrow IPC stream")),
             (b"\xff\xff\xff\xff\x07\0\0\0\x01\x02\x03\x04\x05\x06\x07\x08\x09", None),
             (b"\0\0\0\0 rest PAR1", Some("a damaged Parquet file")),
-            (b"time,price\n1,2\n", Some("text, such as CSV")),
-            (b" {\"a\": 1}\n", Some("JSON text")),
+            (b"time,price\n1,2\n", Some(CSV)),
+            (b" {\"a\": 1}\n", Some(JSON)),
             (b"Hello", Some("text")),
             (b"", Some("empty")),
             (b"\x06\x06\0\0\x03\0\0\0\x07\0\0\0", None),
@@ -114,7 +124,7 @@ mod tests {
             assert_eq!(name(bytes), found, "{bytes:?}");
         }
         let cut = [b"a,".repeat(TEXT / 2 - 1), "aé,".as_bytes().to_vec()].concat();
-        assert_eq!(name(&cut), Some("text, such as CSV"));
+        assert_eq!(name(&cut), Some(CSV));
     }
 
     #[test]

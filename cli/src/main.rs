@@ -192,7 +192,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
         Command::Convert(how) => match (&how.out_dir, how.format_out) {
             (Some(dir), Some(goal)) => many::run(how, dir, goal, out, &mut converted),
-            _ => converted(&how.single()?, out),
+            _ => converted(&how.single(), out),
         },
         Command::Recover(how) => {
             let input = detect::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;

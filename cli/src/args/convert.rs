@@ -15,7 +15,6 @@ use pilaster::vortex::write::{Encodings, Profile, WriteOptions};
 #[cfg(feature = "arrow")]
 use pilaster_arrow::write::Compression;
 
-use crate::failure::Failure;
 use crate::goal::{Goal, NAMES};
 use crate::sieve::Conditions;
 use crate::sources::{Hints, Location, Source, one_of};
@@ -107,22 +106,27 @@ pub struct ToArrow {
 }
 
 impl Convert {
-    /// Returns the options with FILE and TARGET.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for any other number of paths.
-    pub fn single(&self) -> Result<Self, Failure> {
+    /// Checks the number of paths.
+    pub fn check(&self) -> Result<(), String> {
         match &self.paths[..] {
-            [source, target] => Ok(Convert {
-                source: Source { path: source.clone(), hints: self.hints.clone() },
-                target: match target {
-                    Location::Path(path) => path.clone(),
-                    Location::Stdin => PathBuf::from("-"),
-                },
-                ..self.clone()
-            }),
-            [only] => Err(Failure::Usage(format!("TARGET is missing, the file to write the rows of {only} to"))),
-            _ => Err(Failure::Usage("several files are converted with --out-dir DIR and --to FORMAT".to_owned())),
+            _ if self.out_dir.is_some() => Ok(()),
+            [_, _] => Ok(()),
+            [only] => Err(format!("<TARGET> is missing, the file to write the rows of {only} to")),
+            _ => Err("several files are converted with --to FORMAT --out-dir DIR".to_owned()),
+        }
+    }
+
+    /// Returns the options with FILE and TARGET.
+    pub fn single(&self) -> Self {
+        let mut paths = self.paths.iter();
+        let (source, target) = (paths.next().cloned().unwrap_or_default(), paths.next());
+        Convert {
+            source: Source { path: source, hints: self.hints.clone() },
+            target: match target {
+                Some(Location::Path(path)) => path.clone(),
+                Some(Location::Stdin) | None => PathBuf::from("-"),
+            },
+            ..self.clone()
         }
     }
 

@@ -230,10 +230,17 @@ fn start(text: &str) -> Result<(u64, PathBuf), String> {
 /// Parses a call. The error is one line, or help that was asked for.
 pub fn parse(call: impl IntoIterator<Item = OsString>) -> Result<Cli, Stop> {
     let call: Vec<OsString> = call.into_iter().collect();
-    Cli::try_parse_from(&call).map_err(|e| match e.use_stderr() {
+    let cli = Cli::try_parse_from(&call).map_err(|e| match e.use_stderr() {
         false => Stop::Help(e.render().to_string()),
         true => Stop::Error(one_line(&e, call.get(1).and_then(|first| first.to_str()))),
-    })
+    })?;
+    match &cli.command {
+        Command::Convert(how) => match how.check() {
+            Ok(()) => Ok(cli),
+            Err(why) => Err(Stop::Error(format!("{why}; see pilaster convert --help"))),
+        },
+        _ => Ok(cli),
+    }
 }
 
 /// Why a call has no command.
@@ -361,7 +368,9 @@ mod tests {
             ("dump --type number x", ["'number' for '--type", "boolean, int, long"]),
             ("dump --format feather x", ["'feather' for '--format", "filo, dataseries"]),
             ("recover x", ["not provided", "<TARGET>"]),
-            ("convert x y z", ["unexpected argument", "'z'"]),
+            ("convert x y z", ["several files", "--out-dir DIR"]),
+            ("convert x", ["<TARGET> is missing", "x"]),
+            ("convert --out-dir d x", ["not provided", "--format-out"]),
             ("convert --compress zlib,lzma x y", ["'lzma' for '--compress", "not a compression mode"]),
             ("convert --order middle x y", ["'middle'", "little, big"]),
             ("convert --level 10 x y", ["'10' for '--level", "1..=9"]),

@@ -129,9 +129,10 @@ fn kind(source: &Source) -> Option<FileKind> {
             file.by_ref().take(16).read_to_end(&mut first).ok()?;
             file.seek(SeekFrom::Start(len.saturating_sub(4))).ok()?;
             file.take(4).read_to_end(&mut last).ok()?;
-            match any::detect_ends(&first, &last, len, None) {
+            let name = path.to_string_lossy();
+            match any::detect_ends(&first, &last, len, Some(&name)) {
                 Ok(_) => None,
-                Err(_) => FileKind::detect(&first, &path.to_string_lossy()),
+                Err(_) => FileKind::detect(&first, &name),
             }
         }
     }

@@ -18,11 +18,12 @@ fn warned(args: &[&str]) -> Vec<String> {
 fn an_unknown_extension_is_an_error_that_lists_the_known_ones() {
     let place = place("extension");
     let source = format!("{GOLDEN}jay/view_slice.jay");
-    for name in ["out.parquet", "out.arrow", "out.jay2", "out."] {
+    for name in ["out.orc", "out.h5", "out.jay2", "out."] {
         let target = place.join(name);
         let line = bad(2, &["convert", &source, target.to_str().unwrap()]);
-        let known = "the extension is none of .ds, .jay, .filo, .bcolz, .blosc, .vortex; --format-out names the format to write";
+        let known = "the extension is none of .filo, .dataseries, .jay, .bcolz, .vortex, ";
         assert!(line.contains(name) && line.contains(known), "{line}");
+        assert!(line.ends_with("; --format-out names the format to write"), "{line}");
         good(&["convert", "--format-out", "jay", &source, target.to_str().unwrap()]);
     }
     // Letters of any case, and no extension at all: the format of the source.
@@ -60,11 +61,9 @@ fn files_of_other_formats_are_named() {
     let (file, target) = (place.join("file"), place.join("out.jay"));
     let (file, target) = (file.to_str().unwrap(), target.to_str().unwrap());
     for (bytes, name) in [
-        (&b"PAR1\x15\x04"[..], "a Parquet file"),
-        (b"ARROW1\0\0", "an Arrow IPC file (Feather version 2)"),
-        (b"FEA1\0\0\0\0", "a Feather file of version 1"),
-        (b"time,price\n1,2.5\n", "text, such as CSV"),
-        (b"{\"a\": 1}\n", "JSON text"),
+        (&b"FEA1\0\0\0\0"[..], "a Feather file of version 1"),
+        (b"time,price\n1,2.5\n", "text, such as CSV (--format csv reads it)"),
+        (b"{\"a\": 1}\n", "JSON text (--format jsonl reads one object per line)"),
         (b"\x89HDF\r\n\x1a\n\0", "an HDF5 file"),
         (b"SQLite format 3\0\x10", "an SQLite database"),
         (b"PK\x03\x04\x14\0", "a zip archive"),
@@ -80,6 +79,16 @@ fn files_of_other_formats_are_named() {
             assert!(line.contains(&format!("file: the file is {name}")), "{line}");
         }
     }
+    // Formats that other commands read.
+    for (bytes, name) in
+        [(&b"PAR1\x15\x04"[..], "a Parquet file"), (b"ARROW1\0\0", "an Arrow IPC file (Feather version 2)")]
+    {
+        fs::write(file, bytes).unwrap();
+        let line = bad(1, &["dump", file]);
+        assert!(line.contains(&format!("file: the file is {name}")), "{line}");
+        assert!(bad(1, &["info", file]).contains("file: "));
+    }
+    fs::write(file, b"").unwrap();
     // A format that the caller names, or a Filo vector by its element type, is taken at its word.
     assert!(!bad(1, &["info", "--format", "jay", file]).contains("the file is"));
     let line = bad(1, &["dump", place.to_str().unwrap()]);

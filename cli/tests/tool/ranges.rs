@@ -27,8 +27,8 @@ fn measured_call(args: &[&str]) -> (Output, u64, u64) {
 }
 
 /// Returns the memory in MiB for a small file, which is converted to `name`: most of it is the code of the program, which
-/// takes 12 MiB and more without optimization.
-fn least(name: &str) -> u64 {
+/// takes 12 MiB and more without optimization, and 7 MiB more with Arrow.
+pub fn least(name: &str) -> u64 {
     let tiny = format!("{}/../tests/golden/dataseries/tiny.ds", env!("CARGO_MANIFEST_DIR"));
     let (_, _, memory) = measured(&["convert", "--force", &tiny, &target(name)]);
     memory
@@ -143,19 +143,20 @@ fn few_rows_of_ten_gigabytes() {
 fn all_rows_in_windows() {
     let jay = large_jay("all_rows", 6 << 20);
     let ds = large_dataseries("all_rows_of_extents", 48);
+    let most = least("all_rows_tiny.ds") + 25;
     for path in [jay, ds] {
         let (text, bytes, memory) = measured(&["cat", &path, "--from", "1", "--threads", "2"]);
         assert_eq!(text, "time\n");
         assert!((48 << 20..50 << 20).contains(&bytes), "{bytes}");
-        assert!(memory < 40, "cat: {memory} MiB");
+        assert!(memory < most, "cat: {memory} MiB");
         let (_, bytes, memory) = measured(&["verify", "--threads", "2", &path]);
         assert!(bytes >= 48 << 20, "{bytes}");
-        assert!(memory < 40, "verify: {memory} MiB");
+        assert!(memory < most, "verify: {memory} MiB");
         let (text, bytes, memory) = measured(&["info", "-v", &path]);
         assert!(text.contains("time") && text.contains("6291456"), "{text}");
         // Jay stores that no value is missing.
         assert!(path.ends_with(".jay") || bytes >= 48 << 20, "info: {bytes}");
-        assert!(memory < 40, "info: {memory} MiB");
+        assert!(memory < most, "info: {memory} MiB");
         // Rows across the windows.
         let rows = good(&["cat", &path, "--rows", "1048570..2097160"]);
         assert_eq!(rows.lines().count(), 1_048_591);

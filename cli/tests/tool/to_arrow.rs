@@ -144,7 +144,7 @@ fn many_files_are_converted_to_a_directory() {
     assert!(out(&again).contains("2 files of CSV from "), "{}", out(&again));
     assert!(place.join("text/sub/a.csv").exists() && !place.join("text/bad.csv").exists());
 
-    assert!(bad(2, &["convert", JAY]).contains("TARGET is missing"));
+    assert!(bad(2, &["convert", JAY]).contains("<TARGET> is missing"));
     assert!(bad(2, &["convert", JAY, JAY, &path("x")]).contains("--out-dir"));
     assert!(bad(2, &["convert", "--out-dir", &path("x"), JAY]).contains("--format-out"));
 }
@@ -239,4 +239,20 @@ fn a_damaged_file_is_an_error() {
             }
         }
     }
+}
+
+#[test]
+fn json_lines_are_read_as_they_are_written() {
+    let place = place("from_json");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    for source in [JAY, VORTEX] {
+        good(&["convert", "--force", source, &path("a.jsonl")]);
+        let expected = run(&["cat", source]);
+        assert_eq!(out(&run(&["cat", &path("a.jsonl")])), out(&expected), "{source}");
+    }
+    fs::write(path("b.jsonl"), "{\"a\": 18446744073709551615, \"b\": \"NaN\"}\n{\"b\": 2.5}\n{\"b\": \"-Infinity\"}\n")
+        .unwrap();
+    let info = good(&["info", &path("b.jsonl")]);
+    assert!(info.contains("a       uint64?") && info.contains("b       float64?"), "{info}");
+    assert_eq!(out(&run(&["cat", &path("b.jsonl")])), "a,b\n18446744073709551615,NaN\n,2.5\n,-Infinity\n");
 }

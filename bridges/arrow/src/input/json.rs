@@ -97,6 +97,12 @@ impl<R: BufRead> RecordBatchReader for Rows<R> {
     }
 }
 
+/// The texts that stand for floats that JSON lacks.
+const SPECIAL: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// The name under which serde_json passes the digits of a number, if any package in the build asks it for all digits.
+const NUMBER: &str = "$serde_json::private::Number";
+
 /// The type that all values so far have.
 #[derive(Debug, Default)]
 enum Guess {
@@ -112,6 +118,8 @@ enum Guess {
         /// Whether a whole number is not exact as a float.
         inexact: bool,
     },
+    /// Only `"NaN"`, `"Infinity"` and `"-Infinity"`: floats that JSON lacks, or texts.
+    Special,
     Text(Texts),
     List(Box<Guess>),
     Struct(Vec<(String, Guess)>),
@@ -123,7 +131,7 @@ impl Guess {
             Guess::Null => "null",
             Guess::Bool => "boolean",
             Guess::Number { .. } => "number",
-            Guess::Text(_) => "string",
+            Guess::Special | Guess::Text(_) => "string",
             Guess::List(_) => "array",
             Guess::Struct(_) => "object",
         }
@@ -134,6 +142,9 @@ impl Guess {
         match (&mut *self, other) {
             (_, Guess::Null) | (Guess::Bool, Guess::Bool) => {}
             (Guess::Null, other) => *self = other,
+            (Guess::Special, Guess::Number { negative, large, inexact, .. }) => {
+                *self = Guess::Number { float: true, negative, large, inexact };
+            }
             (
                 Guess::Number { float, negative, large, inexact },
                 Guess::Number { float: f, negative: n, large: l, inexact: i },
@@ -152,10 +163,41 @@ impl Guess {
 
     /// Adds a text.
     fn text(&mut self, text: &str) -> Result<(), String> {
+        match self {
+            Guess::Null | Guess::Special if SPECIAL.contains(&text) => {
+                *self = Guess::Special;
+                return Ok(());
+            }
+            Guess::Number { float, .. } if SPECIAL.contains(&text) => {
+                *float = true;
+                return Ok(());
+            }
+            // A text that is no date, hence all are texts.
+            Guess::Special => {
+                let mut texts = Texts::default();
+                texts.add("NaN");
+                *self = Guess::Text(texts);
+            }
+            _ => {}
+        }
         if let Guess::Text(texts) = self.of(Guess::Text(Texts::default()))? {
             texts.add(text);
         }
         Ok(())
+    }
+
+    /// Adds a number by its digits.
+    fn number(&mut self, text: &str) -> Result<(), String> {
+        let (negative, float) = (text.starts_with('-'), text.contains(['.', 'e', 'E']));
+        let whole = text.parse::<i128>().ok();
+        let large = whole.is_none_or(|whole| i64::try_from(whole).is_err());
+        let fits = whole.is_some_and(|whole| i64::try_from(whole).is_ok() || u64::try_from(whole).is_ok());
+        if !float && fits {
+            let inexact = whole.is_some_and(|whole| whole.unsigned_abs() > EXACT.into());
+            return self.merge(Guess::Number { float: false, negative, large, inexact });
+        }
+        // A whole number of more digits is a float to JSON.
+        self.merge(Guess::Number { float: true, negative, large: false, inexact: false })
     }
 
     /// Returns the guess if it is of the kind of `kind`, which it becomes if it is null.
@@ -196,6 +238,7 @@ impl Guess {
             Guess::Number { float: false, large: false, .. } => DataType::Int64,
             Guess::Number { float: false, negative: false, .. } => DataType::UInt64,
             Guess::Number { .. } => return Err("no type of 64 bits holds all numbers; give the type".to_owned()),
+            Guess::Special => DataType::Float64,
             // Numbers in quotes were meant as texts.
             Guess::Text(texts) => match texts.ty() {
                 time @ (DataType::Date32 | DataType::Timestamp(..)) => time,
@@ -273,12 +316,18 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         let depth = self.depth.checked_sub(1).ok_or_else(|| A::Error::custom("nested too deeply"))?;
+        let first = entries.next_key::<String>()?;
+        if first.as_deref() == Some(NUMBER) {
+            let text = entries.next_value::<String>()?;
+            return self.guess.number(&text).map_err(A::Error::custom);
+        }
         let fields = self.guess.of(Guess::Struct(Vec::new())).map_err(A::Error::custom)?;
-        let mut k = 0usize;
-        while let Some(name) = entries.next_key::<String>()? {
+        let (mut k, mut next) = (0usize, first);
+        while let Some(name) = next {
             let guess = fields.named(k, name).map_err(A::Error::custom)?;
             entries.next_value_seed(Seed { guess, depth })?;
             k = k.saturating_add(1);
+            next = entries.next_key::<String>()?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -27,9 +27,35 @@ fn failed(e: ParquetError) -> Error {
     Error::Arrow(e.into())
 }
 
+/// Returns the field without a dictionary of other values than texts and bytes: the reader of Parquet refuses one, which the
+/// stored Arrow schema may ask for.
+fn without_dictionary(field: &FieldRef) -> FieldRef {
+    let nested = |item: &FieldRef| without_dictionary(item);
+    let ty = match field.data_type() {
+        DataType::Dictionary(_, values)
+            if !matches!(**values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary) =>
+        {
+            DataType::clone(values)
+        }
+        DataType::List(item) => DataType::List(nested(item)),
+        DataType::LargeList(item) => DataType::LargeList(nested(item)),
+        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(nested(item), *len),
+        DataType::Map(entries, sorted) => DataType::Map(nested(entries), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(without_dictionary).collect()),
+        _ => return Arc::clone(field),
+    };
+    if ty == *field.data_type() { Arc::clone(field) } else { Arc::new(Field::clone(field).with_data_type(ty)) }
+}
+
 impl Parquet {
     pub fn open(input: Input, options: &InputOptions) -> Result<Self, Error> {
-        let metadata = ArrowReaderMetadata::load(&input, ArrowReaderOptions::new()).map_err(failed)?;
+        let mut metadata = ArrowReaderMetadata::load(&input, ArrowReaderOptions::new()).map_err(failed)?;
+        let fields = metadata.schema().fields().iter().map(without_dictionary).collect::<Fields>();
+        if fields != *metadata.schema().fields() {
+            let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+            let options = ArrowReaderOptions::new().with_schema(schema.into());
+            metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).map_err(failed)?;
+        }
         let rows = |group: &RowGroupMetaData| {
             u64::try_from(group.num_rows()).map_err(|_| input.failed(format!("row group of {} rows", group.num_rows())))
         };

@@ -1,0 +1,143 @@
+"""Random tables, written by pyarrow as Parquet, Arrow files and streams, converted by pilaster to another format and back to
+Parquet, and compared with the first values, bit by bit. Columns that a format cannot store are left out, as the error says, and
+counted. The Python needs vortex-data, too, whose generator of tables this uses. The seed of table i is SEED + i."""
+
+import pathlib
+import random
+import re
+import sys
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(here), str(here.parent), str(here.parent / 'vortex')]
+import gen  # noqa: E402
+import goldens  # noqa: E402
+import peer  # noqa: E402
+
+FORMATS = ('vortex', 'jay', 'ds', 'bcolz', 'arrow', 'arrows', 'parquet')
+REFUSED = re.compile(r'column "?([^ ":.]+)')
+
+
+def table(r, rows):
+    n = r.choice([0, 1, 2, 7, 100, 1000, 1025, rows])
+    columns = {f'c{k}': gen.col(r, n)[1] for k in range(r.randrange(1, 7))}
+    return pa.table(columns)
+
+
+def source(r, t, place):
+    """Writes a table as pyarrow does."""
+    kind = r.choice(['parquet', 'parquet', 'arrow', 'arrows'])
+    path = place / f'source.{kind}'
+    if kind == 'parquet':
+        try:
+            pa.parquet.write_table(
+                t,
+                path,
+                compression=r.choice(['snappy', 'zstd', 'none', 'gzip', 'lz4']),
+                row_group_size=r.choice([50, 333, 100_000]),
+                data_page_version=r.choice(['1.0', '2.0']),
+                use_dictionary=r.random() < 0.7,
+            )
+            return path
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+            path = place / 'source.arrow'
+    with pa.OSFile(str(path), 'wb') as sink:
+        new = pa.ipc.new_stream if path.suffix == '.arrows' else pa.ipc.new_file
+        # Dictionaries are decoded, as one file cannot replace them.
+        with new(sink, t.schema) as writer:
+            writer.write_table(t, max_chunksize=r.choice([50, 333, 100_000]))
+    return path
+
+
+def convert(a, *args):
+    status, _, error = peer.run(a.pilaster, 'convert', '--force', *args)
+    return None if status == 0 else error.decode().strip()
+
+
+def check(a, r, t, place, counts):
+    path = source(r, t, place)
+    first = pa.parquet.read_table(path) if path.suffix == '.parquet' else None
+    if first is None:
+        with pa.memory_map(str(path)) as file:
+            first = (pa.ipc.open_stream if path.suffix == '.arrows' else pa.ipc.open_file)(file).read_all()
+    for form in FORMATS:
+        middle, last = place / f'middle.{form}', place / 'last.parquet'
+        if form == 'bcolz' and middle.exists():
+            import shutil
+
+            shutil.rmtree(middle)
+        names = list(first.column_names)
+        while names:
+            why = convert(a, '--columns', ','.join(names), path, middle)
+            if why is None:
+                break
+            refused = REFUSED.search(why)
+            if not refused or refused.group(1) not in names:
+                yield f'{form}: {why}'
+                names = []
+                break
+            counts[f'{form} refused'] += 1
+            names.remove(refused.group(1))
+        if not names:
+            continue
+        back = ['--bytes-as-text'] if form in ('ds', 'bcolz') else []
+        why = convert(a, *back, middle, last)
+        if why is not None and 'UTF-8' not in why and 'Parquet has no' not in why:
+            yield f'{form} to parquet: {why}'
+        if why is not None:
+            counts['not back'] += 1
+            continue
+        found = pa.parquet.read_table(last)
+        if found.num_rows != first.num_rows:
+            yield f'{form}: {found.num_rows} rows, not {first.num_rows}'
+            continue
+        if form == 'ds' and found.num_columns == 0 == first.num_rows:
+            counts['of no rows and columns'] += 1
+            continue
+        if len(names) == 1:
+            # A single array of bcolz has no name.
+            found = found.rename_columns(names)
+        for name in names:
+            units = goldens.coarse(found, first.select(names))
+            unit = units.get(name, 1)
+            got, expected = goldens.column(found, name), goldens.column(first, name)
+            if unit == 1000:
+                expected = [None if v is None else str(int(v) * 1000) for v in expected]
+            if unit == 0:
+                expected = [None if v is None else str(int(v) // 86_400_000) for v in expected]
+            counts['columns'] += 1
+            if str(first.schema.field(name).type) != str(found.schema.field(name).type):
+                counts['of another type'] += 1
+                if form in ('jay', 'ds', 'bcolz'):
+                    # Formats with fewer types store the same values otherwise.
+                    continue
+            if got != expected:
+                at = next((i for i, (g, e) in enumerate(zip(got, expected)) if g != e), len(got))
+                types = (first.schema.field(name).type, found.schema.field(name).type)
+                yield f'{form}: {name} {types}, row {at}: {got[at : at + 1]}, not {expected[at : at + 1]}'
+
+
+def main():
+    import collections
+    import decimal
+
+    goldens.CONTEXT = decimal.Context(prec=100)
+    p = peer.arguments(__doc__, count=100)
+    p.add_argument('--rows', type=int, default=4000, help='rows of the largest tables (default 4000)')
+    a = peer.parse(p)
+    place, counts, bad = pathlib.Path(a.scratch), collections.Counter(), 0
+    for i in range(a.count):
+        r = random.Random(a.seed + i)
+        for why in check(a, r, table(r, a.rows), place, counts):
+            bad += 1
+            print(f'{a.seed + i}: {why}'[:400])
+        counts['tables'] += 1
+    text = ', '.join(f'{v} {k}' for k, v in sorted(counts.items()))
+    return peer.finish('arrow/tables', bad, f'{text}; {bad} differ')
+
+
+if __name__ == '__main__':
+    sys.exit(main())
