@@ -92,7 +92,7 @@ fn beside(target: &Path) -> Result<(), Failure> {
     fs::create_dir_all(dir).map_err(|e| Failure::Target(format!("{}: {e}", dir.display())))
 }
 
-/// Returns the path of each target below the directory, without its extension: that of the file below the directory that
+/// Returns the path of each target below the directory, without its extension: the path of the file below the directory that
 /// was named, without its extension if no other file then has the same name.
 fn names(tops: &[Location], files: &[Source]) -> Vec<PathBuf> {
     let full: Vec<PathBuf> = files.iter().map(|source| below(tops, &source.path)).collect();

@@ -24,7 +24,7 @@ pub const KINDS: [(&str, FileKind); 5] = [
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Hints about CSV and JSON lines")]
 pub struct TextHints {
-    /// The types of columns, those of others are inferred from all rows: 'id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]'
+    /// The types of some columns; the others are inferred from all rows: 'id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]'
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
     pub schema: Option<String>,
     /// The separator of CSV, one character or tab [default: a comma, a tab for .tsv and .tab]

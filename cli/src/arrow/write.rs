@@ -76,7 +76,7 @@ pub fn batches(
     })
 }
 
-/// Fills the target; tells errors of the target from those of Arrow.
+/// Fills the target; tells errors of the target from errors of Arrow.
 fn fill(
     target: &Target<'_>,
     write: impl FnOnce(TargetSink) -> Result<TargetSink, WriteError<Error>>,
