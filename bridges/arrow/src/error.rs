@@ -4,7 +4,7 @@ use std::fmt;
 
 use arrow_schema::ArrowError;
 
-/// Why a table cannot be read as Arrow.
+/// Why a table cannot be read as Arrow, or Arrow not as a table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,6 +21,23 @@ pub enum Error {
     Arrow(ArrowError),
     /// A type that Arrow does not have.
     Unsupported(String),
+    /// A type of Arrow that no column of this library can have, and what to do about it.
+    Refused(String, &'static str),
+    /// A format cannot store a column, or its writer failed.
+    Target {
+        /// The name of the column; empty if the error concerns no column.
+        column: String,
+        /// The type of the column.
+        ty: String,
+        /// What to do about it; may be empty.
+        remedy: &'static str,
+        /// The error of the writer.
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The source can be read only once, but its rows are required again.
+    Once,
+    /// An input is invalid, or cannot be read.
+    Input(String),
 }
 
 impl Error {
@@ -40,6 +57,16 @@ impl fmt::Display for Error {
             Error::Column { column, error } => write!(f, "column {column:?}: {error}"),
             Error::Arrow(e) => e.fmt(f),
             Error::Unsupported(what) => write!(f, "Arrow has no {what}"),
+            Error::Refused(ty, remedy) => write!(f, "no format stores {ty}; {remedy}"),
+            Error::Target { column, ty, remedy, error } => {
+                if !column.is_empty() {
+                    write!(f, "column {column:?} ({ty}): ")?;
+                }
+                error.fmt(f)?;
+                if remedy.is_empty() { Ok(()) } else { write!(f, "; {remedy}") }
+            }
+            Error::Once => f.write_str("the source can be read only once; store it in a file, and read that"),
+            Error::Input(text) => f.write_str(text),
         }
     }
 }

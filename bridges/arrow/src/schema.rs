@@ -14,8 +14,10 @@
 //! Arrow requires that a decimal has at least as many digits as digits after the point. A column with fewer has the
 //! larger precision, which is exact.
 
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use pilaster::column::{Prim, Type, Unit};
+
+use crate::Error;
 
 /// Key in the metadata of a field: the type of a date, time or timestamp whose unit Arrow lacks, such as
 /// `timestamp[ps]`. Its values are the integers that are stored.
@@ -110,6 +112,65 @@ pub fn column_type(field: &Field) -> Option<Type> {
         }
         ty => plain(ty),
     }
+}
+
+/// Parses a list of columns with their types, such as `id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]`. The
+/// types have the names that this library prints ([`Type`]), or names of Arrow (`LargeUtf8`). `UTC` is written as the
+/// offset `+00:00`, as texts are parsed without a database of zones.
+///
+/// ```
+/// use pilaster_arrow::arrow_schema::{DataType, TimeUnit};
+/// use pilaster_arrow::schema::parse;
+///
+/// let schema = parse("id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]")?;
+/// assert_eq!(schema.field(1).data_type(), &DataType::Decimal64(10, 2));
+/// assert_eq!(schema.field(2).data_type(), &DataType::Timestamp(TimeUnit::Millisecond, Some("+00:00".into())));
+/// assert!(parse("id: unit32").is_err());
+/// # Ok::<(), pilaster_arrow::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Input`] with the part of the text that is no column.
+pub fn parse(text: &str) -> Result<Schema, Error> {
+    let (mut fields, mut depth, mut start) = (Vec::new(), 0i32, 0);
+    for (i, byte) in text.bytes().chain([b',']).enumerate() {
+        match byte {
+            b'(' | b'[' | b'<' => depth = depth.saturating_add(1),
+            b')' | b']' | b'>' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 || i == text.len() => {
+                let column = text.get(start..i).unwrap_or_default().trim();
+                start = i.saturating_add(1);
+                let wrong =
+                    || Error::Input(format!("{column:?} is no column; example: \"id: int64, at: timestamp[ms]\""));
+                let (name, ty) = column.rsplit_once(": ").or_else(|| column.split_once(':')).ok_or_else(wrong)?;
+                let ty = type_of(ty.trim())
+                    .ok_or_else(|| Error::Input(format!("{:?} is no type of a column", ty.trim())))?;
+                fields.push(Field::new(name.trim(), ty, true));
+            }
+            _ => {}
+        }
+    }
+    Ok(Schema::new(fields))
+}
+
+/// Returns the Arrow type with a name.
+fn type_of(name: &str) -> Option<DataType> {
+    if let Some((_, ty)) = PLAIN.iter().find(|(ty, _)| ty.to_string() == name) {
+        return Some(ty.clone());
+    }
+    let within = |start: &str, end: char| name.strip_prefix(start)?.strip_suffix(end);
+    if let Some((unit, zone)) = within("timestamp[", ']').and_then(|inner| inner.split_once(',')) {
+        let DataType::Timestamp(unit, _) = type_of(&format!("timestamp[{}]", unit.trim()))? else { return None };
+        let zone = if matches!(zone.trim(), "UTC" | "Z") { "+00:00" } else { zone.trim() };
+        return Some(DataType::Timestamp(unit, Some(zone.into())));
+    }
+    if let Some((precision, scale)) = within("decimal(", ')').and_then(|inner| inner.split_once(',')) {
+        return decimal(precision.trim().parse().ok()?, scale.trim().parse().ok()?);
+    }
+    if let Some(len) = within("fixed_bytes(", ')') {
+        return data_type(Type::FixedBytes(len.trim().parse().ok()?));
+    }
+    name.parse().ok()
 }
 
 fn plain(ty: &DataType) -> Option<Type> {

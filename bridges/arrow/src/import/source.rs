@@ -1,0 +1,117 @@
+//! Where record batches come from.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use crate::Error;
+
+/// Record batches that a table reads: from the start again, with some columns only, or from a row on, where the source
+/// can do so.
+pub trait Source {
+    /// The batches, in the order of their rows.
+    type Batches: Iterator<Item = Result<RecordBatch, ArrowError>>;
+
+    /// Returns the schema of all columns.
+    fn schema(&self) -> SchemaRef;
+
+    /// Returns the number of rows, if it is known without reading them.
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns whether [`open`](Self::open) reads only the columns that it is given.
+    fn chooses(&self) -> bool {
+        false
+    }
+
+    /// Returns whether [`open`](Self::open) finds a row without reading those before.
+    fn seeks(&self) -> bool {
+        false
+    }
+
+    /// Opens the batches from row `row` on, or from the batch that contains it, with the number of the first row that
+    /// they return; after the last row, the number of rows. A source that does not [seek](Self::seeks) is opened at row 0.
+    ///
+    /// `columns` are ascending numbers of columns, all if `None`. A source that does not [choose](Self::chooses) returns
+    /// all columns.
+    ///
+    /// # Errors
+    /// [`Error::Once`] if the source can be opened only once; errors of the source.
+    fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(Self::Batches, u64), Error>;
+}
+
+/// A reader, which can be read once.
+#[derive(Debug)]
+pub struct Stream<R> {
+    schema: SchemaRef,
+    reader: Option<R>,
+}
+
+impl<R: RecordBatchReader> Stream<R> {
+    /// Creates the source of a reader.
+    pub fn new(reader: R) -> Self {
+        Stream { schema: reader.schema(), reader: Some(reader) }
+    }
+}
+
+impl<R: RecordBatchReader> Source for Stream<R> {
+    type Batches = R;
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn open(&mut self, _: Option<&[usize]>, _: u64) -> Result<(R, u64), Error> {
+        Ok((self.reader.take().ok_or(Error::Once)?, 0))
+    }
+}
+
+/// Record batches in memory.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Kept {
+    /// Creates the source of `batches`, which all have `schema`.
+    pub fn new(schema: SchemaRef, batches: impl IntoIterator<Item = RecordBatch>) -> Self {
+        Kept { schema, batches: batches.into_iter().collect() }
+    }
+}
+
+impl Source for Kept {
+    type Batches = std::iter::Map<std::collections::vec_deque::IntoIter<RecordBatch>, Wrap>;
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.batches.iter().map(|batch| batch.num_rows() as u64).fold(0, u64::saturating_add))
+    }
+
+    fn seeks(&self) -> bool {
+        true
+    }
+
+    fn open(&mut self, _: Option<&[usize]>, row: u64) -> Result<(Self::Batches, u64), Error> {
+        let (mut left, mut first) = (VecDeque::from(self.batches.clone()), 0u64);
+        while let Some(batch) = left.front() {
+            let end = first.saturating_add(batch.num_rows() as u64);
+            if end > row {
+                break;
+            }
+            first = end;
+            left.pop_front();
+        }
+        let wrap: Wrap = Ok;
+        Ok((left.into_iter().map(wrap), first))
+    }
+}
+
+/// Makes a batch the result of a reader.
+type Wrap = fn(RecordBatch) -> Result<RecordBatch, ArrowError>;

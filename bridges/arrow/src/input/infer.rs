@@ -1,0 +1,188 @@
+//! The type of texts: the narrowest that holds every one of them.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+
+use arrow_array::timezone::Tz;
+use arrow_array::types::{Date32Type, Float64Type};
+use arrow_cast::parse::{Parser, string_to_datetime};
+use arrow_schema::{DataType, TimeUnit};
+use flate2::bufread::MultiGzDecoder;
+
+use super::Input;
+
+const BOOL: u8 = 1;
+const INT: u8 = 2;
+const UINT: u8 = 4;
+const FLOAT: u8 = 8;
+const DATE: u8 = 16;
+/// Times without a zone, or dates.
+const TIME: u8 = 32;
+const ZONED: u8 = 64;
+
+/// The zone of times with an offset. Arrow parses no names of zones without a database of them.
+const UTC: &str = "+00:00";
+
+/// Integers up to this are floats without a loss.
+pub(super) const EXACT: u64 = 1 << 53;
+
+/// Seconds that 64-bit nanoseconds can hold.
+const NANO_SECONDS: i64 = i64::MAX / 1_000_000_000;
+
+/// The types that all texts so far fit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Texts {
+    seen: bool,
+    fits: u8,
+    /// Maximum number of digits of a fraction of a second.
+    digits: usize,
+    /// Whether nanoseconds of 64 bits hold all times.
+    long: bool,
+}
+
+impl Texts {
+    pub fn add(&mut self, text: &str) {
+        if !self.seen {
+            (self.seen, self.fits) = (true, u8::MAX);
+        }
+        if self.fits == 0 {
+            return;
+        }
+        if self.fits & BOOL > 0 && !(text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")) {
+            self.fits &= !BOOL;
+        }
+        if self.fits & (INT | UINT | FLOAT) > 0 {
+            self.fits &= numbers(text) | !(INT | UINT | FLOAT);
+        }
+        if self.fits & (DATE | TIME | ZONED) > 0 {
+            self.fits &= self.times(text) | !(DATE | TIME | ZONED);
+        }
+    }
+
+    /// Returns the kinds of dates and times that a text is.
+    fn times(&mut self, text: &str) -> u8 {
+        let date = text.get(..10).filter(|date| is_date(date.as_bytes()));
+        let Some(rest) = date.and_then(|_| text.get(10..)) else { return 0 };
+        if rest.is_empty() {
+            return if Date32Type::parse(text).is_some() { DATE | TIME } else { 0 };
+        }
+        let Some(time) = rest.strip_prefix(['T', ' ']) else { return 0 };
+        let utc: Option<Tz> = UTC.parse().ok();
+        let Some(moment) = utc.and_then(|utc| string_to_datetime(&utc, text).ok()) else { return 0 };
+        let digits = time.split_once('.').map_or("", |(_, fraction)| fraction);
+        let digits = digits.bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 9 {
+            return 0;
+        }
+        self.digits = self.digits.max(digits);
+        self.long |= moment.timestamp().saturating_abs() >= NANO_SECONDS;
+        let is_plain = time.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
+        if is_plain { TIME } else { ZONED }
+    }
+
+    /// Returns the type. Columns without any value have no type.
+    pub fn ty(&self) -> DataType {
+        let fits = |kind| self.fits & kind > 0;
+        let unit = match self.digits {
+            0 => TimeUnit::Second,
+            1..=3 => TimeUnit::Millisecond,
+            4..=6 => TimeUnit::Microsecond,
+            _ => TimeUnit::Nanosecond,
+        };
+        let is_short = !(unit == TimeUnit::Nanosecond && self.long);
+        match () {
+            () if !self.seen => DataType::Null,
+            () if fits(BOOL) => DataType::Boolean,
+            () if fits(INT) => DataType::Int64,
+            () if fits(UINT) => DataType::UInt64,
+            () if fits(FLOAT) => DataType::Float64,
+            () if fits(DATE) => DataType::Date32,
+            () if fits(TIME) && is_short => DataType::Timestamp(unit, None),
+            () if fits(ZONED) && is_short => DataType::Timestamp(unit, Some(Arc::from(UTC))),
+            () => DataType::Utf8,
+        }
+    }
+}
+
+fn is_date(text: &[u8]) -> bool {
+    let kinds =
+        text.iter().enumerate().map(|(i, byte)| if i == 4 || i == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
+    kinds.fold(text.len() == 10, |all, one| all && one)
+}
+
+/// Returns the kinds of numbers that a text is. Digits after a leading zero are a code, such as a postal code.
+fn numbers(text: &str) -> u8 {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
+    if whole > 1 && digits.starts_with('0') {
+        return 0;
+    }
+    if whole == digits.len() && whole > 0 {
+        let (int, uint) = (text.parse::<i64>().ok(), text.parse::<u64>().ok());
+        let is_exact = int.is_some_and(|int| int.unsigned_abs() <= EXACT);
+        let kinds = [(int.is_some(), INT), (uint.is_some(), UINT), (is_exact, FLOAT)];
+        return kinds.into_iter().filter(|(fits, _)| *fits).map(|(_, kind)| kind).sum();
+    }
+    let is_number =
+        digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let is_special = matches!(digits, "NaN" | "nan" | "inf");
+    let is_number = is_number && digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    match is_number || is_special {
+        true if Float64Type::parse(text).is_some_and(|value| value.is_finite() || is_special) => FLOAT,
+        _ => 0,
+    }
+}
+
+/// Returns a reader of a text file, which may be compressed with gzip.
+pub(super) fn reader(input: &Input) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut plain = input.read_from(0);
+    if plain.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain))));
+    }
+    // A byte order mark is no part of the first name.
+    if plain.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+        plain.read_exact(&mut [0; 3])?;
+    }
+    Ok(Box::new(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ty(texts: &[&str]) -> DataType {
+        let mut all = Texts::default();
+        texts.iter().for_each(|text| all.add(text));
+        all.ty()
+    }
+
+    #[test]
+    fn the_narrowest_type_of_all_texts() {
+        let stamp = |unit, zone: Option<&str>| DataType::Timestamp(unit, zone.map(Arc::from));
+        assert_eq!(ty(&[]), DataType::Null);
+        assert_eq!(ty(&["true", "FALSE"]), DataType::Boolean);
+        assert_eq!(ty(&["true", "1"]), DataType::Utf8);
+        assert_eq!(ty(&["1", "-9223372036854775808", "0"]), DataType::Int64);
+        assert_eq!(ty(&["1", "18446744073709551615"]), DataType::UInt64);
+        assert_eq!(ty(&["-1", "18446744073709551615"]), DataType::Utf8);
+        assert_eq!(ty(&["1", "-0.5", "1e300", ".5", "NaN", "-inf"]), DataType::Float64);
+        // Not exact as a float.
+        assert_eq!(ty(&["9007199254740993", "0.5"]), DataType::Utf8);
+        assert_eq!(ty(&["1e999"]), DataType::Utf8);
+        // Codes.
+        assert_eq!((ty(&["007", "12"]), ty(&["+49"]), ty(&["00.5"])), (DataType::Utf8, DataType::Utf8, DataType::Utf8));
+        assert_eq!((ty(&["-"]), ty(&["e"]), ty(&["1 "])), (DataType::Utf8, DataType::Utf8, DataType::Utf8));
+        assert_eq!(ty(&["2024-02-29", "1969-12-31"]), DataType::Date32);
+        assert_eq!((ty(&["2023-02-29"]), ty(&["2024-2-9"])), (DataType::Utf8, DataType::Utf8));
+        assert_eq!(ty(&["2024-02-29", "2024-02-29T01:02:03"]), stamp(TimeUnit::Second, None));
+        assert_eq!(ty(&["2024-02-29 01:02:03.1", "2024-02-29 01:02:03"]), stamp(TimeUnit::Millisecond, None));
+        assert_eq!(ty(&["2024-02-29T01:02:03.123456789"]), stamp(TimeUnit::Nanosecond, None));
+        assert_eq!(ty(&["1024-02-29T01:02:03.123456789"]), DataType::Utf8);
+        assert_eq!(
+            ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03.5+02:00"]),
+            stamp(TimeUnit::Millisecond, Some(UTC))
+        );
+        // With and without a zone.
+        assert_eq!(ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03"]), DataType::Utf8);
+    }
+}

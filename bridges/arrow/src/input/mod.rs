@@ -1,0 +1,342 @@
+//! Parquet, Arrow IPC, CSV and JSON lines as sources of record batches.
+//!
+//! [`open`] detects the kind of a file by its first bytes and its name, and returns a [`Files`]: a [`Source`] for
+//! [`Batches`](crate::Batches), which can be opened again, and so serves every writer. [`Files::reader`] returns the
+//! batches as an Arrow reader. One batch is in memory at a time.
+//!
+//! | kind | columns | rows |
+//! |---|---|---|
+//! | Parquet | the chosen ones are read | any row is found by its row group; row groups that filters exclude are not read |
+//! | IPC file | the chosen ones are decoded | any row is found by its batch |
+//! | IPC stream | the chosen ones are decoded | in order |
+//! | CSV, JSON lines, also with gzip | the chosen ones are parsed | in order; the types are inferred from all rows |
+//!
+#![cfg_attr(feature = "csv", doc = "```")]
+#![cfg_attr(not(feature = "csv"), doc = "```ignore")]
+//! use pilaster::column::Table;
+//! use pilaster::vortex::write::{Builder, WriteOptions};
+//! use pilaster_arrow::input::{Input, InputOptions, open};
+//! use pilaster_arrow::{Batches, convert};
+//!
+//! let cities = b"city,founded\nBern,1191-05-20\n\"Rome, Italy\",\n".to_vec();
+//! let source = open(Input::from(cities).with_name("cities.csv"), InputOptions::default())?;
+//! let mut table = Batches::from_source(source)?;
+//! assert_eq!(table.to_strings("city")?, ["Bern", "Rome, Italy"]);
+//! // Days since 1970; the second date is missing.
+//! assert_eq!(table.to_vec::<Option<i32>>("founded")?, [Some(-284_385), None]);
+//!
+//! table.restart()?;
+//! let mut builder = Builder::new(Vec::new(), &WriteOptions::DEFAULT)?;
+//! convert(&mut table, &mut builder)?;
+//! assert!(builder.finish()?.starts_with(b"VTXF"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bytes;
+#[cfg(feature = "csv")]
+mod csv;
+#[cfg(any(feature = "csv", feature = "json"))]
+mod infer;
+#[cfg(feature = "ipc")]
+mod ipc;
+#[cfg(feature = "json")]
+mod json;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+pub use self::bytes::Input;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+
+use crate::{Error, Filter, Source};
+
+/// The kinds of files that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// Apache Parquet.
+    Parquet,
+    /// An Arrow IPC file, which is also called Feather 2.
+    IpcFile,
+    /// An Arrow IPC stream.
+    IpcStream,
+    /// Comma-separated values, or another separator; plain or with gzip.
+    Csv,
+    /// One JSON object per line; plain or with gzip.
+    JsonLines,
+}
+
+/// Names of files by their extension, without one of gzip.
+const EXTENSIONS: [(&str, FileKind); 11] = [
+    (".parquet", FileKind::Parquet),
+    (".arrow", FileKind::IpcFile),
+    (".feather", FileKind::IpcFile),
+    (".arrows", FileKind::IpcStream),
+    (".csv", FileKind::Csv),
+    (".tsv", FileKind::Csv),
+    (".tab", FileKind::Csv),
+    (".jsonl", FileKind::JsonLines),
+    (".ndjson", FileKind::JsonLines),
+    (".jsonlines", FileKind::JsonLines),
+    (".json", FileKind::JsonLines),
+];
+
+impl FileKind {
+    /// Returns the kind by the first bytes of a file, else by the extension of its name.
+    ///
+    /// ```
+    /// use pilaster_arrow::input::FileKind;
+    ///
+    /// assert_eq!(FileKind::detect(b"PAR1", ""), Some(FileKind::Parquet));
+    /// assert_eq!(FileKind::detect(b"a\tb", "x.TSV.gz"), Some(FileKind::Csv));
+    /// assert_eq!(FileKind::detect(b"a,b", "x"), None);
+    /// ```
+    #[must_use]
+    pub fn detect(first: &[u8], name: &str) -> Option<Self> {
+        let known = [
+            (&b"PAR1"[..], FileKind::Parquet),
+            (b"ARROW1", FileKind::IpcFile),
+            (b"\xff\xff\xff\xff", FileKind::IpcStream),
+        ];
+        if let Some((_, kind)) = known.into_iter().find(|(magic, _)| first.starts_with(magic)) {
+            return Some(kind);
+        }
+        Self::of_name(name)
+    }
+
+    /// Returns the kind by the extension of a name, also before `.gz`; for targets, too.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        EXTENSIONS.into_iter().find(|(extension, _)| name.ends_with(extension)).map(|(_, kind)| kind)
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileKind::Parquet => "Parquet",
+            FileKind::IpcFile => "Arrow IPC file",
+            FileKind::IpcStream => "Arrow IPC stream",
+            FileKind::Csv => "CSV",
+            FileKind::JsonLines => "JSON lines",
+        })
+    }
+}
+
+/// How inputs are read.
+#[derive(Debug)]
+pub struct InputOptions {
+    /// The kind of the file, if it is known.
+    pub kind: Option<FileKind>,
+    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1.
+    pub batch_rows: usize,
+    /// Types of columns of CSV and JSON lines; other types are inferred. [`schema::parse`](crate::schema::parse)
+    /// reads them from a text.
+    pub schema: Option<Schema>,
+    /// The separator of CSV; if `None`, a tab in files called `.tsv` or `.tab`, else a comma.
+    pub delimiter: Option<u8>,
+    /// Whether the first line of CSV has the names of the columns. They are `column_1` and so on otherwise.
+    pub header: bool,
+    /// Texts of CSV that mean a missing value, besides an empty one.
+    pub missing: Vec<String>,
+    /// Row groups of Parquet that need not be read, by their statistics, which are claims of the file.
+    pub filters: Vec<Filter<'static>>,
+}
+
+impl Default for InputOptions {
+    /// Detects the kind and infers the types; batches of 65,536 rows.
+    fn default() -> Self {
+        InputOptions {
+            kind: None,
+            batch_rows: 1 << 16,
+            schema: None,
+            delimiter: None,
+            header: true,
+            missing: Vec::new(),
+            filters: Vec::new(),
+        }
+    }
+}
+
+/// A reader over the batches of any kind of file.
+pub type AnyReader = Box<dyn RecordBatchReader + Send>;
+
+/// An open file of any kind, which can be read several times.
+#[derive(Debug)]
+pub struct Files {
+    kind: FileKind,
+    inner: Inner,
+}
+
+#[derive(Debug)]
+enum Inner {
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::Parquet),
+    #[cfg(feature = "ipc")]
+    Ipc(ipc::Ipc),
+    #[cfg(feature = "csv")]
+    Csv(csv::Csv),
+    #[cfg(feature = "json")]
+    Json(json::Json),
+}
+
+/// Opens an input: detects its kind, and reads its metadata; all rows of CSV and JSON lines, to infer the types.
+///
+/// # Errors
+/// [`Error::Input`] with the name of the input: the kind is unknown, or this build cannot read it; errors of the file.
+pub fn open(input: Input, options: InputOptions) -> Result<Files, Error> {
+    let first = input.range(0, 8.min(usize::try_from(input.len()).unwrap_or(8))).map_err(|e| input.failed(e))?;
+    let detected = options.kind.or_else(|| FileKind::detect(&first, input.name()));
+    let kind = detected.ok_or_else(|| {
+        input.failed("neither Parquet nor Arrow IPC, and no name that ends in .csv, .tsv or .jsonl; give the kind")
+    })?;
+    // Arrow's readers can panic over a damaged file.
+    let opened = contained(|| inner(kind, input.clone(), options)).unwrap_or_else(|e| Err(e.into()));
+    match opened {
+        Ok(inner) => Ok(Files { kind, inner }),
+        Err(named @ Error::Input(_)) => Err(named),
+        Err(e) => Err(input.failed(e)),
+    }
+}
+
+/// Reads an Arrow IPC stream that can be read only once, such as a pipe. [`Batches::new`](crate::Batches::new) makes it a
+/// table.
+///
+/// ```
+/// use pilaster::column::Table;
+/// use pilaster_arrow::input::pipe;
+/// use pilaster_arrow::{Batches, Kept, ReadOptions, read, write};
+/// # use std::sync::Arc;
+/// # use pilaster_arrow::arrow_array::{Int32Array, RecordBatch};
+/// # let batch = RecordBatch::try_from_iter([("year", Arc::new(Int32Array::from(vec![1870])) as _)])?;
+/// # let table = Batches::from_source(Kept::new(batch.schema(), [batch]))?;
+/// # let stream = write::ipc_stream(read(table, ReadOptions::default())?, Vec::new(), write::Compression::None)?;
+/// let stream = std::io::Cursor::new(stream);
+/// assert_eq!(Batches::new(pipe(stream)?)?.to_vec::<Option<i32>>("year")?, [Some(1870)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Errors of the first message, which has the schema.
+#[cfg(feature = "ipc")]
+pub fn pipe(from: impl std::io::Read + Send + 'static) -> Result<AnyReader, Error> {
+    let from = std::io::BufReader::new(from);
+    let reader = contained(|| arrow_ipc::reader::StreamReader::try_new(from, None))??;
+    Ok(Box::new(Contained { reader: Box::new(reader), failed: false }))
+}
+
+fn inner(kind: FileKind, input: Input, options: InputOptions) -> Result<Inner, Error> {
+    match kind {
+        #[cfg(feature = "parquet")]
+        FileKind::Parquet => Ok(Inner::Parquet(parquet::Parquet::open(input, &options)?)),
+        #[cfg(feature = "ipc")]
+        FileKind::IpcFile | FileKind::IpcStream => Ok(Inner::Ipc(ipc::Ipc::open(input, kind)?)),
+        #[cfg(feature = "csv")]
+        FileKind::Csv => Ok(Inner::Csv(csv::Csv::open(input, options)?)),
+        #[cfg(feature = "json")]
+        FileKind::JsonLines => Ok(Inner::Json(json::Json::open(input, &options)?)),
+        #[allow(unreachable_patterns, reason = "depends on the features")]
+        kind => {
+            let _ = options;
+            Err(input.failed(format!("{kind} cannot be read by this build")))
+        }
+    }
+}
+
+impl Files {
+    /// Returns the kind of the file.
+    #[must_use]
+    pub const fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// Returns all batches as an Arrow reader.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn reader(&mut self) -> Result<AnyReader, Error> {
+        Ok(self.open(None, 0)?.0)
+    }
+}
+
+/// Calls a method of the source of the file's kind.
+macro_rules! each {
+    ($inner:expr, $source:ident => $call:expr) => {
+        match $inner {
+            #[cfg(feature = "parquet")]
+            Inner::Parquet($source) => $call,
+            #[cfg(feature = "ipc")]
+            Inner::Ipc($source) => $call,
+            #[cfg(feature = "csv")]
+            Inner::Csv($source) => $call,
+            #[cfg(feature = "json")]
+            Inner::Json($source) => $call,
+        }
+    };
+}
+
+impl Source for Files {
+    type Batches = AnyReader;
+
+    fn schema(&self) -> SchemaRef {
+        each!(&self.inner, source => Arc::clone(source.schema()))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        each!(&self.inner, source => source.rows())
+    }
+
+    fn chooses(&self) -> bool {
+        true
+    }
+
+    fn seeks(&self) -> bool {
+        self.rows().is_some()
+    }
+
+    fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(AnyReader, u64), Error> {
+        let (reader, first) = contained(|| each!(&self.inner, source => source.batches(columns, row)))??;
+        Ok((Box::new(Contained { reader, failed: false }), first))
+    }
+}
+
+/// Calls `run`, and returns a panic as an error: Arrow's readers panic over some damaged files.
+fn contained<R>(run: impl FnOnce() -> R) -> Result<R, ArrowError> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        ArrowError::ParseError(format!("the reader of Arrow panicked: {text}"))
+    })
+}
+
+/// A reader whose panics are errors. After one there are no more batches.
+struct Contained {
+    reader: AnyReader,
+    failed: bool,
+}
+
+impl Iterator for Contained {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = contained(|| self.reader.next()).unwrap_or_else(|e| Some(Err(e)));
+        self.failed = matches!(next, Some(Err(_)));
+        next
+    }
+}
+
+impl RecordBatchReader for Contained {
+    fn schema(&self) -> SchemaRef {
+        self.reader.schema()
+    }
+}
