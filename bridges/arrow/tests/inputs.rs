@@ -12,7 +12,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column, Memory, Part, Table, Value};
-use pilaster_arrow::input::{FileKind, Files, Input, InputOptions, open};
+use pilaster_arrow::input::{FileKind, Input, InputFile, InputOptions, open};
 use pilaster_arrow::schema::parse;
 use pilaster_arrow::write::{Compression, ipc_file, ipc_stream, parquet};
 use pilaster_arrow::{Batches, Filter, Source};
@@ -59,7 +59,7 @@ fn files(kind: FileKind, batches: &[RecordBatch]) -> Vec<u8> {
     }
 }
 
-fn opened(input: impl Into<Input>, name: &str) -> Batches<Files> {
+fn opened(input: impl Into<Input>, name: &str) -> Batches<InputFile> {
     let options = InputOptions { batch_rows: 70, ..InputOptions::default() };
     Batches::from_source(open(input.into().with_name(name), options).unwrap()).unwrap()
 }
@@ -164,7 +164,7 @@ fn row_groups_that_filters_exclude_are_not_read() {
     assert!(e.to_string().contains("\"none\""), "{e}");
 }
 
-fn csv(text: &str, options: InputOptions) -> Result<Batches<Files>, String> {
+fn csv(text: &str, options: InputOptions) -> Result<Batches<InputFile>, String> {
     let input = Input::from(text.as_bytes().to_vec()).with_name("a.csv");
     Batches::from_source(open(input, options).map_err(|e| e.to_string())?).map_err(|e| e.to_string())
 }
@@ -182,7 +182,7 @@ fn csv_has_types_missing_values_and_quotes() {
     assert_eq!(types, [Int64, Utf8, Float64, Date32, stamp, Boolean, Utf8, Null]);
     let ids = table.to_vec::<Option<i64>>("id");
     assert_eq!(ids, Ok(vec![Some(1), Some(-2), None]), "{:?}", table.failed());
-    let texts = |table: &mut Batches<Files>, name: &str| table.to_vec::<Option<String>>(name).unwrap();
+    let texts = |table: &mut Batches<InputFile>, name: &str| table.to_vec::<Option<String>>(name).unwrap();
     let text = |text: &str| Some(text.to_owned());
     assert_eq!(texts(&mut table, "code"), [text("007"), text("12"), None]);
     assert_eq!(table.to_vec::<Option<f64>>("price").unwrap(), [Some(1.5), None, Some(3.0)]);
@@ -248,7 +248,7 @@ fn json_lines_have_types_and_nested_values() {
     }
 }
 
-fn json(text: &str, options: InputOptions) -> Result<Files, String> {
+fn json(text: &str, options: InputOptions) -> Result<InputFile, String> {
     open(Input::from(text.as_bytes().to_vec()).with_name("a.jsonl"), options).map_err(|e| e.to_string())
 }
 

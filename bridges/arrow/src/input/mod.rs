@@ -1,7 +1,7 @@
 //! Parquet, Arrow IPC, CSV and JSON lines as sources of record batches.
 //!
-//! [`open`] detects the kind of a file by its first bytes and its name, and returns a [`Files`]: a [`Source`] for
-//! [`Batches`](crate::Batches), which can be opened again, and so serves every writer. [`Files::reader`] returns the
+//! [`open`] detects the kind of a file by its first bytes and its name, and returns an [`InputFile`]: a [`Source`] for
+//! [`Batches`](crate::Batches), which can be opened again, and so serves every writer. [`InputFile::reader`] returns the
 //! batches as an Arrow reader. One batch is in memory at a time.
 //!
 //! | kind | columns | rows |
@@ -170,7 +170,7 @@ pub type AnyReader = Box<dyn RecordBatchReader + Send>;
 
 /// An open file of any kind, which can be read several times.
 #[derive(Debug)]
-pub struct Files {
+pub struct InputFile {
     kind: FileKind,
     inner: Inner,
 }
@@ -191,7 +191,7 @@ enum Inner {
 ///
 /// # Errors
 /// [`Error::Input`] with the name of the input: the kind is unknown, or this build cannot read it; errors of the file.
-pub fn open(input: Input, options: InputOptions) -> Result<Files, Error> {
+pub fn open(input: Input, options: InputOptions) -> Result<InputFile, Error> {
     let first = input.range(0, 8.min(usize::try_from(input.len()).unwrap_or(8))).map_err(|e| input.failed(e))?;
     let detected = options.kind.or_else(|| FileKind::detect(&first, input.name()));
     let kind = detected.ok_or_else(|| {
@@ -200,7 +200,7 @@ pub fn open(input: Input, options: InputOptions) -> Result<Files, Error> {
     // Arrow's readers can panic over a damaged file.
     let opened = contained(|| inner(kind, input.clone(), options)).unwrap_or_else(|e| Err(e.into()));
     match opened {
-        Ok(inner) => Ok(Files { kind, inner }),
+        Ok(inner) => Ok(InputFile { kind, inner }),
         Err(named @ Error::Input(_)) => Err(named),
         Err(e) => Err(input.failed(e)),
     }
@@ -250,7 +250,7 @@ fn inner(kind: FileKind, input: Input, options: InputOptions) -> Result<Inner, E
     }
 }
 
-impl Files {
+impl InputFile {
     /// Returns the kind of the file.
     #[must_use]
     pub const fn kind(&self) -> FileKind {
@@ -282,7 +282,7 @@ macro_rules! each {
     };
 }
 
-impl Source for Files {
+impl Source for InputFile {
     type Batches = AnyReader;
 
     fn schema(&self) -> SchemaRef {
