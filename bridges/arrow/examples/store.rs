@@ -9,7 +9,14 @@ use pilaster::{jay, vortex};
 use pilaster_arrow::input::{Input, InputOptions, open};
 use pilaster_arrow::{Batches, Source, convert};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() {
+    if let Err(e) = store() {
+        eprintln!("{e}");
+        std::process::exit(1);
+    }
+}
+
+fn store() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(from), Some(to)) = (args.next(), args.next()) else { return Err("usage: store FROM TO".into()) };
     let source = open(Input::path(&from)?, InputOptions::default())?;
