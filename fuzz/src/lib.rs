@@ -3,6 +3,8 @@
 #[path = "../../tests/harness/mod.rs"]
 pub mod harness;
 
-/// The body of the bridge to Arrow, which lies there.
+/// The bodies of the bridge to Arrow, which lie there.
+#[path = "../../bridges/arrow/tests/harness/arrays.rs"]
+pub mod arrow_arrays;
 #[path = "../../bridges/arrow/tests/harness/mod.rs"]
 pub mod arrow_batches;

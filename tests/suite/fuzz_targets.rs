@@ -11,7 +11,7 @@ use crate::common;
 use crate::harness::{self, TARGETS};
 
 /// The targets whose bodies lie in the tests of a bridge, which the library does not depend on.
-const OF_BRIDGES: [&str; 1] = ["arrow_batches"];
+const OF_BRIDGES: [&str; 2] = ["arrow_arrays", "arrow_batches"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()

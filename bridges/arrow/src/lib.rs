@@ -1,5 +1,5 @@
-//! Columnar files as Arrow record batches: Filo, DataSeries, Jay, bcolz and Vortex, through the traits of
-//! [`pilaster::column`].
+//! Columnar files as Arrow record batches, and the reverse: Filo, DataSeries, Jay, bcolz and Vortex, through the traits
+//! of [`pilaster::column`].
 //!
 //! [`read()`] returns a [`Reader`], which is an Arrow [`RecordBatchReader`](arrow_array::RecordBatchReader) over any
 //! [`Table`](pilaster::column::Table). Values that are aligned and raw in the file stay there: the buffers of the arrays
@@ -7,6 +7,12 @@
 //! decoded into a block that becomes the buffer. [`Reader::copied_bytes`] counts the bytes that are copied beside that.
 //!
 //! [`schema`] tells which Arrow type each column type has.
+//!
+//! [`Batches`] is a table of record batches, for every writer of the library: [`convert`] passes it to one.
+#![cfg_attr(
+    any(feature = "ipc", feature = "parquet", feature = "csv", feature = "json"),
+    doc = "The module [`input`] opens Parquet, Arrow IPC, CSV and JSON lines as such tables."
+)]
 #![cfg_attr(
     any(feature = "ipc", feature = "parquet"),
     doc = "The functions of [`write`](mod@write) store record batches as Arrow IPC and Parquet files."
@@ -45,6 +51,7 @@ mod error;
 mod fields;
 mod held;
 mod import;
+#[cfg(any(feature = "ipc", feature = "parquet", feature = "csv", feature = "json"))]
 pub mod input;
 mod nested;
 mod options;
@@ -59,6 +66,7 @@ pub mod write;
 
 pub use arrow_array;
 pub use arrow_buffer::Buffer;
+pub use arrow_data;
 pub use arrow_schema;
 pub use arrow_select::filter::filter_record_batch;
 pub use build::Builder;

@@ -115,7 +115,8 @@ pub fn column_type(field: &Field) -> Option<Type> {
 }
 
 /// Parses a list of columns with their types, such as `id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]`. The
-/// types have the names that this library prints ([`Type`]), or those of Arrow (`LargeUtf8`).
+/// types have the names that this library prints ([`Type`]), or names of Arrow (`LargeUtf8`). `UTC` is written as the
+/// offset `+00:00`, as texts are parsed without a database of zones.
 ///
 /// ```
 /// use pilaster_arrow::arrow_schema::{DataType, TimeUnit};
@@ -123,7 +124,7 @@ pub fn column_type(field: &Field) -> Option<Type> {
 ///
 /// let schema = parse("id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]")?;
 /// assert_eq!(schema.field(1).data_type(), &DataType::Decimal64(10, 2));
-/// assert_eq!(schema.field(2).data_type(), &DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())));
+/// assert_eq!(schema.field(2).data_type(), &DataType::Timestamp(TimeUnit::Millisecond, Some("+00:00".into())));
 /// assert!(parse("id: unit32").is_err());
 /// # Ok::<(), pilaster_arrow::Error>(())
 /// ```
@@ -160,7 +161,8 @@ fn type_of(name: &str) -> Option<DataType> {
     let within = |start: &str, end: char| name.strip_prefix(start)?.strip_suffix(end);
     if let Some((unit, zone)) = within("timestamp[", ']').and_then(|inner| inner.split_once(',')) {
         let DataType::Timestamp(unit, _) = type_of(&format!("timestamp[{}]", unit.trim()))? else { return None };
-        return Some(DataType::Timestamp(unit, Some(zone.trim().into())));
+        let zone = if matches!(zone.trim(), "UTC" | "Z") { "+00:00" } else { zone.trim() };
+        return Some(DataType::Timestamp(unit, Some(zone.into())));
     }
     if let Some((precision, scale)) = within("decimal(", ')').and_then(|inner| inner.split_once(',')) {
         return decimal(precision.trim().parse().ok()?, scale.trim().parse().ok()?);

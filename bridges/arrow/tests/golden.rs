@@ -11,10 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arrow_array::{Array, RecordBatchReader};
 use common::Golden;
 use pilaster::any::{File, Format, Hints, detect};
-use pilaster::bytes::WriteError;
-use pilaster::column::{Memory, Part, Table, convert};
+use pilaster::bytes::{Scratch, WriteError};
+use pilaster::column::{self, Column, Memory, Part, Table};
 use pilaster::error::What;
-use pilaster_arrow::{Buffer, Builder, ReadOptions, read};
+use pilaster_arrow::{Batches, Buffer, Builder, Error, Kept, ReadOptions, convert, read};
 
 fn hints(golden: &Golden) -> Hints<'_> {
     let facts = &golden.expected["facts"];
@@ -74,7 +74,7 @@ fn converted<T: Table>(mut table: T, rows: u64) -> Vec<(String, Vec<String>)> {
             Ok(())
         });
         table.restart().unwrap();
-        let done = convert(&mut table, &mut builder, &mut memory.scratch());
+        let done = column::convert(&mut table, &mut builder, &mut memory.scratch());
         drop(builder);
         match done {
             Ok(()) => return columns,
@@ -156,6 +156,106 @@ fn values_of_every_golden() {
     }
     println!("{compared} tables");
     assert!(failed.is_empty() && compared > 500, "{} failed: {failed:?}; {compared} compared", failed.len());
+}
+
+/// The type of each column of the first part, with its zone.
+fn types<T: Table>(table: &mut T) -> Vec<String> {
+    let mut memory = Memory::default();
+    loop {
+        match table.next_part(&mut memory.scratch()) {
+            Ok(part) => {
+                let Some(part) = part else { return Vec::new() };
+                let columns = (0..part.width()).map(|k| part.column(k).unwrap());
+                return columns.map(|c| format!("{} {:?} {}", c.ty(), c.zone().unwrap(), c.nullable())).collect();
+            }
+            Err(e) => memory.grow(e).unwrap(),
+        }
+    }
+}
+
+/// How many tables were compared, and how many of them each format stored.
+#[derive(Debug, Default)]
+struct Stored {
+    tables: usize,
+    vortex: usize,
+    jay: usize,
+}
+
+/// Takes the tables of a file as batches, and these as a table, which is written to Vortex and Jay, and read again.
+fn there_and_back(name: &str, file: &File<'_>, stored: &mut Stored) {
+    for table in file.tables() {
+        if file.table(Some(table)).is_err() {
+            continue;
+        }
+        let options = ReadOptions { batch_rows: 1000, ..ReadOptions::default() };
+        let reader = read(file.table(Some(table)).unwrap(), options).unwrap();
+        let source = Kept::new(reader.schema(), reader.map(Result::unwrap));
+        let mut batches = Batches::from_source(source).unwrap();
+        let expected = plain(&mut file.table(Some(table)).unwrap());
+        assert_eq!(types(&mut batches), types(&mut file.table(Some(table)).unwrap()), "{name}");
+        batches.restart().unwrap();
+        assert_eq!(plain(&mut batches), expected, "{name}");
+        stored.tables += 1;
+
+        batches.restart().unwrap();
+        let mut vortex = pilaster::vortex::write::Builder::new(Vec::new(), &Default::default()).unwrap();
+        let done = convert(&mut batches, &mut vortex);
+        stored.vortex +=
+            usize::from(compare_stored(name, done, &expected, Format::Vortex, || vortex.finish().unwrap()));
+        let mut jay = pilaster::jay::write::Builder::new(Vec::new(), &Default::default()).unwrap();
+        let done = convert(&mut batches, &mut jay);
+        stored.jay += usize::from(compare_stored(name, done, &expected, Format::Jay, || jay.finish().unwrap()));
+    }
+}
+
+/// Compares what was stored with the rows of the file, or checks that a refusal names a column. Returns whether it was
+/// stored.
+fn compare_stored(
+    name: &str,
+    done: Result<(), Error>,
+    expected: &[(String, Vec<String>)],
+    format: Format,
+    bytes: impl FnOnce() -> Vec<u8>,
+) -> bool {
+    if let Err(e) = done {
+        let Error::Target { column, remedy, .. } = &e else { panic!("{name}: {e}") };
+        assert!(expected.iter().any(|(known, _)| known == column) && !remedy.is_empty(), "{name}: {e}");
+        return false;
+    }
+    let bytes = bytes();
+    let mut memory = vec![0; 1 << 20];
+    let file = File::open(&bytes, format, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
+    let found = plain(&mut file.table(None).unwrap());
+    // NaN means missing in Jay.
+    let missing = |row: String| if format == Format::Jay { row.replace("NaN", "-") } else { row };
+    for ((column, found), (_, expected)) in found.iter().zip(expected) {
+        assert_eq!(found.len(), expected.len(), "{name} as {format}: {column}");
+        let pairs = found.iter().zip(expected).map(|(a, b)| (missing(show::canonical(a)), missing(show::canonical(b))));
+        let differs = pairs.enumerate().find(|(_, (a, b))| a != b);
+        assert_eq!(differs, None, "{name} as {format}: {column}");
+    }
+    assert_eq!(found.len(), expected.len(), "{name} as {format}");
+    true
+}
+
+#[test]
+fn every_golden_comes_back_from_batches() {
+    let (mut stored, mut failed) = (Stored::default(), Vec::new());
+    let goldens = common::all();
+    for golden in goldens.iter().filter(|golden| golden.by_any()) {
+        let run = || {
+            opened(golden, |file, _| {
+                there_and_back(&golden.name, file, &mut stored);
+                1
+            })
+        };
+        if catch_unwind(AssertUnwindSafe(run)).is_err() {
+            failed.push(&golden.name);
+        }
+    }
+    println!("{stored:?}");
+    assert!(failed.is_empty(), "{} failed: {failed:?}", failed.len());
+    assert!(stored.tables > 500 && stored.vortex > 480 && stored.jay > 200, "{stored:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use pilaster::column::{Memory, Part as _, Table as _};
 use pilaster_arrow::arrow_array::{BooleanArray, RecordBatch};
 use pilaster_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
-use pilaster_arrow::input::{AnyReader, Files};
+use pilaster_arrow::input::{AnyReader, InputFile};
 use pilaster_arrow::{Batches, Error, Kept, Source, filter_record_batch};
 
 use crate::filter::Filter;
@@ -12,7 +12,7 @@ use crate::sieve::Sieve;
 
 /// A file as a source of record batches.
 pub struct Rows<'f> {
-    pub files: Files,
+    pub files: InputFile,
     /// The condition on rows, bound to the columns of the file.
     pub filter: Option<&'f Filter>,
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom};
 
 use clap::Args;
 use pilaster::any;
-use pilaster_arrow::input::{FileKind, Files, Input, InputOptions, open};
+use pilaster_arrow::input::{FileKind, Input, InputFile, InputOptions, open};
 use pilaster_arrow::{Source as _, schema};
 
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ pub struct Foreign {
     pub path: String,
     /// The size in bytes.
     pub len: u64,
-    pub files: Files,
+    pub files: InputFile,
 }
 
 impl Foreign {

@@ -269,7 +269,7 @@ impl<'p> column::Column for Column<'p> {
     fn dictionary(&self, _: u64) -> Result<Option<Dictionary<Self>>> {
         let Stored::Coded = self.node.values else { return Ok(None) };
         let [(_, values), (_, codes)] = self.node.children.as_slice() else { return Ok(None) };
-        // The validity of the codes has to be that of the rows, so that no value may be missing.
+        // The codes have the validity of the rows only if no value is missing.
         if values.may_be_missing() || codes.rows == 0 {
             return Ok(None);
         }

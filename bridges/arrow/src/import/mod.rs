@@ -16,6 +16,8 @@ pub(crate) use bounds::Bounds;
 pub use source::{Kept, Source, Stream};
 pub use store::{Cause, convert};
 
+use std::fmt;
+
 use arrow_array::{Array, RecordBatch, RecordBatchReader, new_empty_array};
 use arrow_schema::{Field, SchemaRef};
 use pilaster::bytes::Scratch;
@@ -43,7 +45,6 @@ use node::Node;
 /// assert_eq!(table.to_vec::<Option<i32>>("year")?, [Some(1870), None]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Batches<S: Source> {
     source: S,
     open: Option<S::Batches>,
@@ -56,6 +57,13 @@ pub struct Batches<S: Source> {
     /// Whether a part was returned: a table without rows has one part, which tells its columns.
     told: bool,
     failed: Option<Error>,
+}
+
+// The readers of sources have no text.
+impl<S: Source + fmt::Debug> fmt::Debug for Batches<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batches").field("source", &self.source).field("at", &self.at).finish_non_exhaustive()
+    }
 }
 
 /// The rows of the current batch.
@@ -153,6 +161,9 @@ impl<S: Source> Batches<S> {
             let first = self.reopen(self.at)?;
             self.before = self.at.saturating_sub(first);
         }
+        // The last batch is released before the next one is read.
+        self.current.rows = 0;
+        self.current.nodes.clear();
         let Some(open) = &mut self.open else { return Ok(false) };
         for batch in open {
             let mut batch = batch?;
@@ -169,8 +180,6 @@ impl<S: Source> Batches<S> {
                 return Ok(true);
             }
         }
-        self.current.rows = 0;
-        self.current.nodes.clear();
         Ok(false)
     }
 }
@@ -225,7 +234,7 @@ impl<S: Source> columns::Table for Batches<S> {
         }
         let before = self.at;
         let first = self.reopen(before.saturating_add(rows)).map_err(|e| self.fail(e))?;
-        // A batch that begins before this row is read again: the rest of its rows are those of the next part.
+        // A batch that begins before this row is read again. The next part has the rest of its rows.
         (self.at, self.before) = (first.max(before), before.saturating_sub(first));
         self.told |= self.at > before;
         Ok(self.at.saturating_sub(before))

@@ -248,7 +248,7 @@ fn views<T: ByteViewType>(array: &dyn Array) -> Stored {
     Stored::Views(array.views().clone(), array.data_buffers().to_vec())
 }
 
-/// Returns runs and their values, of which those before the first row of the array are a part.
+/// Returns runs and their values. They include the values before the first row of the array.
 fn runs<R: RunEndIndexType>(array: &dyn Array, ends: fn(ScalarBuffer<R::Native>) -> Ends) -> (Stored, &dyn Array) {
     let array = array.as_run::<R>();
     let runs = array.run_ends();

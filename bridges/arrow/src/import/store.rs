@@ -1,11 +1,12 @@
 //! Conversion of record batches by the writer of a format, with errors that name the column.
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt::{Debug, Display};
 
 use pilaster::bytes::WriteError;
 use pilaster::column::{self, Batch, Build, Column, Feed, Memory};
-use pilaster::error::{Error as FileError, Kind};
+use pilaster::error::{Cause as FailureCause, Error as FileError, Failure, Kind, What};
 
 use super::{Batches, Source};
 use crate::Error;
@@ -37,7 +38,11 @@ impl<E: Debug + Display + Send + Sync + 'static> Cause for WriteError<E> {
     fn of_format(&self) -> Option<FileError> {
         match self {
             WriteError::Format(e) => Some(*e),
-            WriteError::Sink(_) => None,
+            // The writer of a dataset adds the path of the file.
+            WriteError::Sink(e) => match (e as &dyn Any).downcast_ref::<Failure>().map(|failure| &failure.cause) {
+                Some(FailureCause::Format(e)) => Some(*e),
+                _ => None,
+            },
         }
     }
 
@@ -75,15 +80,16 @@ pub fn convert<S: Source, B: Build<Error: Cause>>(table: &mut Batches<S>, build:
         (Some(e), _) => e,
         (None, column) => {
             let (column, ty) = column.unwrap_or_default();
-            let remedy = e.of_format().map_or("", |e| remedy(e.kind()));
+            let remedy = e.of_format().map_or("", remedy);
             Error::Target { column, ty, remedy, error: e.boxed() }
         }
     })
 }
 
-const fn remedy(kind: Kind) -> &'static str {
-    match kind {
-        Kind::WrongType => "cast the column to a type of the format, or leave it out",
+fn remedy(e: FileError) -> &'static str {
+    match e.kind() {
+        Kind::Invalid if matches!(e.what(), What::JAY_NAME | What::BCOLZ_NAME) => "rename the column",
+        Kind::WrongType | Kind::Unsupported => "cast the column to a type of the format, or leave it out",
         Kind::Lossy => "replace such values, or cast the column to a wider type",
         Kind::Utf8 => "cast the column to binary",
         _ => "",

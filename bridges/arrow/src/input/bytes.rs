@@ -1,7 +1,7 @@
 //! The bytes of an input: in memory, or a file that is read in ranges.
 
 use std::fmt;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -59,13 +59,34 @@ impl Input {
         Ok(Input { bytes: Held::Shared(Arc::new(Mutex::new(from))), len, name: String::new() })
     }
 
+    /// Copies all bytes of a reader that can be read only once, such as a pipe, to a file, and creates the input of the
+    /// file. It must be empty.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    /// use pilaster_arrow::input::Input;
+    ///
+    /// let pipe = &b"year\n1870\n"[..];
+    /// // A temporary file, or memory.
+    /// let input = Input::copied(pipe, Cursor::new(Vec::new()))?.with_name("years.csv");
+    /// assert_eq!((input.len(), input.name()), (10, "years.csv"));
+    /// # Ok::<(), pilaster_arrow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the reader or the file fails.
+    pub fn copied(mut from: impl Read, mut to: impl Read + Write + Seek + Send + 'static) -> Result<Self, Error> {
+        io::copy(&mut from, &mut to).and_then(|_| to.flush()).map_err(|e| Error::Input(e.to_string()))?;
+        Self::seekable(to)
+    }
+
     /// Returns the input with a name, whose extension tells the kind of a file.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Input { name: name.into(), ..self }
     }
 
-    /// Returns the name; empty if there is none.
+    /// Returns the name, or an empty text.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -20,6 +20,9 @@ const DATE: u8 = 16;
 const TIME: u8 = 32;
 const ZONED: u8 = 64;
 
+/// The zone of times with an offset. Arrow parses no names of zones without a database of them.
+const UTC: &str = "+00:00";
+
 /// Integers up to this are floats without a loss.
 pub(super) const EXACT: u64 = 1 << 53;
 
@@ -64,7 +67,7 @@ impl Texts {
             return if Date32Type::parse(text).is_some() { DATE | TIME } else { 0 };
         }
         let Some(time) = rest.strip_prefix(['T', ' ']) else { return 0 };
-        let utc: Option<Tz> = "+00:00".parse().ok();
+        let utc: Option<Tz> = UTC.parse().ok();
         let Some(moment) = utc.and_then(|utc| string_to_datetime(&utc, text).ok()) else { return 0 };
         let digits = time.split_once('.').map_or("", |(_, fraction)| fraction);
         let digits = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -95,7 +98,7 @@ impl Texts {
             () if fits(FLOAT) => DataType::Float64,
             () if fits(DATE) => DataType::Date32,
             () if fits(TIME) && is_short => DataType::Timestamp(unit, None),
-            () if fits(ZONED) && is_short => DataType::Timestamp(unit, Some(Arc::from("UTC"))),
+            () if fits(ZONED) && is_short => DataType::Timestamp(unit, Some(Arc::from(UTC))),
             () => DataType::Utf8,
         }
     }
@@ -107,7 +110,7 @@ fn is_date(text: &[u8]) -> bool {
     kinds.fold(text.len() == 10, |all, one| all && one)
 }
 
-/// Returns the kinds of numbers that a text is. Digits after a leading zero are no number, but a code.
+/// Returns the kinds of numbers that a text is. Digits after a leading zero are a code, such as a postal code.
 fn numbers(text: &str) -> u8 {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -123,7 +126,8 @@ fn numbers(text: &str) -> u8 {
     let is_number =
         digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     let is_special = matches!(digits, "NaN" | "nan" | "inf");
-    match (is_number && digits.contains(|byte: char| byte.is_ascii_digit())) || is_special {
+    let is_number = is_number && digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    match is_number || is_special {
         true if Float64Type::parse(text).is_some_and(|value| value.is_finite() || is_special) => FLOAT,
         _ => 0,
     }
@@ -176,7 +180,7 @@ mod tests {
         assert_eq!(ty(&["1024-02-29T01:02:03.123456789"]), DataType::Utf8);
         assert_eq!(
             ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03.5+02:00"]),
-            stamp(TimeUnit::Millisecond, Some("UTC"))
+            stamp(TimeUnit::Millisecond, Some(UTC))
         );
         // With and without a zone.
         assert_eq!(ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03"]), DataType::Utf8);

@@ -137,7 +137,7 @@ impl Guess {
         }
     }
 
-    /// Adds the type of a value that is no text, array or object.
+    /// Adds the type of a null, boolean or number.
     fn merge(&mut self, other: Guess) -> Result<(), String> {
         match (&mut *self, other) {
             (_, Guess::Null) | (Guess::Bool, Guess::Bool) => {}

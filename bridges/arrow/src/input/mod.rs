@@ -1,7 +1,7 @@
 //! Parquet, Arrow IPC, CSV and JSON lines as sources of record batches.
 //!
-//! [`open`] detects the kind of a file by its first bytes and its name, and returns a [`Files`]: a [`Source`] for
-//! [`Batches`](crate::Batches), which can be opened again, and so serves every writer. [`Files::reader`] returns the
+//! [`open`] detects the kind of a file by its first bytes and its name, and returns an [`InputFile`]: a [`Source`] for
+//! [`Batches`](crate::Batches), which can be opened again, and so serves every writer. [`InputFile::reader`] returns the
 //! batches as an Arrow reader. One batch is in memory at a time.
 //!
 //! | kind | columns | rows |
@@ -13,7 +13,7 @@
 //!
 #![cfg_attr(feature = "csv", doc = "```")]
 #![cfg_attr(not(feature = "csv"), doc = "```ignore")]
-//! use pilaster::column::{Table, convert};
+//! use pilaster::column::Table;
 //! use pilaster::vortex::write::{Builder, WriteOptions};
 //! use pilaster_arrow::input::{Input, InputOptions, open};
 //! use pilaster_arrow::{Batches, convert};
@@ -23,7 +23,7 @@
 //! let mut table = Batches::from_source(source)?;
 //! assert_eq!(table.to_strings("city")?, ["Bern", "Rome, Italy"]);
 //! // Days since 1970; the second date is missing.
-//! assert_eq!(table.to_vec::<Option<i32>>("founded")?, [Some(-284_396), None]);
+//! assert_eq!(table.to_vec::<Option<i32>>("founded")?, [Some(-284_385), None]);
 //!
 //! table.restart()?;
 //! let mut builder = Builder::new(Vec::new(), &WriteOptions::DEFAULT)?;
@@ -137,7 +137,7 @@ pub struct InputOptions {
     pub kind: Option<FileKind>,
     /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1.
     pub batch_rows: usize,
-    /// Types of columns of CSV and JSON lines; those of the other columns are inferred. [`schema::parse`](crate::schema::parse)
+    /// Types of columns of CSV and JSON lines; other types are inferred. [`schema::parse`](crate::schema::parse)
     /// reads them from a text.
     pub schema: Option<Schema>,
     /// The separator of CSV; if `None`, a tab in files called `.tsv` or `.tab`, else a comma.
@@ -170,7 +170,7 @@ pub type AnyReader = Box<dyn RecordBatchReader + Send>;
 
 /// An open file of any kind, which can be read several times.
 #[derive(Debug)]
-pub struct Files {
+pub struct InputFile {
     kind: FileKind,
     inner: Inner,
 }
@@ -191,7 +191,7 @@ enum Inner {
 ///
 /// # Errors
 /// [`Error::Input`] with the name of the input: the kind is unknown, or this build cannot read it; errors of the file.
-pub fn open(input: Input, options: InputOptions) -> Result<Files, Error> {
+pub fn open(input: Input, options: InputOptions) -> Result<InputFile, Error> {
     let first = input.range(0, 8.min(usize::try_from(input.len()).unwrap_or(8))).map_err(|e| input.failed(e))?;
     let detected = options.kind.or_else(|| FileKind::detect(&first, input.name()));
     let kind = detected.ok_or_else(|| {
@@ -200,10 +200,36 @@ pub fn open(input: Input, options: InputOptions) -> Result<Files, Error> {
     // Arrow's readers can panic over a damaged file.
     let opened = contained(|| inner(kind, input.clone(), options)).unwrap_or_else(|e| Err(e.into()));
     match opened {
-        Ok(inner) => Ok(Files { kind, inner }),
+        Ok(inner) => Ok(InputFile { kind, inner }),
         Err(named @ Error::Input(_)) => Err(named),
         Err(e) => Err(input.failed(e)),
     }
+}
+
+/// Reads an Arrow IPC stream that can be read only once, such as a pipe. [`Batches::new`](crate::Batches::new) makes it a
+/// table.
+///
+/// ```
+/// use pilaster::column::Table;
+/// use pilaster_arrow::input::pipe;
+/// use pilaster_arrow::{Batches, Kept, ReadOptions, read, write};
+/// # use std::sync::Arc;
+/// # use pilaster_arrow::arrow_array::{Int32Array, RecordBatch};
+/// # let batch = RecordBatch::try_from_iter([("year", Arc::new(Int32Array::from(vec![1870])) as _)])?;
+/// # let table = Batches::from_source(Kept::new(batch.schema(), [batch]))?;
+/// # let stream = write::ipc_stream(read(table, ReadOptions::default())?, Vec::new(), write::Compression::None)?;
+/// let stream = std::io::Cursor::new(stream);
+/// assert_eq!(Batches::new(pipe(stream)?)?.to_vec::<Option<i32>>("year")?, [Some(1870)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Errors of the first message, which has the schema.
+#[cfg(feature = "ipc")]
+pub fn pipe(from: impl std::io::Read + Send + 'static) -> Result<AnyReader, Error> {
+    let from = std::io::BufReader::new(from);
+    let reader = contained(|| arrow_ipc::reader::StreamReader::try_new(from, None))??;
+    Ok(Box::new(Contained { reader: Box::new(reader), failed: false }))
 }
 
 fn inner(kind: FileKind, input: Input, options: InputOptions) -> Result<Inner, Error> {
@@ -224,7 +250,7 @@ fn inner(kind: FileKind, input: Input, options: InputOptions) -> Result<Inner, E
     }
 }
 
-impl Files {
+impl InputFile {
     /// Returns the kind of the file.
     #[must_use]
     pub const fn kind(&self) -> FileKind {
@@ -256,7 +282,7 @@ macro_rules! each {
     };
 }
 
-impl Source for Files {
+impl Source for InputFile {
     type Batches = AnyReader;
 
     fn schema(&self) -> SchemaRef {
@@ -281,7 +307,7 @@ impl Source for Files {
     }
 }
 
-/// Calls `run`, and returns a panic as an error: Arrow's readers check less than those of this library.
+/// Calls `run`, and returns a panic as an error: Arrow's readers panic over some damaged files.
 fn contained<R>(run: impl FnOnce() -> R) -> Result<R, ArrowError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -101,16 +101,10 @@ pub fn row(array: &ArrayRef, i: usize) -> String {
         DataType::Float16 => format!("f{:04x}", array.as_primitive::<Float16Type>().value(i).to_bits()),
         DataType::Float32 => format!("f{:08x}", array.as_primitive::<Float32Type>().value(i).to_bits()),
         DataType::Float64 => format!("f{:016x}", array.as_primitive::<Float64Type>().value(i).to_bits()),
-        DataType::Utf8 => format!("{:02x?}", array.as_string::<i32>().value(i).as_bytes()),
-        DataType::LargeUtf8 => format!("{:02x?}", array.as_string::<i64>().value(i).as_bytes()),
-        DataType::Utf8View => format!("{:02x?}", array.as_string_view().value(i).as_bytes()),
-        DataType::Binary => format!("{:02x?}", array.as_binary::<i32>().value(i)),
-        DataType::LargeBinary => format!("{:02x?}", array.as_binary::<i64>().value(i)),
-        DataType::BinaryView => format!("{:02x?}", array.as_binary_view().value(i)),
-        DataType::FixedSizeBinary(_) => format!("{:02x?}", array.as_fixed_size_binary().value(i)),
         DataType::List(_) => items(array.as_list::<i32>().value(i)),
         DataType::LargeList(_) => items(array.as_list::<i64>().value(i)),
         DataType::ListView(_) => items(array.as_list_view::<i32>().value(i)),
+        DataType::LargeListView(_) => items(array.as_list_view::<i64>().value(i)),
         DataType::FixedSizeList(..) => items(array.as_fixed_size_list().value(i)),
         DataType::Map(..) => items(std::sync::Arc::new(array.as_map().value(i))),
         DataType::Struct(_) => {
@@ -118,9 +112,54 @@ pub fn row(array: &ArrayRef, i: usize) -> String {
             format!("({})", shown.join(";"))
         }
         DataType::Dictionary(..) => {
-            let dictionary = array.as_dictionary::<Int32Type>();
-            row(dictionary.values(), dictionary.key(i).unwrap())
+            let dictionary = array.as_any_dictionary();
+            row(dictionary.values(), dictionary.normalized_keys()[i])
         }
+        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
+            DataType::Int16 => run::<Int16Type>(array, i),
+            DataType::Int32 => run::<Int32Type>(array, i),
+            _ => run::<Int64Type>(array, i),
+        },
+        _ => bytes(array, i),
+    }
+}
+
+/// Row `i` of an array of texts or byte strings.
+fn bytes(array: &ArrayRef, i: usize) -> String {
+    match array.data_type() {
+        DataType::Utf8 => format!("{:02x?}", array.as_string::<i32>().value(i).as_bytes()),
+        DataType::LargeUtf8 => format!("{:02x?}", array.as_string::<i64>().value(i).as_bytes()),
+        DataType::Utf8View => format!("{:02x?}", array.as_string_view().value(i).as_bytes()),
+        DataType::Binary => format!("{:02x?}", array.as_binary::<i32>().value(i)),
+        DataType::LargeBinary => format!("{:02x?}", array.as_binary::<i64>().value(i)),
+        DataType::BinaryView => format!("{:02x?}", array.as_binary_view().value(i)),
+        DataType::FixedSizeBinary(_) => format!("{:02x?}", array.as_fixed_size_binary().value(i)),
         other => panic!("no text for {other}"),
     }
+}
+
+fn run<R: RunEndIndexType>(array: &ArrayRef, i: usize) -> String {
+    let runs = array.as_run_opt::<R>().unwrap();
+    row(runs.values(), runs.get_physical_index(i))
+}
+
+/// A row as text, with every float as one of 64 bits.
+#[allow(dead_code, reason = "not every test uses it")]
+pub fn canonical(row: &str) -> String {
+    let float = |word: &str| -> Option<String> {
+        let bits = word.strip_prefix('f')?;
+        let value = match bits.len() {
+            4 => f64::from(pilaster::bytes::half_to_f32(u16::from_str_radix(bits, 16).ok()?)),
+            8 => f64::from(f32::from_bits(u32::from_str_radix(bits, 16).ok()?)),
+            16 => f64::from_bits(u64::from_str_radix(bits, 16).ok()?),
+            _ => return None,
+        };
+        Some(value.to_string())
+    };
+    let separators = |c: char| matches!(c, '(' | ')' | ',' | ';');
+    let words = row.split_inclusive(separators).map(|word| {
+        let bare = word.trim_end_matches(separators);
+        float(bare).map_or_else(|| word.to_owned(), |value| format!("{value}{}", &word[bare.len()..]))
+    });
+    words.collect()
 }
