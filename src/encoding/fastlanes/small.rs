@@ -105,7 +105,7 @@ pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, w
             *row = self::row(
                 &mut |i| {
                     let i = first.wrapping_add(i);
-                    if i < len { value(i) } else { 0 }
+                    if i < len { value(i) & low(width) } else { 0 }
                 },
                 bits,
                 width,
@@ -115,8 +115,8 @@ pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, w
     }
 }
 
-/// Returns row `k` of a packed block: the lowest `width` bits of values, in words of `bits` bits. `value` returns the
-/// value with an index below 1024.
+/// Returns row `k` of a packed block, in words of `bits` bits. `value` returns the value with an index below 1024, which has
+/// at most `width` bits.
 ///
 /// ```
 /// use pilaster::unstable::encoding::fastlanes;
@@ -130,26 +130,23 @@ pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, w
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 pub fn row(value: &mut dyn FnMut(usize) -> u64, bits: u32, width: u32, k: u32) -> [u8; 128] {
-    let mut words = [[0u8; 8]; 16];
-    // The bits of a lane that this row holds.
-    let (start, end) = (k.wrapping_mul(bits), k.wrapping_mul(bits).wrapping_add(bits));
-    let lanes_log = 10u32.wrapping_sub(bits.trailing_zeros());
-    let mut r = start.checked_div(width).unwrap_or(bits);
-    while r < bits && r.wrapping_mul(width) < end {
-        let first = r.wrapping_mul(width);
-        let index = row_start(r as usize);
-        for lane in 0..1usize << (lanes_log & 7) {
-            let value = value(index.wrapping_add(lane)) & low(width);
-            let (up, down) = (first.saturating_sub(start), start.saturating_sub(first));
-            let part = (value << (up & 63) >> (down & 63)) & low(bits);
-            let at = lane.wrapping_mul(bits as usize);
-            if let Some(word) = words.get_mut(at >> 6) {
-                *word = (u64::from_le_bytes(*word) | part << (at & 63)).to_le_bytes();
-            }
+    let mut words = [0; 128];
+    // The first value of each lane in this row, and the position of its lowest bit from the end of the row before.
+    let start = k.wrapping_mul(bits);
+    let first = start.checked_div(width).unwrap_or(0);
+    let before = start.wrapping_sub(first.wrapping_mul(width));
+    let size = (bits >> 3) as usize;
+    for lane in 0..1024u32 >> bits.trailing_zeros() {
+        let (mut word, mut r, mut up) = (value(row_start(first as usize).wrapping_add(lane as usize)) >> (before & 63), first, width.wrapping_sub(before));
+        while up < bits {
+            r = r.wrapping_add(1);
+            word |= value(row_start(r as usize).wrapping_add(lane as usize)) << (up & 63);
+            up = up.wrapping_add(width);
         }
-        r = r.wrapping_add(1);
+        let to = words.get_mut((lane as usize).wrapping_mul(size)..).unwrap_or_default().iter_mut().take(size);
+        to.zip(word.to_le_bytes()).for_each(|(to, byte)| *to = byte);
     }
-    bytemuck::cast(words)
+    words
 }
 
 /// Decodes one block from its deltas and the base of each lane.

@@ -1,7 +1,6 @@
 //! Records of the row groups that were written: where each is, and how long its segments are.
 
-use super::frames::up8;
-use crate::bytes::low32;
+use crate::bytes::{len32, low32};
 
 /// Number of words of a record before the lengths: offset of the first segment, number of rows.
 const HEAD: usize = 3;
@@ -47,11 +46,6 @@ impl<'m> Groups<'m> {
         low32(self.words.len().checked_div(group_words(self.columns)).unwrap_or(0) as u64)
     }
 
-    fn record(&self, group: u32) -> &[u32] {
-        let each = group_words(self.columns);
-        self.words.get((group as usize).wrapping_mul(each)..).unwrap_or_default().get(..each).unwrap_or_default()
-    }
-
     /// Returns the lengths of the segments of the row group after the last one, to be set; `None` if there is no memory
     /// for it.
     pub fn next(&mut self) -> Option<&mut [u32]> {
@@ -68,25 +62,28 @@ impl<'m> Groups<'m> {
         }
     }
 
-    /// Returns the number of rows of a row group.
-    pub fn rows_of(&self, group: u32) -> u32 {
-        self.record(group).get(2).copied().unwrap_or(0)
-    }
-
     /// Returns the number of rows of all row groups.
     pub fn rows(&self) -> u64 {
-        (0..self.len).fold(0, |sum, group| sum.wrapping_add(self.rows_of(group).into()))
+        let mut sum = 0u64;
+        self.each(&mut |rows, _, _| sum = sum.wrapping_add(rows.into()));
+        sum
     }
 
-    /// Calls `each` with the offset and length of every segment, in order.
-    pub fn each_segment(&self, each: &mut dyn FnMut(u64, u32)) {
-        for group in 0..self.len {
-            let [low, high, _, lens @ ..] = self.record(group) else { return };
-            let mut at = u64::from(*low) | u64::from(*high) << 32;
-            for len in lens {
-                each(at, *len);
-                at = at.wrapping_add(up8(u64::from(*len)));
+    /// Returns the number of segments of all row groups.
+    pub fn segments(&self) -> u32 {
+        len32(self.columns).wrapping_mul(self.len)
+    }
+
+    /// Calls `each` with the rows of every row group, the offset of its first segment, and the lengths of its segments.
+    #[inline(never)]
+    pub fn each(&self, each: &mut dyn FnMut(u32, u64, &[u32])) {
+        let mut words = &*self.words;
+        for _ in 0..self.len {
+            let Some((record, rest)) = words.split_at_checked(group_words(self.columns)) else { return };
+            if let [low, high, rows, lens @ ..] = record {
+                each(*rows, u64::from(*low) | u64::from(*high) << 32, lens);
             }
+            words = rest;
         }
     }
 }
