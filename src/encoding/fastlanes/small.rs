@@ -101,22 +101,20 @@ pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, w
     let blocks = rows.chunks_mut((width as usize).max(1));
     for (block, rows) in blocks.enumerate() {
         let first = block.wrapping_mul(BLOCK);
+        let value = &mut |i| {
+            let i = first.wrapping_add(i);
+            if i < len { value(i) & low(width) } else { 0 }
+        };
         for (k, row) in (0..width).zip(rows) {
-            *row = self::row(
-                &mut |i| {
-                    let i = first.wrapping_add(i);
-                    if i < len { value(i) & low(width) } else { 0 }
-                },
-                bits,
-                width,
-                k,
-            );
+            for (lane, to) in row.chunks_mut((bits >> 3).max(1) as usize).enumerate() {
+                to.iter_mut().zip(word(value, bits, width, k, lane).to_le_bytes()).for_each(|(to, byte)| *to = byte);
+            }
         }
     }
 }
 
-/// Returns row `k` of a packed block, in words of `bits` bits. `value` returns the value with an index below 1024, which has
-/// at most `width` bits.
+/// Returns the word of `bits` bits of a lane in row `k` of a packed block. `value` returns the value with an index below
+/// 1024, which has at most `width` bits. The word may have bits above.
 ///
 /// ```
 /// use pilaster::unstable::encoding::fastlanes;
@@ -125,28 +123,25 @@ pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, w
 /// let mut packed = [0; 1280];
 /// fastlanes::pack(&values, 0, 10, &mut packed)?;
 /// for (k, row) in (0..10).zip(packed.as_chunks::<128>().0) {
-///     assert_eq!(fastlanes::packed_row(&mut |i| u64::from(values[i]), 32, 10, k), *row);
+///     for (lane, word) in row.as_chunks().0.iter().enumerate() {
+///         let packed = fastlanes::packed_word(&mut |i| u64::from(values[i]), 32, 10, k, lane);
+///         assert_eq!(packed as u32, u32::from_le_bytes(*word));
+///     }
 /// }
 /// # Ok::<(), pilaster::Error>(())
 /// ```
-pub fn row(value: &mut dyn FnMut(usize) -> u64, bits: u32, width: u32, k: u32) -> [u8; 128] {
-    let mut words = [0; 128];
-    // The first value of each lane in this row, and the position of its lowest bit from the end of the row before.
+pub fn word(value: &mut dyn FnMut(usize) -> u64, bits: u32, width: u32, k: u32, lane: usize) -> u64 {
+    // The first value in this word, and how many of its bits are in the word before.
     let start = k.wrapping_mul(bits);
     let first = start.checked_div(width).unwrap_or(0);
     let before = start.wrapping_sub(first.wrapping_mul(width));
-    let size = (bits >> 3) as usize;
-    for lane in 0..1024u32 >> bits.trailing_zeros() {
-        let (mut word, mut r, mut up) = (value(row_start(first as usize).wrapping_add(lane as usize)) >> (before & 63), first, width.wrapping_sub(before));
-        while up < bits {
-            r = r.wrapping_add(1);
-            word |= value(row_start(r as usize).wrapping_add(lane as usize)) << (up & 63);
-            up = up.wrapping_add(width);
-        }
-        let to = words.get_mut((lane as usize).wrapping_mul(size)..).unwrap_or_default().iter_mut().take(size);
-        to.zip(word.to_le_bytes()).for_each(|(to, byte)| *to = byte);
+    let (mut word, mut r, mut end) = (0, first as usize, 0);
+    while end < bits.wrapping_add(before) {
+        let value = value(row_start(r).wrapping_add(lane));
+        word |= if end == 0 { value >> (before & 63) } else { value << (end.wrapping_sub(before) & 63) };
+        (r, end) = (r.wrapping_add(1), end.wrapping_add(width.max(1)));
     }
-    words
+    word
 }
 
 /// Decodes one block from its deltas and the base of each lane.

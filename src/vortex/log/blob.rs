@@ -16,7 +16,8 @@ impl Flat<'_> {
     /// 4 the vtable of the array, 12 the array, 24 its buffers of 8 bytes each.
     pub fn array(&mut self, buffers: &[(u32, u32)]) {
         let count = len32(buffers.len());
-        self.words(&[12, halves(8, 12), halves(4, 8), 8, count.wrapping_mul(8).wrapping_add(12 + VTABLE), 4, count]);
+        self.words(const { &[12, halves(8, 12), halves(4, 8), 8] });
+        self.words(&[count.wrapping_mul(8).wrapping_add(12 + VTABLE), 4, count]);
         for (exponent, len) in buffers {
             self.words(&[exponent << 16, *len]);
         }
@@ -29,23 +30,26 @@ impl Flat<'_> {
     #[inline(never)]
     pub fn node(&mut self, encoding: u32, metadata: &[u8], children: u32, buffer: Option<u32>) {
         let len = len32(metadata.len());
-        let mut table = 8u32;
-        // Returns the offset of the next field in the table, or 0 for an absent one.
-        let mut field = |is_there: bool| {
-            let at = if is_there { table } else { 0 };
-            table = table.wrapping_add(u32::from(is_there) << 2);
-            at
-        };
-        let fields = [field(len > 0), field(children > 0), field(buffer.is_some())];
-        let [of_metadata, of_children, of_buffers] = fields;
-        self.words(&[halves(VTABLE, table), halves(4, of_metadata), halves(of_children, of_buffers), VTABLE, encoding]);
-        // From the end of the table, where the vectors begin.
-        let mut vector = table;
-        for (at, len) in fields.into_iter().zip([up4(len), children.wrapping_mul(4), 4]) {
-            if at > 0 {
-                self.word(vector.wrapping_sub(at));
-                vector = vector.wrapping_add(len).wrapping_add(4);
-            }
+        // Sizes of the fields of the table, 0 if they are absent.
+        let size = |is_there: bool| u32::from(is_there) << 2;
+        let (m, c, b) = (size(len > 0), size(children > 0), size(buffer.is_some()));
+        // Where the last two are in the table.
+        let of_children = if c > 0 { m.wrapping_add(8) } else { 0 };
+        let of_buffers = if b > 0 { m.wrapping_add(c).wrapping_add(8) } else { 0 };
+        let table = m.wrapping_add(c).wrapping_add(b).wrapping_add(8);
+        self.words(&[halves(VTABLE, table), halves(4, m << 1), halves(of_children, of_buffers), VTABLE, encoding]);
+        // The vectors begin at the end of the table.
+        let mut vector = self.at.wrapping_add(table).wrapping_sub(8);
+        if m > 0 {
+            self.word(vector.wrapping_sub(self.at));
+            vector = vector.wrapping_add(up4(len)).wrapping_add(4);
+        }
+        if c > 0 {
+            self.word(vector.wrapping_sub(self.at));
+            vector = vector.wrapping_add(children.wrapping_mul(4)).wrapping_add(4);
+        }
+        if b > 0 {
+            self.word(vector.wrapping_sub(self.at));
         }
         if len > 0 {
             self.word(len);
@@ -54,7 +58,7 @@ impl Flat<'_> {
         }
         if children > 0 {
             self.word(children);
-            let after = children.wrapping_mul(4).wrapping_add(if buffer.is_some() { 8 } else { 0 });
+            let after = children.wrapping_mul(4).wrapping_add(b << 1);
             self.links(children, self.at.wrapping_add(after).wrapping_add(VTABLE), LEAF);
         }
         if let Some(buffer) = buffer {

@@ -2,7 +2,7 @@
 
 use super::field::{Id, Schema, Uses};
 use super::floats::{Exponents, View};
-use super::put::{Flat, Nowhere, Put, up4};
+use super::put::{Flat, Put};
 use super::rows::Column;
 use super::scalar::{self, Short};
 use crate::bytes::{len32, low8};
@@ -35,7 +35,7 @@ pub(super) struct Chunk<'r> {
     /// Whether some rows have a value and others do not.
     mixed: bool,
     width: u32,
-    /// The least of the packed integers, and how floats became integers.
+    /// The minimum of the packed integers, and how floats became integers.
     reference: u64,
     exponents: Option<Exponents>,
     /// Sizes in bytes of the first buffer, and of the texts.
@@ -44,53 +44,60 @@ pub(super) struct Chunk<'r> {
 }
 
 impl<'r> Chunk<'r> {
-    /// Chooses the encoding.
-    #[inline(never)]
-    pub fn of<T: Schema>(column: Column<'r>) -> Self {
-        let (uses, rows) = (T::USES, column.len);
-        let is_text = uses.has(Id::VarBin) && column.form.is_text();
-        let (mut valid, mut same, mut texts) = (0usize, true, 0usize);
-        for row in 0..rows {
-            valid = valid.wrapping_add(column.is_valid(row).into());
-            if is_text {
-                texts = texts.wrapping_add(column.text(row).len());
-                same &= column.text(row) == column.text(0);
-            } else {
-                same &= column.word(row) == column.word(0);
-            }
-        }
-        let (mixed, texts) = (valid < rows, len32(texts));
-        let mut chunk = Chunk { column, way: Way::Plain, mixed, width: 0, reference: 0, exponents: None, len: 0, texts };
-        if valid == 0 || same && !mixed {
-            chunk.way = if valid == 0 { Way::Null } else { Way::Constant };
-            chunk.mixed = false;
-            let (scalar, text) = chunk.scalar::<T>();
-            chunk.len = len32(scalar.bytes().len().wrapping_add(text.len()));
-        } else if is_text {
-            chunk.way = Way::Texts;
-            chunk.width = u32::from(texts > 0xff).wrapping_add(u32::from(texts > 0xffff));
-            chunk.len = len32(rows).wrapping_add(1) << chunk.width;
-        } else if uses.has(Id::Bool) && column.form.is_bool() {
-            chunk.len = len32(column.bitmap_len());
-        } else {
-            chunk.len = len32(rows.wrapping_mul(column.form.size()));
-            if uses.has(Id::BitPacked) {
-                chunk.pack::<T>();
-            }
-        }
-        chunk
+    /// Creates a segment of numbers, or of booleans, as they are.
+    pub const fn new(column: Column<'r>) -> Self {
+        Chunk { column, way: Way::Plain, mixed: false, width: 0, reference: 0, exponents: None, len: 0, texts: 0 }
     }
 
-    /// Packs the numbers if that is smaller.
-    fn pack<T: Schema>(&mut self) {
-        let form = self.column.form;
-        let (exponents, (least, most)) = if (T::USES.singles() || T::USES.doubles()) && form.is_float() {
-            let Some((exponents, range)) = Exponents::find::<T, _>(form, |view| self.range::<T>(&view)) else { return };
-            (Some(exponents), range)
+    /// Chooses the encoding.
+    #[inline(never)]
+    pub fn choose<T: Schema>(&mut self) {
+        let (uses, column) = (T::USES, &self.column);
+        let valid = if uses.has(Id::Bool) { column.valid() } else { column.len };
+        let is_text = uses.has(Id::VarBin) && column.form.is_text();
+        let (mut texts, mut range, mut same) = (0u32, (0, 0), true);
+        if is_text {
+            let first = column.text(0);
+            for row in 0..column.len {
+                let text = column.text(row);
+                texts = texts.wrapping_add(len32(text.len()));
+                same &= equal(text, first);
+            }
         } else {
-            let Some(range) = self.range::<T>(&View::Integers) else { return };
-            (None, range)
-        };
+            // Equal bits of floats, so that -0.0 differs from 0.0.
+            range = self.range::<T>(&View::Integers).unwrap_or_default();
+            same = range.0 == range.1;
+        }
+        self.mixed = uses.has(Id::Bool) && valid < column.len;
+        if valid == 0 || same && !self.mixed {
+            self.way = if valid == 0 { Way::Null } else { Way::Constant };
+            self.mixed = false;
+            let (scalar, text) = self.scalar::<T>();
+            self.len = len32(scalar.bytes().len().wrapping_add(text.len()));
+        } else if is_text {
+            self.way = Way::Texts;
+            self.texts = texts;
+            self.width = u32::from(texts > 0xff).wrapping_add(u32::from(texts > 0xffff));
+            self.len = len32(column.len).wrapping_add(1) << self.width;
+        } else if uses.has(Id::Bool) && column.form.is_bool() {
+            self.len = len32(column.bitmap_len());
+        } else {
+            self.len = len32(column.len.wrapping_mul(column.form.size()));
+            if uses.has(Id::BitPacked) {
+                self.pack::<T>(range);
+            }
+        }
+    }
+
+    /// Packs the numbers if that is smaller. `range` has the minimum and the maximum of them.
+    fn pack<T: Schema>(&mut self, mut range: (u64, u64)) {
+        let mut exponents = None;
+        if (T::USES.singles() || T::USES.doubles()) && self.column.form.is_float() {
+            let found = Exponents::find::<T, _>(self.column.form, |view| self.range::<T>(&view));
+            let Some((pair, integers)) = found else { return };
+            (exponents, range) = (Some(pair), integers);
+        }
+        let (least, most) = range;
         let width = bits(most.wrapping_sub(least)).max(1);
         let len = len32(self.column.len.div_ceil(fastlanes::BLOCK)).wrapping_mul(128).wrapping_mul(width);
         if width < self.number_bits() && len.saturating_add(TAIL) < self.len {
@@ -99,7 +106,7 @@ impl<'r> Chunk<'r> {
         }
     }
 
-    /// Returns the least and the greatest integer of a column; `None` if a float has no integer.
+    /// Returns the minimum and the maximum integer of a column; `None` if a float has no integer.
     #[inline(never)]
     fn range<T: Schema>(&self, view: &View) -> Option<(u64, u64)> {
         let column = &self.column;
@@ -134,68 +141,75 @@ impl<'r> Chunk<'r> {
         }
     }
 
-    /// Returns the size of the segment in bytes.
-    pub fn len<T: Schema>(&self, listed: Uses) -> u32 {
-        let (mut nowhere, mut data) = (Nowhere, self.len.saturating_add(self.texts()));
-        if self.mixed {
-            data = data.saturating_add(len32(self.column.bitmap_len()));
-        }
-        up4(data).saturating_add(self.tree::<T>(listed, &mut nowhere))
+    /// Returns the number of bytes of the buffers.
+    fn data_len(&self) -> u32 {
+        let bitmap = if self.mixed { len32(self.column.bitmap_len()) } else { 0 };
+        self.len.saturating_add(self.texts).saturating_add(bitmap)
     }
 
-    /// Returns the number of bytes of texts after the first buffer.
-    fn texts(&self) -> u32 {
-        if self.way == Way::Texts { self.texts } else { 0 }
-    }
-
-    /// Writes the segment. `listed` are the encodings in the footer.
+    /// Writes the segment, or returns only its size in bytes if there is no output. `listed` are the encodings in the footer.
     #[inline(never)]
-    pub fn put<T: Schema>(&self, listed: Uses, to: &mut dyn Put) {
-        let (column, mut data) = (&self.column, Flat::new(to));
+    pub fn put<T: Schema>(&self, listed: Uses, to: Option<&mut dyn Put>) -> u32 {
+        let mut flat = Flat { at: 0, to };
+        if flat.to.is_none() {
+            flat.at = self.data_len();
+        } else {
+            self.put_data::<T>(&mut flat);
+        }
+        flat.align4();
+        self.put_tree::<T>(listed, &mut flat);
+        flat.at
+    }
+
+    /// Writes the buffers.
+    fn put_data<T: Schema>(&self, to: &mut Flat<'_>) {
+        let column = &self.column;
         match self.way {
             Way::Null | Way::Constant => {
                 let (scalar, text) = self.scalar::<T>();
-                data.bytes(scalar.bytes());
-                data.bytes(text);
+                to.bytes(scalar.bytes());
+                to.bytes(text);
             }
-            Way::Plain => data.bytes(column.bytes(self.len)),
-            Way::Packed if T::USES.has(Id::BitPacked) => self.put_packed::<T>(&mut data),
+            Way::Plain => to.bytes(column.bytes(self.len)),
+            Way::Packed if T::USES.has(Id::BitPacked) => self.put_packed::<T>(to),
             Way::Texts if T::USES.has(Id::VarBin) => {
                 let (mut end, size) = (0u32, 1usize << (self.width & 3));
-                for row in 0..=column.len {
-                    data.bytes(end.to_le_bytes().get(..size).unwrap_or_default());
+                for row in 0..column.len.wrapping_add(1) {
+                    to.number(end.into(), size);
                     end = end.wrapping_add(len32(column.text(row).len()));
                 }
-                (0..column.len).for_each(|row| data.bytes(column.text(row)));
+                (0..column.len).for_each(|row| to.bytes(column.text(row)));
             }
             _ => {}
         }
         if T::USES.has(Id::Bool) && self.mixed {
-            data.bytes(column.bitmap());
+            to.bytes(column.bitmap());
         }
-        data.align4();
-        self.tree::<T>(listed, to);
     }
 
-    /// Writes packed numbers, 128 bytes at a time.
+    /// Writes packed numbers, word by word.
     #[inline(never)]
     fn put_packed<T: Schema>(&self, to: &mut Flat<'_>) {
-        let column = &self.column;
+        let (column, size, bits) = (&self.column, self.column.form.size(), self.number_bits());
         let view = View::of::<T>(column.form, self.exponents);
+        let lanes = fastlanes::BLOCK >> bits.trailing_zeros();
         for first in (0..column.len).step_by(fastlanes::BLOCK) {
             for k in 0..self.width {
-                let value = &mut |i: usize| {
-                    let row = first.wrapping_add(i);
-                    let is_there = row < column.len && column.is_valid(row);
-                    let integer = if is_there { view.integer::<T>(column, row) } else { None };
-                    integer.map_or(0, |integer| integer.wrapping_sub(self.reference))
-                };
-                to.bytes(&fastlanes::packed_row(value, self.number_bits(), self.width, k));
+                for lane in 0..lanes {
+                    let value = &mut |i: usize| {
+                        let row = first.wrapping_add(i);
+                        let is_there = row < column.len && column.is_valid(row);
+                        let integer = if is_there { view.integer::<T>(column, row) } else { None };
+                        integer.map_or(0, |integer| integer.wrapping_sub(self.reference))
+                    };
+                    let word = fastlanes::packed_word(value, bits, self.width, k, lane);
+                    to.number(word, size);
+                }
             }
         }
     }
 
-    /// Writes the tree of arrays and its length. Returns the number of bytes.
+    /// Writes the tree of arrays and its length.
     ///
     /// | encoding | nodes |
     /// |---|---|
@@ -205,10 +219,9 @@ impl<'r> Chunk<'r> {
     /// | texts | varbin, with the width of the offsets; primitive, the offsets |
     ///
     /// An extension type is a node before them. The validity is a child of the last of them, of texts of varbin.
-    #[inline(never)]
-    fn tree<T: Schema>(&self, listed: Uses, to: &mut dyn Put) -> u32 {
-        let (uses, form, mixed) = (T::USES, self.column.form, u32::from(T::USES.has(Id::Bool) && self.mixed));
-        let mut flat = Flat::new(to);
+    fn put_tree<T: Schema>(&self, listed: Uses, flat: &mut Flat<'_>) {
+        let (uses, start, form, mixed) =
+            (T::USES, flat.at, self.column.form, u32::from(T::USES.has(Id::Bool) && self.mixed));
         let exponent = match self.way {
             Way::Null | Way::Constant => 0,
             Way::Texts => self.width,
@@ -222,36 +235,49 @@ impl<'r> Chunk<'r> {
         if uses.has(Id::Ext) && form.is_extension() {
             flat.node(listed.number(Id::Ext), &[], 1, None);
         }
-        let metadata = [8, low8(self.width as usize)];
-        match self.way {
-            Way::Null | Way::Constant => flat.node(listed.number(Id::Constant), &[], 0, Some(0)),
-            Way::Plain => {
-                let id = if uses.has(Id::Bool) && form.is_bool() { Id::Bool } else { Id::Primitive };
-                flat.node(listed.number(id), &[], mixed, Some(0));
-            }
+        let mut metadata = &[8, low8(self.width as usize)][..];
+        let number = match self.way {
             Way::Packed if uses.has(Id::BitPacked) => {
-                let mut key = scalar::UINT;
-                if form.is_signed() || form.is_float() {
-                    key = scalar::INT;
-                }
-                if uses.has(Id::Alp)
-                    && let Some(exponents) = self.exponents
-                {
-                    flat.node(listed.number(Id::Alp), &exponents.metadata(), 1, None);
-                }
-                flat.node(listed.number(Id::For), Short::number(key, self.reference).bytes(), 1, None);
-                flat.node(listed.number(Id::BitPacked), &metadata, mixed, Some(0));
+                self.put_wrappers::<T>(listed, flat);
+                listed.number(Id::BitPacked)
             }
-            Way::Texts if is_text => {
-                flat.node(listed.number(Id::VarBin), &metadata, mixed.wrapping_add(1), Some(1));
-                flat.node(listed.number(Id::Primitive), &[], 0, Some(0));
+            Way::Texts if is_text => listed.number(Id::VarBin),
+            way => {
+                metadata = &[];
+                match way {
+                    Way::Null | Way::Constant => listed.number(Id::Constant),
+                    _ if uses.has(Id::Bool) && form.is_bool() => listed.number(Id::Bool),
+                    _ => listed.number(Id::Primitive),
+                }
             }
-            _ => {}
+        };
+        // Texts have their offsets as a child and as the first buffer.
+        let texts = u32::from(is_text);
+        flat.node(number, metadata, mixed.wrapping_add(texts), Some(texts));
+        if is_text {
+            flat.node(listed.number(Id::Primitive), &[], 0, Some(0));
         }
         if mixed > 0 {
             flat.node(listed.number(Id::Bool), &[], 0, Some(count.wrapping_sub(1)));
         }
-        flat.word(flat.at);
-        flat.at
+        flat.word(flat.at.wrapping_sub(start));
     }
+
+    /// Writes the nodes before packed numbers: the exponents of floats, and the reference value.
+    fn put_wrappers<T: Schema>(&self, listed: Uses, flat: &mut Flat<'_>) {
+        if T::USES.has(Id::Alp)
+            && let Some(exponents) = self.exponents
+        {
+            flat.node(listed.number(Id::Alp), &exponents.metadata(), 1, None);
+        }
+        let is_signed = self.column.form.is_signed() || self.column.form.is_float();
+        let reference = Short::number(if is_signed { scalar::INT } else { scalar::UINT }, self.reference);
+        flat.node(listed.number(Id::For), reference.bytes(), 1, None);
+    }
+}
+
+/// Returns whether two texts are equal. A loop, because a comparison of slices calls a function that small targets may have no
+/// other use for.
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

@@ -7,7 +7,7 @@
 use super::field::Schema;
 use super::fixed::Part;
 use super::groups::Groups;
-use super::put::{Flat, Put, halves};
+use super::put::{Flat, halves};
 use crate::bytes::{len32, low32};
 use crate::column::Prim;
 use crate::vortex::raw::{MAGIC, VERSION};
@@ -41,13 +41,9 @@ impl Sizes {
     /// Returns the sizes for `groups` row groups, or `None` if an offset would exceed 31 bits.
     pub fn of(schema: &impl Schema, groups: u32) -> Option<Self> {
         let columns = len32(schema.count());
-        let flats = u64::from(columns).wrapping_mul(groups.into());
+        let flats = columns.checked_mul(groups)?;
         // 24 bytes and 4 bytes per flat layout, and 16 bytes per segment.
-        let most = flats.saturating_mul(28).saturating_add(u64::from(columns).wrapping_mul(64));
-        if most >= 1 << 31 {
-            return None;
-        }
-        let flats = low32(flats);
+        flats.checked_mul(28)?.checked_add(columns.checked_mul(64)?).filter(|size| *size < 1 << 31)?;
         let layout = Shape::of(columns, groups).flat(flats);
         Some(Sizes { dtype: schema.part_len(Part::Dtype), layout, footer: footer_len(schema, flats) })
     }
@@ -59,12 +55,12 @@ impl Sizes {
 }
 
 /// Writes a checkpoint of some row groups at offset `at`.
-pub(super) fn checkpoint(to: &mut dyn Put, at: u64, schema: &impl Schema, groups: &Groups<'_>, sizes: Sizes) {
-    schema.put_part(Part::Dtype, to);
-    layout(Flat::new(to), len32(schema.count()), groups);
-    schema.put_part(Part::Ids, to);
-    segments(Flat::new(to), groups);
-    postscript(Flat::new(to), at, sizes);
+pub(super) fn checkpoint(flat: &mut Flat<'_>, at: u64, schema: &impl Schema, groups: &Groups<'_>, sizes: Sizes) {
+    schema.put_part(Part::Dtype, flat);
+    layout(flat, len32(schema.count()), groups);
+    schema.put_part(Part::Ids, flat);
+    segments(flat, groups);
+    postscript(flat, at, sizes);
 }
 
 /// Returns the number of a number type in the schema.
@@ -113,12 +109,13 @@ impl Shape {
 /// vtables: 4 of inner layouts, 16 of flat ones; 36 the struct, 56 its children; a chunked layout for each column, with its
 /// children; the flat layouts, column by column.
 #[inline(never)]
-fn layout(mut flat: Flat<'_>, columns: u32, groups: &Groups<'_>) {
+fn layout(flat: &mut Flat<'_>, columns: u32, groups: &Groups<'_>) {
     let (count, shape) = (groups.len(), Shape::of(columns, groups.len()));
-    flat.words(&[36, halves(12, 20), halves(16, 4), halves(0, 12), halves(14, 16), halves(0, 4), 0, 12, 0]);
-    inner(&mut flat, groups, STRUCT, (columns, shape.first, shape.step));
+    flat.at = 0;
+    flat.words(const { &[36, halves(12, 20), halves(16, 4), halves(0, 12), halves(14, 16), halves(0, 4), 0, 12, 0] });
+    inner(flat, groups, STRUCT, (columns, shape.first, shape.step));
     for i in 0..columns {
-        inner(&mut flat, groups, CHUNKED, (count, shape.flat(i.wrapping_mul(count)), FLAT_LEN));
+        inner(flat, groups, CHUNKED, (count, shape.flat(i.wrapping_mul(count)), FLAT_LEN));
     }
     for i in 0..columns {
         let mut segment = i;
@@ -148,11 +145,11 @@ fn footer_len(schema: &impl Schema, segments: u32) -> u32 {
 
 /// The end of the footer: the segments, row group by row group.
 #[inline(never)]
-fn segments(mut flat: Flat<'_>, groups: &Groups<'_>) {
+fn segments(flat: &mut Flat<'_>, groups: &Groups<'_>) {
     flat.word(groups.segments());
     groups.each(&mut |_, mut at, lens| {
         for len in lens {
-            flat.words(&[low32(at), low32(at >> 32), *len, EXPONENT]);
+            segment(flat, at, *len);
             at = at.wrapping_add(super::frames::up8(u64::from(*len)));
         }
     });
@@ -161,16 +158,25 @@ fn segments(mut flat: Flat<'_>, groups: &Groups<'_>) {
 /// vtables: 4 of the postscript, 16 of its segments; 28 the postscript; 44 dtype, 68 layout, 92 footer. Then the end
 /// marker.
 #[inline(never)]
-fn postscript(mut flat: Flat<'_>, mut at: u64, sizes: Sizes) {
-    flat.words(&[28, halves(12, 16), halves(4, 8), halves(0, 12), halves(10, 20), halves(4, 12), 16, 24, 12, 32, 52]);
-    let marker = u32::from(VERSION) | POSTSCRIPT_LEN << 16;
-    for (len, next) in [(sizes.dtype, 0), (sizes.layout, 0), (sizes.footer, marker)] {
+fn postscript(flat: &mut Flat<'_>, mut at: u64, sizes: Sizes) {
+    const START: [u32; 11] =
+        [28, halves(12, 16), halves(4, 8), halves(0, 12), halves(10, 20), halves(4, 12), 16, 24, 12, 32, 52];
+    flat.at = 0;
+    flat.words(const { &START });
+    for (i, len) in (0..3u32).zip([sizes.dtype, sizes.layout, sizes.footer]) {
         flat.table(16);
+        segment(flat, at, len);
         // Between two segments is a word of zeros.
-        flat.words(&[low32(at), low32(at >> 32), len, EXPONENT, next]);
+        flat.word(if i < 2 { 0 } else { u32::from(VERSION) | POSTSCRIPT_LEN << 16 });
         at = at.wrapping_add(len.into());
     }
     flat.bytes(&MAGIC);
+}
+
+/// Puts a segment: offset, length in bytes, and alignment.
+#[inline(never)]
+fn segment(flat: &mut Flat<'_>, at: u64, len: u32) {
+    flat.words(&[low32(at), low32(at >> 32), len, EXPONENT]);
 }
 
 /// Offsets in the tail of a checkpoint, the postscript and the end marker: offset of the dtype, of the layout and its

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::fixed::Part;
 use super::form::Form;
-use super::put::Put;
+use super::put::Flat;
 use super::record::Record;
 use crate::bytes::len32;
 use crate::column::{Prim, Unit};
@@ -184,9 +184,16 @@ impl Uses {
         self.0 >> id as u8 & 1 != 0
     }
 
-    /// Returns the number of an encoding in a footer that lists this set.
+    /// Returns the number of an encoding in a footer that lists this set: the number of those before it.
+    // Small targets have no instruction that counts ones.
+    #[inline(always)]
     pub(super) const fn number(self, id: Id) -> u32 {
-        (self.0 & (1u16 << id as u8).wrapping_sub(1)).count_ones()
+        let (mut number, mut before) = (0u32, 0);
+        while before < id as u8 {
+            number = number.wrapping_add((self.0 >> before & 1) as u32);
+            before = before.wrapping_add(1);
+        }
+        number
     }
 
     /// Returns the number of encodings.
@@ -226,7 +233,7 @@ pub trait Columns {
     fn part_len(&self, part: Part) -> u32;
 
     /// Puts a part of a checkpoint.
-    fn put_part(&self, part: Part, to: &mut dyn Put);
+    fn put_part(&self, part: Part, to: &mut Flat<'_>);
 }
 
 /// The columns of a [`Record`].
@@ -277,8 +284,8 @@ impl<R: Record> Columns for Of<R> {
         len32(R::CONSTANTS.part(part).len())
     }
 
-    fn put_part(&self, part: Part, to: &mut dyn Put) {
-        to.put(R::CONSTANTS.part(part));
+    fn put_part(&self, part: Part, to: &mut Flat<'_>) {
+        to.bytes(R::CONSTANTS.part(part));
     }
 }
 
@@ -374,7 +381,7 @@ impl Columns for Fields<'_> {
         len32(part.len(self.0))
     }
 
-    fn put_part(&self, part: Part, to: &mut dyn Put) {
+    fn put_part(&self, part: Part, to: &mut Flat<'_>) {
         part.put(self.0, to);
     }
 }
@@ -394,7 +401,7 @@ pub const fn checked(fields: &'static [Field<'static>]) -> &'static [Field<'stat
 #[doc(hidden)]
 pub const fn forms<const N: usize>(fields: &[Field<'_>]) -> [Form; N] {
     let (mut forms, mut rest) = ([Form::of(&Field::new("", FieldType::Bool)); N], fields);
-    let mut left = forms.as_mut_slice();
+    let mut left: &mut [Form] = &mut forms;
     while let ([field, fields @ ..], [form, forms @ ..]) = (rest, left) {
         *form = Form::of(field);
         (rest, left) = (fields, forms);

@@ -3,7 +3,7 @@
 
 use super::end::number;
 use super::field::{Field, FieldType, Uses, unit_number};
-use super::put::{Put, halves, up4};
+use super::put::{Flat, halves, up4};
 use crate::bytes::{len32, low8};
 use crate::vortex::raw::{Encoding, LayoutId};
 
@@ -108,14 +108,14 @@ impl Part {
     }
 
     /// Puts the bytes, 64 at a time.
-    pub(super) fn put(self, fields: &[Field<'_>], to: &mut dyn Put) {
+    pub(super) fn put(self, fields: &[Field<'_>], to: &mut Flat<'_>) {
         let mut from = 0;
         loop {
             let mut window = [0; 64];
             let mut part = Window { to: &mut window, from, at: 0 };
             self.emit(fields, &mut part);
             let left = part.at.saturating_sub(from);
-            to.put(window.get(..left.min(64)).unwrap_or_default());
+            to.bytes(window.get(..left.min(64)).unwrap_or_default());
             if left <= 64 {
                 return;
             }

@@ -50,6 +50,7 @@ const fn is_single<T: Schema>(form: Form) -> bool {
 
 impl View {
     /// Returns the integers of a column, of its floats by their exponents.
+    #[inline(never)]
     pub fn of<T: Schema>(form: Form, exponents: Option<Exponents>) -> Self {
         let Some(Exponents { e, f }) = exponents else { return View::Integers };
         if is_single::<T>(form) {

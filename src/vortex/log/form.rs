@@ -49,15 +49,10 @@ impl Form {
         self.size as usize
     }
 
-    /// Returns the size of a number as an exponent of two.
+    /// Returns the size of a number as an exponent of two, 0 for booleans.
     pub(super) const fn exponent(self) -> u32 {
-        if self.is_bool() { 0 } else { self.size.trailing_zeros() }
-    }
-
-    /// Returns the bits that are kept of a number that is extended by its sign: all of signed integers.
-    pub(super) const fn mask(self) -> u64 {
-        let bits = (self.size as u32).wrapping_mul(8);
-        if self.is_signed() || bits >= 64 { u64::MAX } else { (1u64 << bits).wrapping_sub(1) }
+        // Of 0, 1, 2, 4, 8: 0, 0, 1, 2, 3.
+        (self.size as u32 >> 1).wrapping_sub(self.size as u32 >> 3)
     }
 
     /// Returns the number of bits that a row takes in memory.

@@ -22,13 +22,15 @@ pub const fn group_words(columns: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct Groups<'m> {
     words: &'m mut [u32],
-    columns: usize,
+    /// Number of words of a record.
+    each: usize,
     len: u32,
+    rows: u64,
 }
 
 impl<'m> Groups<'m> {
     pub const fn new(words: &'m mut [u32], columns: usize) -> Self {
-        Groups { words, columns, len: 0 }
+        Groups { words, each: group_words(columns), len: 0, rows: 0 }
     }
 
     /// Returns the number of row groups.
@@ -36,42 +38,41 @@ impl<'m> Groups<'m> {
         self.len
     }
 
-    /// Sets the number of row groups, which are recorded.
-    pub const fn set_len(&mut self, len: u32) {
-        self.len = len;
+    /// Sets the number of row groups, which are recorded, and the number of their rows.
+    pub const fn set_len(&mut self, len: u32, rows: u64) {
+        (self.len, self.rows) = (len, rows);
     }
 
     /// Returns the number of row groups for which there is memory.
     pub fn capacity(&self) -> u32 {
-        low32(self.words.len().checked_div(group_words(self.columns)).unwrap_or(0) as u64)
+        low32(self.words.len().checked_div(self.each).unwrap_or(0) as u64)
     }
 
     /// Returns the lengths of the segments of the row group after the last one, to be set; `None` if there is no memory
     /// for it.
+    #[inline(never)]
     pub fn next(&mut self) -> Option<&mut [u32]> {
-        let each = group_words(self.columns);
-        self.words.get_mut((self.len as usize).checked_mul(each)?..)?.get_mut(..each)?.get_mut(HEAD..)
+        self.words.get_mut((self.len as usize).checked_mul(self.each)?..)?.get_mut(..self.each)?.get_mut(HEAD..)
     }
 
     /// Adds the row group whose lengths were set: the offset of its first segment, and its rows.
     pub fn add(&mut self, at: u64, rows: u32) {
-        let start = (self.len as usize).wrapping_mul(group_words(self.columns));
+        let start = (self.len as usize).wrapping_mul(self.each);
         if let Some([low, high, count, ..]) = self.words.get_mut(start..) {
             (*low, *high, *count) = (low32(at), low32(at >> 32), rows);
             self.len = self.len.wrapping_add(1);
+            self.rows = self.rows.wrapping_add(rows.into());
         }
     }
 
     /// Returns the number of rows of all row groups.
-    pub fn rows(&self) -> u64 {
-        let mut sum = 0u64;
-        self.each(&mut |rows, _, _| sum = sum.wrapping_add(rows.into()));
-        sum
+    pub const fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// Returns the number of segments of all row groups.
     pub fn segments(&self) -> u32 {
-        len32(self.columns).wrapping_mul(self.len)
+        len32(self.each.wrapping_sub(HEAD)).wrapping_mul(self.len)
     }
 
     /// Calls `each` with the rows of every row group, the offset of its first segment, and the lengths of its segments.
@@ -79,7 +80,7 @@ impl<'m> Groups<'m> {
     pub fn each(&self, each: &mut dyn FnMut(u32, u64, &[u32])) {
         let mut words = &*self.words;
         for _ in 0..self.len {
-            let Some((record, rest)) = words.split_at_checked(group_words(self.columns)) else { return };
+            let Some((record, rest)) = words.split_at_checked(self.each) else { return };
             if let [low, high, rows, lens @ ..] = record {
                 each(*rows, u64::from(*low) | u64::from(*high) << 32, lens);
             }

@@ -35,9 +35,9 @@ mod writer;
 
 #[doc(hidden)]
 pub use field::{Constants as __Constants, checked as __checked, forms as __forms};
+pub use field::{Field, FieldType, Fields, Of, Schema, Uses};
 #[doc(hidden)]
 pub use fixed::Part as __Part;
-pub use field::{Field, FieldType, Fields, Of, Schema, Uses};
 pub use frames::{Frame, Frames, last_checkpoint};
 pub use groups::group_words;
 pub use record::{Cell, Record};

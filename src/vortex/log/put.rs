@@ -1,7 +1,6 @@
 //! Output: bytes, the words of FlatBuffers, and the sink of a log.
 
 use super::WriteError;
-use super::frames::up8;
 use crate::bytes::{Sink, len32, low32};
 use crate::hash::Lookup2;
 
@@ -9,13 +8,6 @@ use crate::hash::Lookup2;
 pub trait Put {
     /// Takes all of `bytes`.
     fn put(&mut self, bytes: &[u8]);
-}
-
-/// Ignores bytes, for the length of a [`Flat`].
-pub(super) struct Nowhere;
-
-impl Put for Nowhere {
-    fn put(&mut self, _: &[u8]) {}
 }
 
 /// Rounds up to a multiple of 4.
@@ -28,28 +20,38 @@ pub(super) const fn halves(low: u32, high: u32) -> u32 {
     low | high << 16
 }
 
-/// A FlatBuffer that is emitted front to back, and the number of its bytes so far.
-pub(super) struct Flat<'p> {
-    to: &'p mut dyn Put,
+/// A FlatBuffer that is emitted front to back.
+pub struct Flat<'p> {
+    /// The output; without one, bytes are only counted.
+    pub to: Option<&'p mut dyn Put>,
+    /// Number of bytes so far.
     pub at: u32,
 }
 
 // Not inlined: each of these is called from many places, and an image would have 1 KB more.
 impl<'p> Flat<'p> {
     pub const fn new(to: &'p mut dyn Put) -> Self {
-        Flat { to, at: 0 }
+        Flat { to: Some(to), at: 0 }
     }
 
     #[inline(never)]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.at = self.at.wrapping_add(len32(bytes.len()));
-        self.to.put(bytes);
+        if let Some(to) = &mut self.to {
+            to.put(bytes);
+        }
     }
 
     /// Puts a little-endian word.
     #[inline(never)]
     pub fn word(&mut self, word: u32) {
         self.bytes(&word.to_le_bytes());
+    }
+
+    /// Puts the low `size` bytes of a number, at most 8.
+    #[inline(never)]
+    pub fn number(&mut self, number: u64, size: usize) {
+        self.bytes(number.to_le_bytes().get(..size).unwrap_or_default());
     }
 
     #[inline(never)]
@@ -100,8 +102,20 @@ impl<S: Sink> Out<S> {
     /// Puts zeros up to a multiple of 8.
     #[inline(never)]
     pub fn align(&mut self) {
-        let zeros = low32(up8(self.at).wrapping_sub(self.at));
+        let zeros = 0u32.wrapping_sub(low32(self.at)) & 7;
         self.put([0; 8].get(..zeros as usize).unwrap_or_default());
+    }
+
+    /// Puts a little-endian word.
+    #[inline(never)]
+    pub fn word(&mut self, word: u32) {
+        self.put(&word.to_le_bytes());
+    }
+
+    /// Puts the check of the bytes since the start of the frame.
+    #[inline(never)]
+    pub fn put_check(&mut self) {
+        self.word(self.check.value());
     }
 }
 

@@ -4,7 +4,7 @@ use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
 use super::frames::{Frames, marker};
 use super::groups::Groups;
-use super::put::Put;
+use super::put::{Flat, Put};
 use super::source::Source;
 use crate::bytes::{len32, low32};
 use crate::error::{Error, Kind, Result, What};
@@ -164,7 +164,7 @@ fn compared<S: Source>(source: &mut S, end: u64, schema: &impl Schema, groups: &
     if count > groups.capacity() {
         return Err(no_room(fields, count));
     }
-    groups.set_len(0);
+    groups.set_len(0, 0);
     let shape = Shape::of(len32(fields.len()), count);
     let mut at = footer.wrapping_add(end::segments_at(schema).wrapping_add(4).into());
     let word = |source: &mut S, at: u64| -> Result<u32> {
@@ -183,7 +183,7 @@ fn compared<S: Source>(source: &mut S, end: u64, schema: &impl Schema, groups: &
         groups.add(u64::from(low) | u64::from(high) << 32, rows);
     }
     let mut compare = Compare { source, at: dtype, outcome: Ok(true) };
-    end::checkpoint(&mut compare, dtype, schema, groups, sizes);
+    end::checkpoint(&mut Flat::new(&mut compare), dtype, schema, groups, sizes);
     compare.outcome
 }
 

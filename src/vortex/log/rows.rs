@@ -3,6 +3,7 @@
 use super::field::{Field, FieldType, Id, Schema};
 use super::form::Form;
 use super::record::Cell;
+use crate::bytes::{len32, low8};
 use crate::error::{Error, Kind, Result, What};
 
 /// Returns the size in bytes of the memory for `rows` rows of columns, rounded up to a multiple of 8 rows, and for
@@ -41,7 +42,8 @@ const fn bits(fields: &[Field<'_>]) -> usize {
 #[derive(Debug)]
 pub(super) struct Rows<'m> {
     memory: &'m mut [u8],
-    /// Maximum number of rows, divided by 8.
+    /// Maximum number of rows as the caller gave it, and divided by 8.
+    most: usize,
     eights: usize,
     len: usize,
     /// Offset of the first text in the memory.
@@ -51,14 +53,21 @@ pub(super) struct Rows<'m> {
 }
 
 impl<'m> Rows<'m> {
-    /// Creates an empty row group of at most `rows` rows.
-    pub fn new(schema: &impl Schema, memory: &'m mut [u8], rows: usize) -> Result<Self> {
-        let eights = rows.div_ceil(8);
-        let (texts, len) = (bits_before(schema, schema.count()).saturating_mul(eights), memory.len());
-        if rows == 0 || len < texts || u32::try_from(len).is_err() {
-            return Err(Error::needing(Kind::NoRoom, What::VORTEX_ROW_MEMORY, 0, texts as u64));
+    /// Creates an empty row group of at most a number of rows. It must be [started](Self::start).
+    pub const fn new((memory, rows): (&'m mut [u8], usize)) -> Self {
+        // Full until then.
+        Rows { memory, eights: 0, most: rows, len: 0, texts: 0, used: 0 }
+    }
+
+    /// Checks the size of the memory.
+    pub fn start(&mut self, schema: &impl Schema) -> Result<()> {
+        self.eights = self.most.div_ceil(8);
+        self.texts = bits_before(schema, schema.count()).saturating_mul(self.eights);
+        let len = self.memory.len();
+        if self.eights == 0 || len < self.texts || u32::try_from(len).is_err() {
+            return Err(Error::needing(Kind::NoRoom, What::VORTEX_ROW_MEMORY, 0, self.texts as u64));
         }
-        Ok(Rows { memory, eights, len: 0, texts, used: 0 })
+        Ok(())
     }
 
     /// Returns the number of rows.
@@ -92,7 +101,7 @@ impl<'m> Rows<'m> {
                 self.put_bit(at, *cell != Cell::Null);
                 at = at.wrapping_add(self.eights);
             }
-            let word = match *cell {
+            let mut word = match *cell {
                 Cell::Word(word) => word,
                 _ if T::USES.has(Id::VarBin) && form.is_text() => self.put_text(cell.text()),
                 _ => 0,
@@ -103,7 +112,10 @@ impl<'m> Rows<'m> {
             } else {
                 let place = at.wrapping_add(self.len.wrapping_mul(form.size()));
                 let to = self.memory.get_mut(place..).unwrap_or_default().iter_mut().take(form.size());
-                to.zip(word.to_le_bytes()).for_each(|(to, byte)| *to = byte);
+                for to in to {
+                    *to = low8(crate::bytes::saturated(word & 0xff));
+                    word >>= 8;
+                }
                 at = at.wrapping_add(self.eights.wrapping_mul(8).wrapping_mul(form.size()));
             }
             column = column.wrapping_add(1);
@@ -130,36 +142,32 @@ impl<'m> Rows<'m> {
         }
     }
 
-    /// Returns the values of a column, and of the columns after it.
-    fn cells(&self, schema: &impl Schema, column: usize) -> &[u8] {
-        self.memory.get(bits_before(schema, column).wrapping_mul(self.eights)..).unwrap_or_default()
+    /// Returns the offset of the values of a column.
+    fn cells(&self, schema: &impl Schema, column: usize, form: Form) -> usize {
+        let at = bits_before(schema, column).wrapping_mul(self.eights);
+        at.wrapping_add(if form.is_nullable() { self.eights } else { 0 })
     }
 
     /// Returns the rows of a column.
     pub fn column<T: Schema>(&self, schema: &T, column: usize, form: Form) -> Column<'_> {
-        let mut cells = self.cells(schema, column);
-        let mut valid = &[][..];
-        if T::USES.has(Id::Bool) && form.is_nullable() {
-            (valid, cells) = cells.split_at_checked(self.eights).unwrap_or_default();
-        }
-        let (mut texts, mut starts, mut later) = (&[][..], &[][..], 0);
-        if T::USES.has(Id::VarBin) && form.is_text() {
-            texts = self.memory.get(self.texts..).unwrap_or_default().get(..self.used).unwrap_or_default();
-            let mut next = column;
-            starts = loop {
-                next = next.wrapping_add(1);
-                match schema.form(next) {
-                    Some(form) if form.is_text() => {
-                        let skipped = if form.is_nullable() { self.eights } else { 0 };
-                        break self.cells(schema, next).get(skipped..).unwrap_or_default();
-                    }
-                    Some(_) => {}
-                    // The search ends at this column at the latest.
-                    None => (next, later) = (usize::MAX, 1),
+        let cells = self.cells(schema, column, form);
+        let valid = cells.wrapping_sub(self.eights);
+        let (mut starts, mut later, mut next) = (0, 0, column);
+        // The search for the next column with texts ends at this one at the latest.
+        while T::USES.has(Id::VarBin) && form.is_text() {
+            next = next.wrapping_add(1);
+            match schema.form(next) {
+                Some(form) if form.is_text() => {
+                    starts = self.cells(schema, next, form);
+                    break;
                 }
-            };
+                Some(_) => {}
+                None => (next, later) = (usize::MAX, 1),
+            }
         }
-        Column { form, len: self.len, valid, cells, texts, starts, later }
+        let texts = self.texts;
+        let memory = self.memory.get(..texts.wrapping_add(self.used)).unwrap_or_default();
+        Column { form, len: self.len, memory, valid, cells, texts, starts, later }
     }
 }
 
@@ -174,64 +182,91 @@ fn bits_before(schema: &impl Schema, column: usize) -> usize {
 pub(super) struct Column<'r> {
     pub form: Form,
     pub len: usize,
-    /// The validity bitmap of a nullable column.
-    valid: &'r [u8],
-    cells: &'r [u8],
-    /// The texts of all columns.
-    texts: &'r [u8],
-    /// A text ends where the next one starts, in this row or in the row `later`: offsets of the next column with texts.
-    starts: &'r [u8],
+    /// The memory of all columns, to the end of their texts.
+    memory: &'r [u8],
+    /// Offsets of the validity bitmap of a nullable column, of the values, and of the texts of all columns.
+    valid: usize,
+    cells: usize,
+    texts: usize,
+    /// A text ends where the next one starts, in this row or in the row `later`: offset of the next column with texts.
+    starts: usize,
     later: usize,
 }
 
 impl<'r> Column<'r> {
     /// Returns whether a row has a value.
+    #[inline(never)]
     pub fn is_valid(&self, row: usize) -> bool {
-        !self.form.is_nullable() || bit(self.valid, row)
+        !self.form.is_nullable() || self.bit(self.valid, row)
+    }
+
+    /// Returns the number of rows with a value.
+    pub fn valid(&self) -> usize {
+        (0..self.len).filter(|row| self.is_valid(*row)).count()
     }
 
     /// Returns the number of bytes of a bitmap.
     pub const fn bitmap_len(&self) -> usize {
-        self.len.div_ceil(8)
+        self.len.wrapping_add(7) >> 3
     }
 
     /// Returns the validity bitmap, if the column is nullable.
     pub fn bitmap(&self) -> &'r [u8] {
-        self.valid.get(..self.bitmap_len()).unwrap_or_default()
+        self.slice(self.valid, self.bitmap_len())
     }
 
     /// Returns the first `len` bytes of the values: little-endian numbers, or bits.
     pub fn bytes(&self, len: u32) -> &'r [u8] {
-        self.cells.get(..len as usize).unwrap_or_default()
+        self.slice(self.cells, len as usize)
     }
 
     /// Returns a number, sign-extended if it is a signed integer; the bits of a float; a boolean as 0 or 1.
     pub fn word(&self, row: usize) -> u64 {
         if self.form.is_bool() {
-            return bit(self.cells, row).into();
+            return self.bit(self.cells, row).into();
         }
-        let bytes = self.cells.get(row.wrapping_mul(self.form.size())..).unwrap_or_default();
-        let signed = match self.form.size() {
-            1 => bytes.first().map_or(0, |byte| byte.cast_signed().into()),
-            2 => bytes.first_chunk().map_or(0, |two| i16::from_le_bytes(*two).into()),
-            4 => i64::from(word32(bytes).cast_signed()),
-            _ => bytes.first_chunk().map_or(0, |eight| i64::from_le_bytes(*eight)),
+        let bytes = self.after(self.cells.wrapping_add(row.wrapping_mul(self.form.size())));
+        let word = match self.form.size() {
+            1 => bytes.first().map_or(0, |byte| (*byte).into()),
+            2 => bytes.first_chunk().map_or(0, |two| u16::from_le_bytes(*two).into()),
+            4 => word32(bytes),
+            _ => return bytes.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight)),
         };
-        signed.cast_unsigned() & self.form.mask()
+        if self.form.is_signed() {
+            // The sign bit becomes the highest of the word, and then all bits above.
+            let up = 32u32.wrapping_sub(len32(self.form.size()).wrapping_mul(8));
+            i64::from((word << up).cast_signed() >> up).cast_unsigned()
+        } else {
+            word.into()
+        }
     }
 
     /// Returns the text of a row; a missing one is empty.
     #[inline(never)]
     pub fn text(&self, row: usize) -> &'r [u8] {
-        let start = |starts: &[u8], row: usize| starts.get(row.wrapping_mul(4)..).map_or(0, word32) as usize;
-        let next = row.wrapping_add(self.later);
-        let end = if next < self.len { start(self.starts, next) } else { self.texts.len() };
-        self.texts.get(start(self.cells, row)..end).unwrap_or_default()
+        let start = |starts: usize, row: usize| {
+            self.texts.wrapping_add(word32(self.after(starts.wrapping_add(row.wrapping_mul(4)))) as usize)
+        };
+        let (at, next) = (start(self.cells, row), row.wrapping_add(self.later));
+        let end = if next < self.len { start(self.starts, next) } else { self.memory.len() };
+        self.slice(at, end.wrapping_sub(at))
     }
-}
 
-fn bit(bits: &[u8], row: usize) -> bool {
-    bits.get(row >> 3).is_some_and(|byte| byte >> (row & 7) & 1 != 0)
+    /// Returns a part of the memory.
+    #[inline(never)]
+    fn slice(&self, at: usize, len: usize) -> &'r [u8] {
+        self.after(at).get(..len).unwrap_or_default()
+    }
+
+    /// Returns the memory from an offset on.
+    fn after(&self, at: usize) -> &'r [u8] {
+        self.memory.get(at..).unwrap_or_default()
+    }
+
+    /// Returns a bit of a bitmap at an offset.
+    fn bit(&self, at: usize, row: usize) -> bool {
+        self.memory.get(at.wrapping_add(row >> 3)).is_some_and(|byte| byte >> (row & 7) & 1 != 0)
+    }
 }
 
 fn word32(bytes: &[u8]) -> u32 {

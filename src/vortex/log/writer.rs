@@ -13,7 +13,7 @@ use super::resume::Resume;
 use super::rows::{Rows, check};
 use super::{Policy, Rewind, WriteError};
 use crate::bytes::{Sink, len32};
-use crate::error::{Error, Kind, Result, What};
+use crate::error::{Error, Kind, What};
 use crate::hash::Lookup2;
 use crate::vortex::raw::{GROUP_MAGIC, MAGIC};
 
@@ -84,7 +84,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// # Errors
     /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes), or the sink has no space for the
     /// checkpoint; errors of the sink.
-    #[inline(never)]
+    #[inline]
     pub fn new(
         sink: S,
         schema: T,
@@ -92,12 +92,51 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         groups: &'m mut [u32],
         policy: Policy,
     ) -> core::result::Result<Self, WriteError<S::Error>> {
-        let mut log = Log::started(sink, schema, memory, (groups, 0), policy)?;
-        log.put_checkpoint();
-        // The first checkpoint is never removed: it has the types of the columns.
-        log.data_end = log.out.at;
-        log.outcome()?;
+        let mut log = Log::prepare(sink, schema, memory, groups, policy);
+        log.start()?;
         Ok(log)
+    }
+
+    /// Creates a log that must be [started](Self::start): [`new`](Self::new) in two steps. So the log is created where it stays
+    /// and not copied, which saves half a kilobyte of flash if nothing else copies memory.
+    ///
+    /// ```
+    /// use pilaster::bytes::SliceSink;
+    /// use pilaster::vortex::log::{Log, Of, Policy, Record};
+    /// use pilaster::vortex::record;
+    ///
+    /// record! {
+    ///     struct Tick { time: u32 }
+    /// }
+    ///
+    /// let (mut file, mut memory, mut groups) = ([0; 4096], [0; Tick::memory_len(8, 0)], [0; 8]);
+    /// let columns = Of::<Tick>::new();
+    /// let mut log = Log::prepare(SliceSink::new(&mut file), columns, (&mut memory, 8), &mut groups, Policy::ByHand);
+    /// assert!(log.push(&Tick { time: 7 }).is_err());
+    /// log.start()?;
+    /// log.push(&Tick { time: 7 })?;
+    /// # Ok::<(), pilaster::vortex::log::WriteError<pilaster::Error>>(())
+    /// ```
+    #[inline(always)]
+    pub fn prepare(sink: S, schema: T, memory: (&'m mut [u8], usize), groups: &'m mut [u32], policy: Policy) -> Self {
+        let groups = Groups::new(groups, schema.count());
+        let out = Out { sink, at: 0, check: Lookup2::new(SEED), error: None };
+        let rows = Rows::new(memory);
+        Log { out, schema, rows, groups, policy, cut: None, data_end: 0, covered: 0, time: 0, is_closed: true }
+    }
+
+    /// Starts a log: checks the memory, and writes the magic and a checkpoint without rows.
+    ///
+    /// # Errors
+    /// Errors of [`new`](Self::new).
+    #[inline(never)]
+    pub fn start(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
+        self.rows.start(&self.schema)?;
+        self.is_closed = false;
+        self.put_checkpoint();
+        // The first checkpoint is never removed: it has the types of the columns.
+        self.data_end = self.out.at;
+        self.outcome()
     }
 
     /// Creates a log that continues at offset `found.at()` of its medium, after [`Resume::find`] with the same columns and
@@ -106,6 +145,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     ///
     /// # Errors
     /// [`Kind::NoRoom`] as for [`new`](Self::new).
+    #[inline]
     pub fn resume(
         sink: S,
         schema: T,
@@ -113,24 +153,12 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         groups: &'m mut [u32],
         (found, policy): (&Resume, Policy),
     ) -> core::result::Result<Self, WriteError<S::Error>> {
-        let mut log = Log::started(sink, schema, memory, (groups, found.groups()), policy)?;
+        let mut log = Log::prepare(sink, schema, memory, groups, policy);
+        log.rows.start(&log.schema)?;
+        log.groups.set_len(found.groups(), found.rows());
         log.out.at = found.at();
-        (log.data_end, log.covered) = (found.at(), found.covered());
+        (log.data_end, log.covered, log.is_closed) = (found.at(), found.covered(), false);
         Ok(log)
-    }
-
-    fn started(
-        sink: S,
-        schema: T,
-        (memory, rows): (&'m mut [u8], usize),
-        (words, len): (&'m mut [u32], u32),
-        policy: Policy,
-    ) -> Result<Self> {
-        let rows = Rows::new(&schema, memory, rows)?;
-        let mut groups = Groups::new(words, schema.count());
-        groups.set_len(len);
-        let out = Out { sink, at: 0, check: Lookup2::new(SEED), error: None };
-        Ok(Log { out, schema, rows, groups, policy, cut: None, data_end: 0, covered: 0, time: 0, is_closed: false })
     }
 
     /// Replaces checkpoints: before a row group is written, the checkpoint after the previous one is cut off, except the
@@ -279,17 +307,19 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.groups.len()
     }
 
-    /// Returns whether something may be written: there is no error, and the log is not closed, which is an error.
+    /// Returns whether something may be written: the log is not closed, which would be an error, and the call has no error yet.
     fn is_open(&mut self) -> bool {
         if self.is_closed && self.out.error.is_none() {
-            self.refuse(Error::new(Kind::Misuse, What::DESTINATION, self.out.at));
+            self.refuse(Kind::Misuse, What::DESTINATION, 0);
         }
         self.out.error.is_none()
     }
 
     /// Sets the error of the call.
-    fn refuse(&mut self, e: Error) {
-        self.out.error = Some(WriteError::Format(e));
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, kind: Kind, what: What, need: u64) {
+        self.out.error = Some(WriteError::Format(Error::needing(kind, what, self.out.at, need)));
     }
 
     /// Returns the error of the call. After an error of the sink, nothing more can be written.
@@ -305,7 +335,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let end = up8(at).saturating_add(len);
         let fits = self.out.sink.room() >= end.saturating_sub(self.out.at);
         if !fits {
-            self.refuse(Error::needing(Kind::NoRoom, What::DESTINATION, self.out.at, end));
+            self.refuse(Kind::NoRoom, What::DESTINATION, end);
         }
         fits
     }
@@ -317,7 +347,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
             return;
         }
         let Some(sizes) = Sizes::of(&self.schema, self.groups.len()) else {
-            return self.refuse(Error::new(Kind::Overflow, What::VORTEX_CHECKPOINT, self.out.at));
+            return self.refuse(Kind::Overflow, What::VORTEX_CHECKPOINT, 0);
         };
         if !self.has_room(self.out.at.max(1), u64::from(sizes.total())) {
             return;
@@ -327,7 +357,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         }
         self.out.align();
         let at = self.out.at;
-        checkpoint(&mut self.out, at, &self.schema, &self.groups, sizes);
+        checkpoint(&mut Flat::new(&mut self.out), at, &self.schema, &self.groups, sizes);
         self.covered = self.groups.len();
     }
 
@@ -358,24 +388,26 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         }
     }
 
-    /// Returns the segment of a column of the next row group; `None` after the last one.
+    /// Writes the segment of a column, or returns only its size in bytes if there is no output.
     #[inline(never)]
-    fn chunk<'r>(rows: &'r Rows<'_>, schema: &T, column: usize) -> Option<Chunk<'r>> {
-        Some(Chunk::of::<T>(rows.column(schema, column, schema.form(column)?)))
+    fn segment(rows: &Rows<'_>, schema: &T, column: usize, to: Option<&mut dyn Put>) -> u32 {
+        let Some(form) = schema.form(column) else { return 0 };
+        let mut chunk = Chunk::new(rows.column(schema, column, form));
+        chunk.choose::<T>();
+        chunk.put::<T>(schema.listed(), to)
     }
 
     /// Sets the lengths of the segments of the next row group. Returns the size of its frame in bytes.
-    #[inline(never)]
     fn plan(&mut self) -> Option<u64> {
         let taken = self.groups.len();
         let Some(lens) = self.groups.next() else {
-            let each = super::group_words(self.schema.count()).saturating_mul(4) as u64;
-            let need = each.saturating_mul(u64::from(taken).saturating_add(1));
-            self.refuse(Error::needing(Kind::NoRoom, What::VORTEX_GROUPS, taken.into(), need));
+            let each = u64::from(len32(super::group_words(self.schema.count()).wrapping_mul(4)));
+            let need = each.wrapping_mul(taken.saturating_add(1).into());
+            self.refuse(Kind::NoRoom, What::VORTEX_GROUPS, need);
             return None;
         };
         for (i, len) in lens.iter_mut().enumerate() {
-            *len = Self::chunk(&self.rows, &self.schema, i)?.len::<T>(self.schema.listed());
+            *len = Self::segment(&self.rows, &self.schema, i, None);
         }
         Some(frame_len(lens))
     }
@@ -385,19 +417,15 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let out = &mut self.out;
         let Some(lens) = self.groups.next() else { return };
         out.check = Lookup2::new(SEED);
-        let mut header = Flat::new(out);
-        header.bytes(&GROUP_MAGIC);
-        header.word(len32(self.rows.len()));
-        header.words(lens);
-        let check = out.check.value();
-        Flat::new(out).word(check);
+        out.put(&GROUP_MAGIC);
+        out.word(len32(self.rows.len()));
+        lens.iter().for_each(|len| out.word(*len));
+        out.put_check();
         for i in 0..lens.len() {
             out.align();
-            let Some(chunk) = Self::chunk(&self.rows, &self.schema, i) else { return };
-            chunk.put::<T>(self.schema.listed(), out);
+            Self::segment(&self.rows, &self.schema, i, Some(out));
         }
         out.align();
-        let check = out.check.value();
-        Flat::new(out).word(check);
+        out.put_check();
     }
 }
