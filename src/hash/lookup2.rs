@@ -214,12 +214,19 @@ impl State {
         if STRICT {
             return self.take_words(bytes);
         }
+        // In registers, if there are enough of them.
         let mut state = *self;
         while let Some((block, rest)) = bytes.split_first_chunk() {
-            state.take(block);
+            if WIDE {
+                state.take(block)
+            } else {
+                self.take(block)
+            }
             bytes = rest;
         }
-        *self = state;
+        if WIDE {
+            *self = state;
+        }
         bytes
     }
 

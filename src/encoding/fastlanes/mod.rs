@@ -35,7 +35,7 @@ mod width;
 pub use delta::{lanes, undelta};
 pub use pack::{Lane, pack};
 pub use runs::number_runs;
-pub use small::row as packed_row;
+pub use small::word as packed_word;
 pub use width::{Width, best_width, count_widths, wider};
 
 use super::cells::Cells;

@@ -101,22 +101,20 @@ pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, w
     let blocks = rows.chunks_mut((width as usize).max(1));
     for (block, rows) in blocks.enumerate() {
         let first = block.wrapping_mul(BLOCK);
+        let value = &mut |i| {
+            let i = first.wrapping_add(i);
+            if i < len { value(i) & low(width) } else { 0 }
+        };
         for (k, row) in (0..width).zip(rows) {
-            *row = self::row(
-                &mut |i| {
-                    let i = first.wrapping_add(i);
-                    if i < len { value(i) } else { 0 }
-                },
-                bits,
-                width,
-                k,
-            );
+            for (lane, to) in row.chunks_mut((bits >> 3).max(1) as usize).enumerate() {
+                to.iter_mut().zip(word(value, bits, width, k, lane).to_le_bytes()).for_each(|(to, byte)| *to = byte);
+            }
         }
     }
 }
 
-/// Returns row `k` of a packed block: the lowest `width` bits of values, in words of `bits` bits. `value` returns the
-/// value with an index below 1024.
+/// Returns the word of `bits` bits of a lane in row `k` of a packed block. `value` returns the value with an index below
+/// 1024, which has at most `width` bits. The word may have bits above.
 ///
 /// ```
 /// use pilaster::unstable::encoding::fastlanes;
@@ -125,31 +123,25 @@ pub(super) fn pack(len: usize, value: &mut dyn FnMut(usize) -> u64, bits: u32, w
 /// let mut packed = [0; 1280];
 /// fastlanes::pack(&values, 0, 10, &mut packed)?;
 /// for (k, row) in (0..10).zip(packed.as_chunks::<128>().0) {
-///     assert_eq!(fastlanes::packed_row(&mut |i| u64::from(values[i]), 32, 10, k), *row);
+///     for (lane, word) in row.as_chunks().0.iter().enumerate() {
+///         let packed = fastlanes::packed_word(&mut |i| u64::from(values[i]), 32, 10, k, lane);
+///         assert_eq!(packed as u32, u32::from_le_bytes(*word));
+///     }
 /// }
 /// # Ok::<(), pilaster::Error>(())
 /// ```
-pub fn row(value: &mut dyn FnMut(usize) -> u64, bits: u32, width: u32, k: u32) -> [u8; 128] {
-    let mut words = [[0u8; 8]; 16];
-    // The bits of a lane that this row holds.
-    let (start, end) = (k.wrapping_mul(bits), k.wrapping_mul(bits).wrapping_add(bits));
-    let lanes_log = 10u32.wrapping_sub(bits.trailing_zeros());
-    let mut r = start.checked_div(width).unwrap_or(bits);
-    while r < bits && r.wrapping_mul(width) < end {
-        let first = r.wrapping_mul(width);
-        let index = row_start(r as usize);
-        for lane in 0..1usize << (lanes_log & 7) {
-            let value = value(index.wrapping_add(lane)) & low(width);
-            let (up, down) = (first.saturating_sub(start), start.saturating_sub(first));
-            let part = (value << (up & 63) >> (down & 63)) & low(bits);
-            let at = lane.wrapping_mul(bits as usize);
-            if let Some(word) = words.get_mut(at >> 6) {
-                *word = (u64::from_le_bytes(*word) | part << (at & 63)).to_le_bytes();
-            }
-        }
-        r = r.wrapping_add(1);
+pub fn word(value: &mut dyn FnMut(usize) -> u64, bits: u32, width: u32, k: u32, lane: usize) -> u64 {
+    // The first value in this word, and how many of its bits are in the word before.
+    let start = k.wrapping_mul(bits);
+    let first = start.checked_div(width).unwrap_or(0);
+    let before = start.wrapping_sub(first.wrapping_mul(width));
+    let (mut word, mut r, mut end) = (0, first as usize, 0);
+    while end < bits.wrapping_add(before) {
+        let value = value(row_start(r).wrapping_add(lane));
+        word |= if end == 0 { value >> (before & 63) } else { value << (end.wrapping_sub(before) & 63) };
+        (r, end) = (r.wrapping_add(1), end.wrapping_add(width.max(1)));
     }
-    bytemuck::cast(words)
+    word
 }
 
 /// Decodes one block from its deltas and the base of each lane.

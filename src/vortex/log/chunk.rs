@@ -1,19 +1,16 @@
 //! The rows of a column as one segment: the choice of the smallest encoding, and its bytes. The rows are packed in place.
 
-use super::blob::Tree;
-use super::field::{Field, FieldType, Id, Schema, Uses};
-use super::floats::View;
-use super::put::Put;
+use super::field::{Id, Schema, Uses};
+use super::floats::{Exponents, View};
+use super::put::{Flat, Put};
 use super::rows::Column;
-use super::scalar::Short;
-use crate::bytes::len32;
-use crate::column::Prim;
+use super::scalar::{self, Short};
+use crate::bytes::{len32, low8};
 use crate::encoding::fastlanes;
-use crate::vortex::dtype::signed;
-use crate::vortex::word::{bits, extended};
+use crate::vortex::word::bits;
 
 /// Number of bytes by which the tree of packed numbers exceeds the tree of plain ones.
-const TAIL: u64 = 64;
+const TAIL: u32 = 64;
 
 /// The encoding of a segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,227 +19,265 @@ enum Way {
     Null,
     /// All rows have the same value.
     Constant,
-    /// Numbers as they are.
+    /// Numbers or booleans as they are in memory.
     Plain,
     /// Differences from a reference value, of `width` bits each.
-    Packed { reference: u64, width: u32, view: View },
-    /// Booleans.
-    Bits,
-    /// All texts, and their offsets of `1 << exponent` bytes.
-    Texts { len: u32, exponent: u32 },
+    Packed,
+    /// Offsets of `1 << width` bytes, and all texts.
+    Texts,
 }
 
 /// A segment that is to be written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'r> {
     column: Column<'r>,
-    field: &'r Field<'r>,
     way: Way,
     /// Whether some rows have a value and others do not.
     mixed: bool,
+    width: u32,
+    /// The minimum of the packed integers, and how floats became integers.
+    reference: u64,
+    exponents: Option<Exponents>,
+    /// Sizes in bytes of the first buffer, and of the texts.
+    len: u32,
+    texts: u32,
 }
 
 impl<'r> Chunk<'r> {
-    /// Chooses the encoding. `uses` has all encodings of the columns of the log.
+    /// Creates a segment of numbers, or of booleans, as they are.
+    pub const fn new(column: Column<'r>) -> Self {
+        Chunk { column, way: Way::Plain, mixed: false, width: 0, reference: 0, exponents: None, len: 0, texts: 0 }
+    }
+
+    /// Chooses the encoding.
     #[inline(never)]
-    pub fn of<T: Schema>(column: Column<'r>, field: &'r Field<'r>) -> Self {
-        let uses = T::USES;
-        let valid = if uses.has(Id::Bool) && field.nullable { column.valid() } else { column.len };
-        let mixed = valid < column.len;
-        let way = match field.prim() {
-            _ if valid == 0 => Way::Null,
-            None if field.ty == FieldType::Bool => {
-                let first = column.bit(0);
-                let same = uses.has(Id::Bool) && !mixed && (0..column.len).all(|row| column.bit(row) == first);
-                if same { Way::Constant } else { Way::Bits }
+    pub fn choose<T: Schema>(&mut self) {
+        let (uses, column) = (T::USES, &self.column);
+        let valid = if uses.has(Id::Bool) { column.valid() } else { column.len };
+        let is_text = uses.has(Id::VarBin) && column.form.is_text();
+        let (mut texts, mut range, mut same) = (0u32, (0, 0), true);
+        if is_text {
+            let first = column.text(0);
+            for row in 0..column.len {
+                let text = column.text(row);
+                texts = texts.wrapping_add(len32(text.len()));
+                same &= equal(text, first);
             }
-            None if uses.has(Id::VarBin) => texts(&column, mixed),
-            None => Way::Null,
-            Some(prim) => numbers::<T>(&column, (signed(prim), is_float(prim)), mixed),
-        };
-        Chunk { column, field, way, mixed }
+        } else {
+            // Equal bits of floats, so that -0.0 differs from 0.0.
+            range = self.range::<T>(&View::Integers).unwrap_or_default();
+            same = range.0 == range.1;
+        }
+        self.mixed = uses.has(Id::Bool) && valid < column.len;
+        if valid == 0 || same && !self.mixed {
+            self.way = if valid == 0 { Way::Null } else { Way::Constant };
+            self.mixed = false;
+            let (scalar, text) = self.scalar::<T>();
+            self.len = len32(scalar.bytes().len().wrapping_add(text.len()));
+        } else if is_text {
+            self.way = Way::Texts;
+            self.texts = texts;
+            self.width = u32::from(texts > 0xff).wrapping_add(u32::from(texts > 0xffff));
+            self.len = len32(column.len).wrapping_add(1) << self.width;
+        } else if uses.has(Id::Bool) && column.form.is_bool() {
+            self.len = len32(column.bitmap_len());
+        } else {
+            self.len = len32(column.len.wrapping_mul(column.form.size()));
+            if uses.has(Id::BitPacked) {
+                self.pack::<T>(range);
+            }
+        }
     }
 
-    /// Returns the tree of the segment.
-    fn tree<T: Schema>(&self) -> Tree {
-        let uses = T::USES;
-        let (mut tree, none, column) = (Tree::new(), Short::default(), &self.column);
-        if uses.has(Id::Ext) && self.field.extension().is_some() {
-            tree.link(Id::Ext, none, None);
+    /// Packs the numbers if that is smaller. `range` has the minimum and the maximum of them.
+    fn pack<T: Schema>(&mut self, mut range: (u64, u64)) {
+        let mut exponents = None;
+        if (T::USES.singles() || T::USES.doubles()) && self.column.form.is_float() {
+            let found = Exponents::find::<T, _>(self.column.form, |view| self.range::<T>(&view));
+            let Some((pair, integers)) = found else { return };
+            (exponents, range) = (Some(pair), integers);
         }
-        let exponent = column.size.trailing_zeros();
-        let bitmap = len32(column.len.div_ceil(8));
-        match self.way {
-            Way::Null | Way::Constant => {
-                let (scalar, text) = self.scalar::<T>();
-                let len = len32(scalar.bytes().len().saturating_add(text.len()));
-                let buffer = tree.buffer(len, 0);
-                tree.link(Id::Constant, none, Some(buffer));
-            }
-            Way::Plain => {
-                let buffer = tree.buffer(len32(column.numbers().len()), exponent);
-                tree.link(Id::Primitive, none, Some(buffer));
-            }
-            Way::Packed { reference, width, view } => {
-                let is_signed = self.field.prim().is_some_and(|prim| signed(prim) || is_float(prim));
-                if let Some(exponents) = view.exponents() {
-                    tree.link(Id::Alp, exponents, None);
-                }
-                tree.link(Id::For, Short::integer(reference, is_signed), None);
-                let buffer = tree.buffer(packed_len(column.len, width), exponent);
-                tree.link(Id::BitPacked, Short::default().uint(1, width.into()), Some(buffer));
-            }
-            Way::Bits => {
-                let buffer = tree.buffer(bitmap, 0);
-                tree.link(Id::Bool, none, Some(buffer));
-            }
-            Way::Texts { len, exponent } => {
-                let offsets = tree.buffer(len32(column.len).wrapping_add(1) << exponent, exponent);
-                let texts = tree.buffer(len, 0);
-                tree.link(Id::VarBin, Short::default().uint(1, exponent.into()), Some(texts));
-                tree.leaf(Id::Primitive, none, Some(offsets));
-            }
+        let (least, most) = range;
+        let width = bits(most.wrapping_sub(least)).max(1);
+        let len = len32(self.column.len.div_ceil(fastlanes::BLOCK)).wrapping_mul(128).wrapping_mul(width);
+        if width < self.number_bits() && len.saturating_add(TAIL) < self.len {
+            (self.way, self.width, self.len) = (Way::Packed, width, len);
+            (self.reference, self.exponents) = (least, exponents);
         }
-        if uses.has(Id::Bool) && self.mixed && self.way != Way::Null {
-            let buffer = tree.buffer(bitmap, 0);
-            tree.leaf(Id::Bool, none, Some(buffer));
-        }
-        tree
     }
 
-    /// Returns the size of the segment in bytes.
-    pub fn len<T: Schema>(&self) -> u32 {
-        let tree = self.tree::<T>();
-        tree.buffers_len().saturating_add(tree.flat_len()).saturating_add(4)
+    /// Returns the minimum and the maximum integer of a column; `None` if a float has no integer.
+    #[inline(never)]
+    fn range<T: Schema>(&self, view: &View) -> Option<(u64, u64)> {
+        let column = &self.column;
+        // With its sign bit inverted, a signed number has the order of an unsigned one.
+        let flip = if column.form.is_signed() || column.form.is_float() { 1u64 << 63 } else { 0 };
+        let (mut least, mut most) = (u64::MAX, 0u64);
+        for row in 0..column.len {
+            if column.is_valid(row) {
+                let key = view.integer::<T>(column, row)? ^ flip;
+                (least, most) = (least.min(key), most.max(key));
+            }
+        }
+        Some((least ^ flip, most ^ flip))
+    }
+
+    /// Returns the number of bits of a number.
+    fn number_bits(&self) -> u32 {
+        len32(self.column.form.size()).wrapping_mul(8)
     }
 
     /// Returns the message of a constant, and the text that follows it.
+    #[inline(never)]
     fn scalar<T: Schema>(&self) -> (Short, &'r [u8]) {
-        let uses = T::USES;
-        let column = &self.column;
+        let (column, form) = (&self.column, self.column.form);
         if self.way == Way::Null {
-            return (Short::null(), &[]);
+            (Short::number(scalar::NULL, 0), &[])
+        } else if T::USES.has(Id::VarBin) && form.is_text() {
+            let text = column.text(0);
+            (Short::of(form, text.len() as u64), text)
+        } else {
+            (Short::of(form, column.word(0)), &[])
         }
-        let scalar = match self.field.prim() {
-            Some(prim) if is_float(prim) => Short::float(column.word(0), column.size),
-            Some(prim) => Short::integer(extended(column.word(0), bits_of(column), signed(prim)), signed(prim)),
-            None if self.field.ty == FieldType::Bool => Short::boolean(column.bit(0)),
-            None if uses.has(Id::VarBin) => {
-                let text = column.text(0);
-                return (Short::text(text.len(), self.field.ty == FieldType::Utf8), text);
-            }
-            None => Short::null(),
-        };
-        (scalar, &[])
     }
 
-    /// Writes the segment. `listed` are the encodings in the footer.
+    /// Returns the number of bytes of the buffers.
+    fn data_len(&self) -> u32 {
+        let bitmap = if self.mixed { len32(self.column.bitmap_len()) } else { 0 };
+        self.len.saturating_add(self.texts).saturating_add(bitmap)
+    }
+
+    /// Writes the segment, or returns only its size in bytes if there is no output. `listed` are the encodings in the footer.
     #[inline(never)]
-    pub fn put<T: Schema>(&self, listed: Uses, to: &mut dyn Put) {
-        let uses = T::USES;
+    pub fn put<T: Schema>(&self, listed: Uses, to: Option<&mut dyn Put>) -> u32 {
+        let mut flat = Flat { at: 0, to };
+        if flat.to.is_none() {
+            flat.at = self.data_len();
+        } else {
+            self.put_data::<T>(&mut flat);
+        }
+        flat.align4();
+        self.put_tree::<T>(listed, &mut flat);
+        flat.at
+    }
+
+    /// Writes the buffers.
+    fn put_data<T: Schema>(&self, to: &mut Flat<'_>) {
         let column = &self.column;
         match self.way {
             Way::Null | Way::Constant => {
                 let (scalar, text) = self.scalar::<T>();
-                to.put(scalar.bytes());
-                to.put(text);
+                to.bytes(scalar.bytes());
+                to.bytes(text);
             }
-            Way::Plain => to.put(column.numbers()),
-            Way::Packed { reference, width, view } if uses.has(Id::BitPacked) => {
-                self.put_packed::<T>(reference, width, view, to);
-            }
-            Way::Packed { .. } => {}
-            Way::Bits => to.put(column.bits()),
-            Way::Texts { exponent, .. } if uses.has(Id::VarBin) => {
-                let (mut end, size) = (0u32, 1usize << (exponent & 3));
-                to.put([0; 4].get(..size).unwrap_or_default());
-                for row in 0..column.len {
+            Way::Plain => to.bytes(column.bytes(self.len)),
+            Way::Packed if T::USES.has(Id::BitPacked) => self.put_packed::<T>(to),
+            Way::Texts if T::USES.has(Id::VarBin) => {
+                let (mut end, size) = (0u32, 1usize << (self.width & 3));
+                for row in 0..column.len.wrapping_add(1) {
+                    to.number(end.into(), size);
                     end = end.wrapping_add(len32(column.text(row).len()));
-                    to.put(end.to_le_bytes().get(..size).unwrap_or_default());
                 }
-                (0..column.len).for_each(|row| to.put(column.text(row)));
+                (0..column.len).for_each(|row| to.bytes(column.text(row)));
             }
-            Way::Texts { .. } => {}
+            _ => {}
         }
-        let tree = self.tree::<T>();
-        if uses.has(Id::Bool) && self.mixed && self.way != Way::Null {
-            to.put(column.bitmap());
+        if T::USES.has(Id::Bool) && self.mixed {
+            to.bytes(column.bitmap());
         }
-        to.zeros(tree.padding());
-        tree.put(listed, to);
     }
 
-    /// Writes packed numbers, 128 bytes at a time.
+    /// Writes packed numbers, word by word.
     #[inline(never)]
-    fn put_packed<T: Schema>(&self, reference: u64, width: u32, view: View, to: &mut dyn Put) {
-        let column = &self.column;
-        for block in 0..column.len.div_ceil(fastlanes::BLOCK) {
-            let first = block.wrapping_mul(fastlanes::BLOCK);
-            for k in 0..width {
-                let value = &mut |i: usize| {
-                    let row = first.wrapping_add(i);
-                    let is_there = row < column.len && column.is_valid(row);
-                    if is_there { view.integer::<T>(column.word(row)).wrapping_sub(reference) } else { 0 }
-                };
-                to.put(&fastlanes::packed_row(value, bits_of(column), width, k));
+    fn put_packed<T: Schema>(&self, to: &mut Flat<'_>) {
+        let (column, size, bits) = (&self.column, self.column.form.size(), self.number_bits());
+        let view = View::of::<T>(column.form, self.exponents);
+        let lanes = fastlanes::BLOCK >> bits.trailing_zeros();
+        for first in (0..column.len).step_by(fastlanes::BLOCK) {
+            for k in 0..self.width {
+                for lane in 0..lanes {
+                    let value = &mut |i: usize| {
+                        let row = first.wrapping_add(i);
+                        let is_there = row < column.len && column.is_valid(row);
+                        let integer = if is_there { view.integer::<T>(column, row) } else { None };
+                        integer.map_or(0, |integer| integer.wrapping_sub(self.reference))
+                    };
+                    let word = fastlanes::packed_word(value, bits, self.width, k, lane);
+                    to.number(word, size);
+                }
             }
         }
     }
+
+    /// Writes the tree of arrays and its length.
+    ///
+    /// | encoding | nodes |
+    /// |---|---|
+    /// | constant | constant |
+    /// | plain | primitive, or bool |
+    /// | packed | alp, for floats; for, with the reference value; bitpacked, with the width |
+    /// | texts | varbin, with the width of the offsets; primitive, the offsets |
+    ///
+    /// An extension type is a node before them. The validity is a child of the last of them, of texts of varbin.
+    fn put_tree<T: Schema>(&self, listed: Uses, flat: &mut Flat<'_>) {
+        let (uses, start, form, mixed) =
+            (T::USES, flat.at, self.column.form, u32::from(T::USES.has(Id::Bool) && self.mixed));
+        let exponent = match self.way {
+            Way::Null | Way::Constant => 0,
+            Way::Texts => self.width,
+            _ => form.exponent(),
+        };
+        let (first, bitmap) = ((exponent, self.len), (0, len32(self.column.bitmap_len())));
+        let is_text = uses.has(Id::VarBin) && self.way == Way::Texts;
+        let buffers = [first, if is_text { (0, self.texts) } else { bitmap }, bitmap];
+        let count = 1u32.wrapping_add(is_text.into()).wrapping_add(mixed);
+        flat.array(buffers.get(..count as usize).unwrap_or_default());
+        if uses.has(Id::Ext) && form.is_extension() {
+            flat.node(listed.number(Id::Ext), &[], 1, None);
+        }
+        let mut metadata = &[8, low8(self.width as usize)][..];
+        let number = match self.way {
+            Way::Packed if uses.has(Id::BitPacked) => {
+                self.put_wrappers::<T>(listed, flat);
+                listed.number(Id::BitPacked)
+            }
+            Way::Texts if is_text => listed.number(Id::VarBin),
+            way => {
+                metadata = &[];
+                match way {
+                    Way::Null | Way::Constant => listed.number(Id::Constant),
+                    _ if uses.has(Id::Bool) && form.is_bool() => listed.number(Id::Bool),
+                    _ => listed.number(Id::Primitive),
+                }
+            }
+        };
+        // Texts have their offsets as a child and as the first buffer.
+        let texts = u32::from(is_text);
+        flat.node(number, metadata, mixed.wrapping_add(texts), Some(texts));
+        if is_text {
+            flat.node(listed.number(Id::Primitive), &[], 0, Some(0));
+        }
+        if mixed > 0 {
+            flat.node(listed.number(Id::Bool), &[], 0, Some(count.wrapping_sub(1)));
+        }
+        flat.word(flat.at.wrapping_sub(start));
+    }
+
+    /// Writes the nodes before packed numbers: the exponents of floats, and the reference value.
+    fn put_wrappers<T: Schema>(&self, listed: Uses, flat: &mut Flat<'_>) {
+        if T::USES.has(Id::Alp)
+            && let Some(exponents) = self.exponents
+        {
+            flat.node(listed.number(Id::Alp), &exponents.metadata(), 1, None);
+        }
+        let is_signed = self.column.form.is_signed() || self.column.form.is_float();
+        let reference = Short::number(if is_signed { scalar::INT } else { scalar::UINT }, self.reference);
+        flat.node(listed.number(Id::For), reference.bytes(), 1, None);
+    }
 }
 
-/// Returns the number of bits of a number.
-fn bits_of(column: &Column<'_>) -> u32 {
-    len32(column.size).wrapping_mul(8)
-}
-
-fn packed_len(rows: usize, width: u32) -> u32 {
-    len32(rows.div_ceil(fastlanes::BLOCK)).wrapping_mul(128).wrapping_mul(width)
-}
-
-/// Chooses the encoding of numbers, some of which are missing if `mixed`.
-fn numbers<T: Schema>(column: &Column<'_>, (signed, float): (bool, bool), mixed: bool) -> Way {
-    let uses = T::USES;
-    let first = column.word(0);
-    if !mixed && (0..column.len).all(|row| column.word(row) == first) {
-        return Way::Constant;
-    }
-    if !uses.has(Id::BitPacked) {
-        return Way::Plain;
-    }
-    let view = if float { View::of::<T>(column) } else { Some(View::Integers) };
-    let Some(view) = view else { return Way::Plain };
-    let (bits_each, signed) = (bits_of(column), signed || float);
-    // With its sign bit inverted, a signed number has the order of an unsigned one.
-    let flip = if signed { 1u64 << 63 } else { 0 };
-    let (mut least, mut most) = (u64::MAX, 0u64);
-    for row in (0..column.len).filter(|row| column.is_valid(*row)) {
-        let key = extended(view.integer::<T>(column.word(row)), bits_each, signed) ^ flip;
-        (least, most) = (least.min(key), most.max(key));
-    }
-    let width = bits(most.wrapping_sub(least)).max(1);
-    let packed = u64::from(packed_len(column.len, width)).saturating_add(TAIL);
-    if width < bits_each && packed < column.numbers().len() as u64 {
-        Way::Packed { reference: least ^ flip, width, view }
-    } else {
-        Way::Plain
-    }
-}
-
-/// Chooses the encoding of texts.
-fn texts(column: &Column<'_>, mixed: bool) -> Way {
-    let first = column.text(0);
-    if !mixed && (0..column.len).all(|row| column.text(row) == first) {
-        return Way::Constant;
-    }
-    let len = column.texts_len();
-    let exponent = match len {
-        0..=0xff => 0,
-        0x100..=0xffff => 1,
-        _ => 2,
-    };
-    Way::Texts { len, exponent }
-}
-
-const fn is_float(prim: Prim) -> bool {
-    matches!(prim, Prim::F16 | Prim::F32 | Prim::F64)
+/// Returns whether two texts are equal. A loop, because a comparison of slices calls a function that small targets may have no
+/// other use for.
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

@@ -4,15 +4,16 @@
 //! Offsets within a FlatBuffer point forward, and every table here has a fixed size. `C` is the number of columns, `m` the
 //! number of row groups. The u64 fields of a table are at multiples of 8, as the original requires.
 
-use super::field::{Field, FieldType, LAYOUTS, Uses, unit_number};
+use super::field::Schema;
+use super::fixed::Part;
 use super::groups::Groups;
-use super::put::{Put, string_len, up4};
-use crate::bytes::len32;
+use super::put::{Flat, halves};
+use crate::bytes::{len32, low32};
 use crate::column::Prim;
 use crate::vortex::raw::{MAGIC, VERSION};
 
 /// Size in bytes of the postscript.
-pub(super) const POSTSCRIPT_LEN: u32 = 112;
+const POSTSCRIPT_LEN: u32 = 112;
 
 /// Size in bytes of the postscript and the end marker.
 pub(super) const TAIL_LEN: u32 = POSTSCRIPT_LEN + 8;
@@ -28,11 +29,6 @@ const fn up8(n: u32) -> u32 {
     n.wrapping_add(7) & !7
 }
 
-/// Joins two fields of 16 bits of a vtable.
-const fn halves(low: u32, high: u32) -> u32 {
-    low | high << 16
-}
-
 /// Sizes in bytes of the parts of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
@@ -43,13 +39,13 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Returns the sizes for `groups` row groups, or `None` if an offset would exceed 31 bits.
-    pub fn of(fields: &[Field<'_>], groups: u32) -> Option<Self> {
-        let columns = len32(fields.len());
+    pub fn of(schema: &impl Schema, groups: u32) -> Option<Self> {
+        let columns = len32(schema.count());
         let flats = columns.checked_mul(groups)?;
         // 24 bytes and 4 bytes per flat layout, and 16 bytes per segment.
         flats.checked_mul(28)?.checked_add(columns.checked_mul(64)?).filter(|size| *size < 1 << 31)?;
-        let layout = Shape::of(columns, groups);
-        Some(Sizes { dtype: dtype_len(fields), layout: layout.flat(flats), footer: footer_len(fields, flats) })
+        let layout = Shape::of(columns, groups).flat(flats);
+        Some(Sizes { dtype: schema.part_len(Part::Dtype), layout, footer: footer_len(schema, flats) })
     }
 
     /// Returns the size in bytes of the checkpoint.
@@ -59,106 +55,12 @@ impl Sizes {
 }
 
 /// Writes a checkpoint of some row groups at offset `at`.
-pub(super) fn checkpoint(to: &mut dyn Put, at: u64, fields: &[Field<'_>], groups: &Groups<'_>) {
-    let Some(sizes) = Sizes::of(fields, groups.len()) else { return };
-    dtype(to, fields);
-    layout(to, len32(fields.len()), groups);
-    footer(to, fields, groups);
-    postscript(to, at, sizes);
-}
-
-/// Offset of the column list in the dtype, after the vtables.
-const STRUCT_TYPE: u32 = 52;
-
-/// Returns the size in bytes of the types of a column in the dtype.
-fn type_len(field: &Field<'_>) -> u32 {
-    match field.extension() {
-        None => 20,
-        Some((id, _, zone)) => 48u32.wrapping_add(string_len(id)).wrapping_add(4).wrapping_add(up4(metadata_len(zone))),
-    }
-}
-
-/// Returns the size in bytes of the metadata of a calendar type.
-fn metadata_len(zone: Option<&str>) -> u32 {
-    zone.map_or(1, |zone| len32(zone.len()).wrapping_add(3))
-}
-
-fn types_at(columns: u32) -> u32 {
-    columns.wrapping_mul(8).wrapping_add(STRUCT_TYPE + 20)
-}
-
-fn dtype_len(fields: &[Field<'_>]) -> u32 {
-    fields.iter().fold(types_at(len32(fields.len())), |sum, field| {
-        sum.wrapping_add(type_len(field)).wrapping_add(string_len(field.name))
-    })
-}
-
-/// vtables: 4 DType and Struct_, 12 Primitive, 20 Bool, Utf8 and Binary, 28 Extension; 40 the DType of the root, 52 its
-/// Struct_, 64 names, then types; the types of each column; the names.
-#[inline(never)]
-fn dtype(to: &mut dyn Put, fields: &[Field<'_>]) {
-    let columns = len32(fields.len());
-    to.words(&[40, halves(8, 12), halves(4, 8), halves(8, 8), halves(4, 5), halves(6, 8), 4]);
-    to.words(&[halves(10, 16), halves(4, 8), 12]);
-    to.words(&[36, 7, 4]);
-    to.words(&[48, 8, columns.wrapping_mul(4).wrapping_add(8)]);
-    let list = types_at(columns);
-    to.word(columns);
-    let (mut here, mut at) = (64u32.wrapping_add(4), list);
-    for field in fields {
-        at = at.wrapping_add(type_len(field));
-    }
-    for field in fields {
-        to.word(at.wrapping_sub(here));
-        (at, here) = (at.wrapping_add(string_len(field.name)), here.wrapping_add(4));
-    }
-    to.word(columns);
-    (at, here) = (list, here.wrapping_add(4));
-    for field in fields {
-        to.word(at.wrapping_sub(here));
-        (at, here) = (at.wrapping_add(type_len(field)), here.wrapping_add(4));
-    }
-    at = list;
-    for field in fields {
-        column_type(to, at, field);
-        at = at.wrapping_add(type_len(field));
-    }
-    for field in fields {
-        to.string(field.name);
-    }
-}
-
-/// DType and its type; of an extension: DType, Extension, the DType of the storage and its type, id, metadata.
-#[inline(never)]
-fn column_type(to: &mut dyn Put, mut at: u32, field: &Field<'_>) {
-    let nullable = u32::from(field.nullable);
-    if field.extension().is_some() {
-        to.words(&[at.wrapping_sub(4), 9, 4]);
-        let metadata = field.extension().map_or(0, |(id, ..)| string_len(id).wrapping_add(24));
-        // The distances to the id, the storage and the metadata.
-        to.words(&[at.wrapping_sub(16), 32, 8, metadata]);
-        at = at.wrapping_add(28);
-    }
-    let (tag, vtable, value) = match (field.prim(), field.ty) {
-        (Some(prim), _) => (3, 12, u32::from(number(prim)) | nullable << 8),
-        (None, FieldType::Bool) => (2, 20, nullable),
-        (None, FieldType::Utf8) => (5, 20, nullable),
-        (None, _) => (6, 20, nullable),
-    };
-    to.words(&[at.wrapping_sub(4), tag, 4]);
-    to.words(&[at.wrapping_add(12).wrapping_sub(vtable), value]);
-    if let Some((id, unit, zone)) = field.extension() {
-        to.string(id);
-        let len = metadata_len(zone);
-        to.word(len);
-        to.put(&[unit_number(unit)]);
-        if let Some(zone) = zone {
-            let [low, high, ..] = len32(zone.len()).to_le_bytes();
-            to.put(&[low, high]);
-            to.put(zone.as_bytes());
-        }
-        to.zeros(up4(len).wrapping_sub(len));
-    }
+pub(super) fn checkpoint(flat: &mut Flat<'_>, at: u64, schema: &impl Schema, groups: &Groups<'_>, sizes: Sizes) {
+    schema.put_part(Part::Dtype, flat);
+    layout(flat, len32(schema.count()), groups);
+    schema.put_part(Part::Ids, flat);
+    segments(flat, groups);
+    postscript(flat, at, sizes);
 }
 
 /// Returns the number of a number type in the schema.
@@ -177,6 +79,9 @@ pub(super) const fn number(prim: Prim) -> u8 {
         Prim::F64 => 10,
     }
 }
+
+/// Size in bytes of a flat layout.
+const FLAT_LEN: u32 = 24;
 
 /// Offsets in the layout.
 #[derive(Clone, Copy, Debug)]
@@ -197,122 +102,96 @@ impl Shape {
     /// Returns the offset of the flat layout number `k`. The flat layouts of a column are consecutive.
     pub const fn flat(self, k: u32) -> u32 {
         let chunked = self.step.wrapping_mul(self.columns);
-        self.first.wrapping_add(chunked).wrapping_add(k.wrapping_mul(24))
+        self.first.wrapping_add(chunked).wrapping_add(k.wrapping_mul(FLAT_LEN))
     }
 }
 
 /// vtables: 4 of inner layouts, 16 of flat ones; 36 the struct, 56 its children; a chunked layout for each column, with its
-/// children; the flat layouts.
+/// children; the flat layouts, column by column.
 #[inline(never)]
-fn layout(to: &mut dyn Put, columns: u32, groups: &Groups<'_>) {
-    let (count, rows) = (groups.len(), groups.rows());
-    let shape = Shape::of(columns, count);
-    to.words(&[36, halves(12, 20), halves(16, 4), halves(0, 12)]);
-    to.words(&[halves(14, 16), halves(0, 4), 0, 12, 0]);
-    to.word(32);
-    to.pair(rows);
-    to.words(&[8, STRUCT, columns]);
+fn layout(flat: &mut Flat<'_>, columns: u32, groups: &Groups<'_>) {
+    let (count, shape) = (groups.len(), Shape::of(columns, groups.len()));
+    flat.at = 0;
+    flat.words(const { &[36, halves(12, 20), halves(16, 4), halves(0, 12), halves(14, 16), halves(0, 4), 0, 12, 0] });
+    inner(flat, groups, STRUCT, (columns, shape.first, shape.step));
     for i in 0..columns {
-        let here = 60u32.wrapping_add(i.wrapping_mul(4));
-        to.word(shape.first.wrapping_add(shape.step.wrapping_mul(i)).wrapping_sub(here));
-    }
-    to.zeros(shape.first.wrapping_sub(60).wrapping_sub(columns.wrapping_mul(4)));
-    for i in 0..columns {
-        let at = shape.first.wrapping_add(shape.step.wrapping_mul(i));
-        to.word(at.wrapping_sub(4));
-        to.pair(rows);
-        to.words(&[8, CHUNKED, count]);
-        for j in 0..count {
-            let here = at.wrapping_add(24).wrapping_add(j.wrapping_mul(4));
-            to.word(shape.flat(i.wrapping_mul(count).wrapping_add(j)).wrapping_sub(here));
-        }
-        to.zeros(shape.step.wrapping_sub(24).wrapping_sub(count.wrapping_mul(4)));
+        inner(flat, groups, CHUNKED, (count, shape.flat(i.wrapping_mul(count)), FLAT_LEN));
     }
     for i in 0..columns {
-        for j in 0..count {
-            to.word(shape.flat(i.wrapping_mul(count).wrapping_add(j)).wrapping_sub(16));
-            to.pair(groups.rows_of(j).into());
-            to.words(&[4, 1, j.wrapping_mul(columns).wrapping_add(i)]);
-        }
+        let mut segment = i;
+        groups.each(&mut |rows, _, _| {
+            flat.table(16);
+            flat.words(&[rows, 0, 4, 1, segment]);
+            segment = segment.wrapping_add(columns);
+        });
     }
 }
 
-/// Offset of the list of encodings in the footer.
-const SPECS: u32 = 40;
-
-/// Returns the offset of the list of segments, whose items are at a multiple of 8.
+/// Puts a struct or chunked layout: the number of its rows, its number of children, the offset of the first and the
+/// distance of each to the next. What follows it is at 4 modulo 8, so that its number of rows is at a multiple of 8.
 #[inline(never)]
-pub(super) fn segments_at(fields: &[Field<'_>]) -> u32 {
-    let mut end = SPECS.wrapping_add(8);
-    // A place in a list, and a table, for each id.
-    Uses::of(fields).each_id(&mut |id| end = end.wrapping_add(12).wrapping_add(string_len(id)));
-    up8(end.wrapping_sub(4)).wrapping_add(4)
+fn inner(flat: &mut Flat<'_>, groups: &Groups<'_>, layout: u32, (count, first, step): (u32, u32, u32)) {
+    let rows = groups.rows();
+    flat.table(4);
+    flat.words(&[low32(rows), low32(rows >> 32), 8, layout, count]);
+    flat.links(count, first, step);
+    flat.align_tables();
 }
 
-fn footer_len(fields: &[Field<'_>], segments: u32) -> u32 {
-    segments_at(fields).wrapping_add(4).wrapping_add(segments.wrapping_mul(16))
+/// Returns the size in bytes of the footer: ids, number of segments, segments.
+fn footer_len(schema: &impl Schema, segments: u32) -> u32 {
+    schema.part_len(Part::Ids).wrapping_add(4).wrapping_add(segments.wrapping_mul(16))
 }
 
-/// vtables: 4 of the footer, 16 of ids; 24 the footer, 40 the lists of encodings and layouts; the tables of ids; the ids;
-/// the segments.
+/// The end of the footer: the segments, row group by row group.
 #[inline(never)]
-fn footer(to: &mut dyn Put, fields: &[Field<'_>], groups: &Groups<'_>) {
-    let uses = Uses::of(fields);
-    let arrays = uses.count();
-    let lists = SPECS.wrapping_add(8).wrapping_add(arrays.wrapping_add(LAYOUTS).wrapping_mul(4));
-    let segments = segments_at(fields);
-    to.words(&[24, halves(10, 16), halves(4, 8), 12, halves(6, 8), 4]);
-    to.words(&[20, 12, arrays.wrapping_mul(4).wrapping_add(12), segments.wrapping_sub(36)]);
-    let (mut here, mut at) = (SPECS, lists);
-    for count in [arrays, LAYOUTS] {
-        to.word(count);
-        here = here.wrapping_add(4);
-        for _ in 0..count {
-            to.word(at.wrapping_sub(here));
-            (at, here) = (at.wrapping_add(8), here.wrapping_add(4));
+fn segments(flat: &mut Flat<'_>, groups: &Groups<'_>) {
+    flat.word(groups.segments());
+    groups.each(&mut |_, mut at, lens| {
+        for len in lens {
+            segment(flat, at, *len);
+            at = at.wrapping_add(super::frames::up8(u64::from(*len)));
         }
-    }
-    uses.each_id(&mut |id| {
-        to.words(&[here.wrapping_sub(16), at.wrapping_sub(here).wrapping_sub(4)]);
-        (at, here) = (at.wrapping_add(string_len(id)), here.wrapping_add(8));
-    });
-    uses.each_id(&mut |id| to.string(id));
-    to.zeros(segments.wrapping_sub(at));
-    to.word(groups.len().wrapping_mul(len32(fields.len())));
-    groups.each_segment(&mut |at, len| {
-        to.pair(at);
-        to.words(&[len, EXPONENT]);
     });
 }
 
 /// vtables: 4 of the postscript, 16 of its segments; 28 the postscript; 44 dtype, 68 layout, 92 footer. Then the end
 /// marker.
 #[inline(never)]
-fn postscript(to: &mut dyn Put, mut at: u64, sizes: Sizes) {
-    to.words(&[28, halves(12, 16), halves(4, 8), halves(0, 12)]);
-    to.words(&[halves(10, 20), halves(4, 12), 16]);
-    to.words(&[24, 12, 32, 52]);
-    for (here, len) in [(44u32, sizes.dtype), (68, sizes.layout), (92, sizes.footer)] {
-        to.word(here.wrapping_sub(16));
-        to.pair(at);
-        to.words(&[len, EXPONENT]);
-        if here != 92 {
-            to.word(0);
-        }
+fn postscript(flat: &mut Flat<'_>, mut at: u64, sizes: Sizes) {
+    const START: [u32; 11] =
+        [28, halves(12, 16), halves(4, 8), halves(0, 12), halves(10, 20), halves(4, 12), 16, 24, 12, 32, 52];
+    flat.at = 0;
+    flat.words(const { &START });
+    for (i, len) in (0..3u32).zip([sizes.dtype, sizes.layout, sizes.footer]) {
+        flat.table(16);
+        segment(flat, at, len);
+        // Between two segments is a word of zeros.
+        flat.word(if i < 2 { 0 } else { u32::from(VERSION) | POSTSCRIPT_LEN << 16 });
         at = at.wrapping_add(len.into());
     }
-    to.word(u32::from(VERSION) | POSTSCRIPT_LEN << 16);
-    to.put(&MAGIC);
+    flat.bytes(&MAGIC);
+}
+
+/// Puts a segment: offset, length in bytes, and alignment.
+#[inline(never)]
+fn segment(flat: &mut Flat<'_>, at: u64, len: u32) {
+    flat.words(&[low32(at), low32(at >> 32), len, EXPONENT]);
 }
 
 /// Offsets in the tail of a checkpoint, the postscript and the end marker: offset of the dtype, of the layout and its
 /// length, of the footer and its length.
 pub(super) const TAIL: [usize; 5] = [48, 72, 80, 96, 104];
 
+/// Returns the offset of the list of segments in the footer.
+pub(super) fn segments_at(schema: &impl Schema) -> u32 {
+    schema.part_len(Part::Ids)
+}
+
 /// Returns the number of row groups of a checkpoint whose footer has `len` bytes.
-pub(super) fn groups_in(fields: &[Field<'_>], len: u32) -> Option<u32> {
-    let segments = len.checked_sub(segments_at(fields))?.checked_sub(4)?;
-    let each = u32::try_from(fields.len()).ok()?.checked_mul(16)?;
+pub(super) fn groups_in(schema: &impl Schema, len: u32) -> Option<u32> {
+    let segments = len.checked_sub(segments_at(schema))?.checked_sub(4)?;
+    let each = u32::try_from(schema.count()).ok()?.checked_mul(16)?;
     let groups = segments.checked_div(each)?;
     (groups.checked_mul(each)? == segments).then_some(groups)
 }

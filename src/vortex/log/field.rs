@@ -2,10 +2,14 @@
 
 use core::marker::PhantomData;
 
+use super::fixed::Part;
+use super::form::Form;
+use super::put::Flat;
 use super::record::Record;
+use crate::bytes::len32;
 use crate::column::{Prim, Unit};
 use crate::error::{Error, Kind, Result, What};
-use crate::vortex::raw::{Calendar, Encoding, LayoutId};
+use crate::vortex::raw::Calendar;
 
 /// The type of a column of a log.
 ///
@@ -115,27 +119,6 @@ pub(super) enum Id {
     Alp,
 }
 
-/// The ids of encodings and layouts, in the order of their numbers.
-static IDS: [&str; 11] = [
-    Encoding::Primitive.id(),
-    Encoding::Constant.id(),
-    Encoding::Bool.id(),
-    Encoding::BitPacked.id(),
-    Encoding::For.id(),
-    Encoding::VarBin.id(),
-    Encoding::Ext.id(),
-    Encoding::Alp.id(),
-    LayoutId::Flat.id(),
-    LayoutId::Chunked.id(),
-    LayoutId::Struct.id(),
-];
-
-/// Number of ids of encodings in [`IDS`].
-const ARRAYS: u32 = 8;
-
-/// Number of layouts, all of which are listed.
-pub(super) const LAYOUTS: u32 = 3;
-
 /// The encodings that rows of some columns may get. Code of other encodings is not linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -201,9 +184,16 @@ impl Uses {
         self.0 >> id as u8 & 1 != 0
     }
 
-    /// Returns the number of an encoding in a footer that lists this set.
+    /// Returns the number of an encoding in a footer that lists this set: the number of those before it.
+    // Small targets have no instruction that counts ones.
+    #[inline(always)]
     pub(super) const fn number(self, id: Id) -> u32 {
-        (self.0 & (1u16 << id as u8).wrapping_sub(1)).count_ones()
+        let (mut number, mut before) = (0u32, 0);
+        while before < id as u8 {
+            number = number.wrapping_add((self.0 >> before & 1) as u32);
+            before = before.wrapping_add(1);
+        }
+        number
     }
 
     /// Returns the number of encodings.
@@ -211,28 +201,39 @@ impl Uses {
         (self.0 & 0xff).count_ones()
     }
 
-    /// Calls `each` with the ids of the encodings, then with the ids of the layouts.
-    #[inline(never)]
-    pub(super) fn each_id(self, each: &mut dyn FnMut(&'static str)) {
-        let mut listed = u32::from(self.0 & 0xff) | 7 << ARRAYS;
-        for id in &IDS {
-            if listed & 1 != 0 {
-                each(id);
-            }
-            listed >>= 1;
-        }
+    /// Returns a bit for each id in the footer: the encodings, then three layouts.
+    pub(super) const fn listed(self) -> u16 {
+        self.0 & 0xff | 7 << 8
     }
 }
 
 /// The columns of a log: the columns of a [`Record`], or a list that is known at run time.
 ///
 /// [`Fields`] has an example.
-pub trait Schema {
+pub trait Schema: Columns {
     /// The encodings whose code is linked: all that the columns use, at least.
     const USES: Uses;
 
     /// Returns the columns.
     fn fields(&self) -> &[Field<'_>];
+}
+
+/// What the code of a log asks of the columns.
+pub trait Columns {
+    /// Returns the number of columns.
+    fn count(&self) -> usize;
+
+    /// Returns the properties of a column, or `None` after the last one.
+    fn form(&self, column: usize) -> Option<Form>;
+
+    /// Returns the encodings that a footer lists.
+    fn listed(&self) -> Uses;
+
+    /// Returns the size in bytes of a part of a checkpoint.
+    fn part_len(&self, part: Part) -> u32;
+
+    /// Puts a part of a checkpoint.
+    fn put_part(&self, part: Part, to: &mut Flat<'_>);
 }
 
 /// The columns of a [`Record`].
@@ -263,6 +264,48 @@ impl<R: Record> Schema for Of<R> {
 
     fn fields(&self) -> &[Field<'_>] {
         R::FIELDS
+    }
+}
+
+impl<R: Record> Columns for Of<R> {
+    fn count(&self) -> usize {
+        R::CONSTANTS.forms.len()
+    }
+
+    fn form(&self, column: usize) -> Option<Form> {
+        R::CONSTANTS.forms.get(column).copied()
+    }
+
+    fn listed(&self) -> Uses {
+        R::USES
+    }
+
+    fn part_len(&self, part: Part) -> u32 {
+        len32(R::CONSTANTS.part(part).len())
+    }
+
+    fn put_part(&self, part: Part, to: &mut Flat<'_>) {
+        to.bytes(R::CONSTANTS.part(part));
+    }
+}
+
+/// What is computed of the columns of a record at compile time.
+#[derive(Clone, Copy, Debug)]
+pub struct Constants {
+    /// The properties of each column.
+    pub forms: &'static [Form],
+    /// [`Part::Dtype`].
+    pub dtype: &'static [u8],
+    /// [`Part::Ids`].
+    pub ids: &'static [u8],
+}
+
+impl Constants {
+    const fn part(&self, part: Part) -> &'static [u8] {
+        match part {
+            Part::Dtype => self.dtype,
+            Part::Ids => self.ids,
+        }
     }
 }
 
@@ -321,6 +364,28 @@ impl Schema for Fields<'_> {
     }
 }
 
+impl Columns for Fields<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn form(&self, column: usize) -> Option<Form> {
+        self.0.get(column).map(Form::of)
+    }
+
+    fn listed(&self) -> Uses {
+        Uses::of(self.0)
+    }
+
+    fn part_len(&self, part: Part) -> u32 {
+        len32(part.len(self.0))
+    }
+
+    fn put_part(&self, part: Part, to: &mut Flat<'_>) {
+        part.put(self.0, to);
+    }
+}
+
 /// Checks the columns of a record at compile time.
 #[doc(hidden)]
 pub const fn checked(fields: &'static [Field<'static>]) -> &'static [Field<'static>] {
@@ -330,4 +395,16 @@ pub const fn checked(fields: &'static [Field<'static>]) -> &'static [Field<'stat
         rest = others;
     }
     fields
+}
+
+/// Returns the properties of the columns of a record.
+#[doc(hidden)]
+pub const fn forms<const N: usize>(fields: &[Field<'_>]) -> [Form; N] {
+    let (mut forms, mut rest) = ([Form::of(&Field::new("", FieldType::Bool)); N], fields);
+    let mut left: &mut [Form] = &mut forms;
+    while let ([field, fields @ ..], [form, forms @ ..]) = (rest, left) {
+        *form = Form::of(field);
+        (rest, left) = (fields, forms);
+    }
+    forms
 }

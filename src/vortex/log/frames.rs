@@ -34,12 +34,13 @@ pub(super) const fn segments_at(columns: usize) -> u64 {
 
 /// Returns the number of bytes that segments take in a frame, each padded to a multiple of 8.
 pub(super) fn segments_len(lens: &[u32]) -> u64 {
-    lens.iter().fold(0, |sum: u64, len| sum.saturating_add(up8(u64::from(*len))))
+    // Less than 2^32 lengths of 32 bits.
+    lens.iter().fold(0, |sum: u64, len| sum.wrapping_add(up8(u64::from(*len))))
 }
 
 /// Returns the number of bytes of a frame.
 pub(super) fn frame_len(lens: &[u32]) -> u64 {
-    segments_at(lens.len()).saturating_add(segments_len(lens)).saturating_add(CHECK)
+    segments_at(lens.len()).wrapping_add(segments_len(lens)).wrapping_add(CHECK)
 }
 
 /// A row group in its frame.

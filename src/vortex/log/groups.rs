@@ -1,7 +1,6 @@
 //! Records of the row groups that were written: where each is, and how long its segments are.
 
-use super::frames::up8;
-use crate::bytes::low32;
+use crate::bytes::{len32, low32};
 
 /// Number of words of a record before the lengths: offset of the first segment, number of rows.
 const HEAD: usize = 3;
@@ -23,13 +22,15 @@ pub const fn group_words(columns: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct Groups<'m> {
     words: &'m mut [u32],
-    columns: usize,
+    /// Number of words of a record.
+    each: usize,
     len: u32,
+    rows: u64,
 }
 
 impl<'m> Groups<'m> {
     pub const fn new(words: &'m mut [u32], columns: usize) -> Self {
-        Groups { words, columns, len: 0 }
+        Groups { words, each: group_words(columns), len: 0, rows: 0 }
     }
 
     /// Returns the number of row groups.
@@ -37,56 +38,53 @@ impl<'m> Groups<'m> {
         self.len
     }
 
-    /// Sets the number of row groups, which are recorded.
-    pub const fn set_len(&mut self, len: u32) {
-        self.len = len;
+    /// Sets the number of row groups, which are recorded, and the number of their rows.
+    pub const fn set_len(&mut self, len: u32, rows: u64) {
+        (self.len, self.rows) = (len, rows);
     }
 
     /// Returns the number of row groups for which there is memory.
     pub fn capacity(&self) -> u32 {
-        low32(self.words.len().checked_div(group_words(self.columns)).unwrap_or(0) as u64)
-    }
-
-    fn record(&self, group: u32) -> &[u32] {
-        let each = group_words(self.columns);
-        self.words.get((group as usize).wrapping_mul(each)..).unwrap_or_default().get(..each).unwrap_or_default()
+        low32(self.words.len().checked_div(self.each).unwrap_or(0) as u64)
     }
 
     /// Returns the lengths of the segments of the row group after the last one, to be set; `None` if there is no memory
     /// for it.
+    #[inline(never)]
     pub fn next(&mut self) -> Option<&mut [u32]> {
-        let each = group_words(self.columns);
-        self.words.get_mut((self.len as usize).checked_mul(each)?..)?.get_mut(..each)?.get_mut(HEAD..)
+        self.words.get_mut((self.len as usize).checked_mul(self.each)?..)?.get_mut(..self.each)?.get_mut(HEAD..)
     }
 
     /// Adds the row group whose lengths were set: the offset of its first segment, and its rows.
     pub fn add(&mut self, at: u64, rows: u32) {
-        let start = (self.len as usize).wrapping_mul(group_words(self.columns));
+        let start = (self.len as usize).wrapping_mul(self.each);
         if let Some([low, high, count, ..]) = self.words.get_mut(start..) {
             (*low, *high, *count) = (low32(at), low32(at >> 32), rows);
             self.len = self.len.wrapping_add(1);
+            self.rows = self.rows.wrapping_add(rows.into());
         }
     }
 
-    /// Returns the number of rows of a row group.
-    pub fn rows_of(&self, group: u32) -> u32 {
-        self.record(group).get(2).copied().unwrap_or(0)
-    }
-
     /// Returns the number of rows of all row groups.
-    pub fn rows(&self) -> u64 {
-        (0..self.len).fold(0, |sum, group| sum.wrapping_add(self.rows_of(group).into()))
+    pub const fn rows(&self) -> u64 {
+        self.rows
     }
 
-    /// Calls `each` with the offset and length of every segment, in order.
-    pub fn each_segment(&self, each: &mut dyn FnMut(u64, u32)) {
-        for group in 0..self.len {
-            let [low, high, _, lens @ ..] = self.record(group) else { return };
-            let mut at = u64::from(*low) | u64::from(*high) << 32;
-            for len in lens {
-                each(at, *len);
-                at = at.wrapping_add(up8(u64::from(*len)));
+    /// Returns the number of segments of all row groups.
+    pub fn segments(&self) -> u32 {
+        len32(self.each.wrapping_sub(HEAD)).wrapping_mul(self.len)
+    }
+
+    /// Calls `each` with the rows of every row group, the offset of its first segment, and the lengths of its segments.
+    #[inline(never)]
+    pub fn each(&self, each: &mut dyn FnMut(u32, u64, &[u32])) {
+        let mut words = &*self.words;
+        for _ in 0..self.len {
+            let Some((record, rest)) = words.split_at_checked(self.each) else { return };
+            if let [low, high, rows, lens @ ..] = record {
+                each(*rows, u64::from(*low) | u64::from(*high) << 32, lens);
             }
+            words = rest;
         }
     }
 }

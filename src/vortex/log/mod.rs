@@ -20,7 +20,9 @@ mod blob;
 mod chunk;
 mod end;
 mod field;
+mod fixed;
 mod floats;
+mod form;
 mod frames;
 mod groups;
 mod put;
@@ -32,8 +34,10 @@ mod source;
 mod writer;
 
 #[doc(hidden)]
-pub use field::checked as __checked;
+pub use field::{Constants as __Constants, checked as __checked, forms as __forms};
 pub use field::{Field, FieldType, Fields, Of, Schema, Uses};
+#[doc(hidden)]
+pub use fixed::Part as __Part;
 pub use frames::{Frame, Frames, last_checkpoint};
 pub use groups::group_words;
 pub use record::{Cell, Record};

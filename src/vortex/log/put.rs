@@ -1,20 +1,57 @@
-//! Output, word by word.
+//! Output: bytes, the words of FlatBuffers, and the sink of a log.
 
-use super::frames::up8;
+use super::WriteError;
 use crate::bytes::{Sink, len32, low32};
 use crate::hash::Lookup2;
 
 /// Receives bytes. A trait object, so that the code that writes FlatBuffers is linked once for all sinks.
-pub(super) trait Put {
+pub trait Put {
+    /// Takes all of `bytes`.
     fn put(&mut self, bytes: &[u8]);
 }
 
-// Without the attributes, an image has 1 KB more: each of these is called from many places.
-impl dyn Put + '_ {
+/// Rounds up to a multiple of 4.
+pub(super) const fn up4(n: u32) -> u32 {
+    n.wrapping_add(3) & !3
+}
+
+/// Joins two fields of 16 bits of a vtable.
+pub(super) const fn halves(low: u32, high: u32) -> u32 {
+    low | high << 16
+}
+
+/// A FlatBuffer that is emitted front to back.
+pub struct Flat<'p> {
+    /// The output; without one, bytes are only counted.
+    pub to: Option<&'p mut dyn Put>,
+    /// Number of bytes so far.
+    pub at: u32,
+}
+
+// Not inlined: each of these is called from many places, and an image would have 1 KB more.
+impl<'p> Flat<'p> {
+    pub const fn new(to: &'p mut dyn Put) -> Self {
+        Flat { to: Some(to), at: 0 }
+    }
+
+    #[inline(never)]
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.at = self.at.wrapping_add(len32(bytes.len()));
+        if let Some(to) = &mut self.to {
+            to.put(bytes);
+        }
+    }
+
     /// Puts a little-endian word.
     #[inline(never)]
     pub fn word(&mut self, word: u32) {
-        self.put(&word.to_le_bytes());
+        self.bytes(&word.to_le_bytes());
+    }
+
+    /// Puts the low `size` bytes of a number, at most 8.
+    #[inline(never)]
+    pub fn number(&mut self, number: u64, size: usize) {
+        self.bytes(number.to_le_bytes().get(..size).unwrap_or_default());
     }
 
     #[inline(never)]
@@ -24,55 +61,61 @@ impl dyn Put + '_ {
         }
     }
 
-    /// Puts a number of 64 bits.
-    #[inline(never)]
-    pub fn pair(&mut self, pair: u64) {
-        self.put(&pair.to_le_bytes());
+    /// Puts the start of a table: the distance to its vtable, which is at `vtable`.
+    pub fn table(&mut self, vtable: u32) {
+        self.word(self.at.wrapping_sub(vtable));
     }
 
-    /// Puts `count` zeros, at most 8.
+    /// Puts `count` distances to tables that are `step` bytes apart, the first of them at `first`.
     #[inline(never)]
-    pub fn zeros(&mut self, count: u32) {
-        self.put([0; 8].get(..count as usize).unwrap_or_default());
+    pub fn links(&mut self, count: u32, mut first: u32, step: u32) {
+        for _ in 0..count {
+            self.word(first.wrapping_sub(self.at));
+            first = first.wrapping_add(step);
+        }
     }
 
-    /// Puts a string of a FlatBuffer: length, bytes, and one to four zeros.
+    /// Puts zeros to the next multiple of 4.
     #[inline(never)]
-    pub fn string(&mut self, text: &str) {
-        self.word(len32(text.len()));
-        self.put(text.as_bytes());
-        self.zeros(4u32.wrapping_sub(len32(text.len()) & 3));
+    pub fn align4(&mut self) {
+        let zeros = up4(self.at).wrapping_sub(self.at);
+        self.bytes([0; 4].get(..zeros as usize).unwrap_or_default());
+    }
+
+    /// Puts a word of zeros if the offset is a multiple of 8; it is a multiple of 4.
+    pub fn align_tables(&mut self) {
+        if self.at & 4 == 0 {
+            self.word(0);
+        }
     }
 }
 
-/// Returns the size in bytes of a string.
-pub(super) const fn string_len(text: &str) -> u32 {
-    (len32(text.len()) & !3).wrapping_add(8)
-}
-
-/// Rounds up to a multiple of 4.
-pub(super) const fn up4(n: u32) -> u32 {
-    n.wrapping_add(3) & !3
-}
-
-/// A sink, its position, and the check of the current frame. After an error of the sink, nothing more is put.
+/// A sink, its position, and the check of the current frame. After an error, nothing more is put.
 pub(super) struct Out<S: Sink> {
     pub sink: S,
     pub at: u64,
     pub check: Lookup2,
-    pub error: Option<S::Error>,
+    pub error: Option<WriteError<S::Error>>,
 }
 
 impl<S: Sink> Out<S> {
-    pub const fn new(sink: S, at: u64) -> Self {
-        Out { sink, at, check: Lookup2::new(0), error: None }
-    }
-
     /// Puts zeros up to a multiple of 8.
     #[inline(never)]
     pub fn align(&mut self) {
-        let zeros = low32(up8(self.at).wrapping_sub(self.at));
-        (self as &mut dyn Put).zeros(zeros);
+        let zeros = 0u32.wrapping_sub(low32(self.at)) & 7;
+        self.put([0; 8].get(..zeros as usize).unwrap_or_default());
+    }
+
+    /// Puts a little-endian word.
+    #[inline(never)]
+    pub fn word(&mut self, word: u32) {
+        self.put(&word.to_le_bytes());
+    }
+
+    /// Puts the check of the bytes since the start of the frame.
+    #[inline(never)]
+    pub fn put_check(&mut self) {
+        self.word(self.check.value());
     }
 }
 
@@ -83,6 +126,6 @@ impl<S: Sink> Put for Out<S> {
         }
         self.check.update(bytes);
         self.at = self.at.wrapping_add(bytes.len() as u64);
-        self.error = self.sink.put(bytes).err();
+        self.error = self.sink.put(bytes).err().map(WriteError::Sink);
     }
 }

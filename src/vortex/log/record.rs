@@ -1,6 +1,6 @@
 //! Row types whose columns are known at compile time.
 
-use super::field::{Field, Uses};
+use super::field::{Constants, Field, Uses};
 
 /// Declares a row type of a log: a struct, and its columns.
 ///
@@ -68,6 +68,16 @@ macro_rules! __vortex_record {
                     $crate::vortex::log::Field::new(stringify!($field), $crate::__vortex_field!(@type $ty $($zone)?));
                     $($word)?)
             ),+]);
+
+            const CONSTANTS: $crate::vortex::log::__Constants = {
+                use $crate::vortex::log::{__Part as Part, Record};
+                const FIELDS: &[$crate::vortex::log::Field<'static>] = <$fixed as Record>::FIELDS;
+                $crate::vortex::log::__Constants {
+                    forms: &$crate::vortex::log::__forms::<{ FIELDS.len() }>(FIELDS),
+                    dtype: &Part::Dtype.bytes::<{ Part::Dtype.len(FIELDS) }>(FIELDS),
+                    ids: &Part::Ids.bytes::<{ Part::Ids.len(FIELDS) }>(FIELDS),
+                }
+            };
 
             fn with_cells<T>(&self, f: impl ::core::ops::FnOnce(&[$crate::vortex::log::Cell<'_>]) -> T) -> T {
                 f(&[$($crate::vortex::log::Cell::of(self.$field)),+])
@@ -152,6 +162,10 @@ pub trait Record {
     /// The encodings that the columns may get.
     const USES: Uses = Uses::of(Self::FIELDS);
 
+    /// What is computed of the columns at compile time.
+    #[doc(hidden)]
+    const CONSTANTS: Constants;
+
     /// Calls `f` with the values of the row, in the order of the columns.
     fn with_cells<T>(&self, f: impl FnOnce(&[Cell<'_>]) -> T) -> T;
 }
@@ -182,6 +196,15 @@ impl<'a> Cell<'a> {
     #[inline]
     pub fn of(value: impl Into<Cell<'a>>) -> Self {
         value.into()
+    }
+
+    /// Returns the bytes of a text or byte string; of other values none.
+    pub(super) const fn text(self) -> &'a [u8] {
+        match self {
+            Cell::Text(text) => text.as_bytes(),
+            Cell::Bytes(bytes) => bytes,
+            _ => &[],
+        }
     }
 }
 

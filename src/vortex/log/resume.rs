@@ -4,7 +4,7 @@ use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
 use super::frames::{Frames, marker};
 use super::groups::Groups;
-use super::put::Put;
+use super::put::{Flat, Put};
 use super::source::Source;
 use crate::bytes::{len32, low32};
 use crate::error::{Error, Kind, Result, What};
@@ -79,7 +79,7 @@ impl Resume {
             let Some(end) = marker::<WINDOW>(&mut source, before)? else {
                 return Err(Error::new(Kind::Misuse, What::VORTEX_CHECKPOINT, before));
             };
-            if compared(&mut source, end, fields, &mut groups)? {
+            if compared(&mut source, end, schema, &mut groups)? {
                 break end;
             }
             before = end.saturating_sub(4);
@@ -142,7 +142,8 @@ fn no_room(fields: &[Field<'_>], groups: u32) -> Error {
 
 /// Reads the records of the checkpoint that ends at `end`, and compares it with the one that is written for them. Returns
 /// whether they are equal.
-fn compared<S: Source>(source: &mut S, end: u64, fields: &[Field<'_>], groups: &mut Groups<'_>) -> Result<bool> {
+fn compared<S: Source>(source: &mut S, end: u64, schema: &impl Schema, groups: &mut Groups<'_>) -> Result<bool> {
+    let fields = schema.fields();
     let Some(tail_at) = end.checked_sub(TAIL_LEN.into()) else { return Ok(false) };
     let mut tail = [0; TAIL_LEN as usize];
     source.read(tail_at, &mut tail)?;
@@ -155,17 +156,17 @@ fn compared<S: Source>(source: &mut S, end: u64, fields: &[Field<'_>], groups: &
     if dtype > tail_at || layout > tail_at || footer.checked_add(footer_len.into()) != Some(tail_at) {
         return Ok(false);
     }
-    let Some(count) = end::groups_in(fields, footer_len) else { return Ok(false) };
-    let Some(sizes) = Sizes::of(fields, count) else { return Ok(false) };
+    let Some(count) = end::groups_in(schema, footer_len) else { return Ok(false) };
+    let Some(sizes) = Sizes::of(schema, count) else { return Ok(false) };
     if dtype.checked_add(sizes.total().into()) != Some(end) {
         return Ok(false);
     }
     if count > groups.capacity() {
         return Err(no_room(fields, count));
     }
-    groups.set_len(0);
+    groups.set_len(0, 0);
     let shape = Shape::of(len32(fields.len()), count);
-    let mut at = footer.wrapping_add(end::segments_at(fields).wrapping_add(4).into());
+    let mut at = footer.wrapping_add(end::segments_at(schema).wrapping_add(4).into());
     let word = |source: &mut S, at: u64| -> Result<u32> {
         let mut four = [0; 4];
         source.read(at, &mut four)?;
@@ -182,7 +183,7 @@ fn compared<S: Source>(source: &mut S, end: u64, fields: &[Field<'_>], groups: &
         groups.add(u64::from(low) | u64::from(high) << 32, rows);
     }
     let mut compare = Compare { source, at: dtype, outcome: Ok(true) };
-    end::checkpoint(&mut compare, dtype, fields, groups);
+    end::checkpoint(&mut Flat::new(&mut compare), dtype, schema, groups, sizes);
     compare.outcome
 }
 

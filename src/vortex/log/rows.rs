@@ -1,8 +1,9 @@
 //! Rows in memory of the caller, column by column, until they fill a row group.
 
-use super::field::{Field, FieldType};
+use super::field::{Field, FieldType, Id, Schema};
+use super::form::Form;
 use super::record::Cell;
-use crate::bytes::len32;
+use crate::bytes::{len32, low8};
 use crate::error::{Error, Kind, Result, What};
 
 /// Returns the size in bytes of the memory for `rows` rows of columns, rounded up to a multiple of 8 rows, and for
@@ -41,7 +42,8 @@ const fn bits(fields: &[Field<'_>]) -> usize {
 #[derive(Debug)]
 pub(super) struct Rows<'m> {
     memory: &'m mut [u8],
-    /// Maximum number of rows, divided by 8.
+    /// Maximum number of rows as the caller gave it, and divided by 8.
+    most: usize,
     eights: usize,
     len: usize,
     /// Offset of the first text in the memory.
@@ -50,22 +52,22 @@ pub(super) struct Rows<'m> {
     used: usize,
 }
 
-/// Why a row is not added.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Refused {
-    /// It fits after the rows were written.
-    Full,
-    Bad(Error),
-}
-
 impl<'m> Rows<'m> {
-    /// Creates an empty row group of at most `rows` rows.
-    pub fn new(fields: &[Field<'_>], memory: &'m mut [u8], rows: usize) -> Result<Self> {
-        let (texts, len) = (memory_len(fields, rows, 0), memory.len());
-        if rows == 0 || len < texts || u32::try_from(len).is_err() {
-            return Err(Error::needing(Kind::NoRoom, What::VORTEX_ROW_MEMORY, 0, texts as u64));
+    /// Creates an empty row group of at most a number of rows. It must be [started](Self::start).
+    pub const fn new((memory, rows): (&'m mut [u8], usize)) -> Self {
+        // Full until then.
+        Rows { memory, eights: 0, most: rows, len: 0, texts: 0, used: 0 }
+    }
+
+    /// Checks the size of the memory.
+    pub fn start(&mut self, schema: &impl Schema) -> Result<()> {
+        self.eights = self.most.div_ceil(8);
+        self.texts = bits_before(schema, schema.count()).saturating_mul(self.eights);
+        let len = self.memory.len();
+        if self.eights == 0 || len < self.texts || u32::try_from(len).is_err() {
+            return Err(Error::needing(Kind::NoRoom, What::VORTEX_ROW_MEMORY, 0, self.texts as u64));
         }
-        Ok(Rows { memory, eights: rows.div_ceil(8), len: 0, texts, used: 0 })
+        Ok(())
     }
 
     /// Returns the number of rows.
@@ -75,7 +77,7 @@ impl<'m> Rows<'m> {
 
     /// Returns whether no further row fits.
     pub const fn is_full(&self) -> bool {
-        self.len >= self.eights.saturating_mul(8)
+        self.len >= self.eights.wrapping_mul(8)
     }
 
     /// Removes all rows.
@@ -83,47 +85,42 @@ impl<'m> Rows<'m> {
         (self.len, self.used) = (0, 0);
     }
 
-    /// Adds a row. On an error, the rows are unchanged.
-    pub fn push(&mut self, fields: &[Field<'_>], cells: &[Cell<'_>]) -> core::result::Result<(), Refused> {
-        let texts = check(fields, cells).map_err(Refused::Bad)?;
-        let free = self.memory.len().saturating_sub(self.texts);
-        if texts > free {
-            return Err(Refused::Bad(too_long(texts)));
-        }
-        if self.is_full() || texts > free.saturating_sub(self.used) {
-            return Err(Refused::Full);
-        }
-        let (mut at, row) = (0usize, self.len);
-        for (field, cell) in fields.iter().zip(cells) {
-            if field.nullable {
-                self.put_bit(at, row, *cell != Cell::Null);
-                at = at.wrapping_add(self.eights);
-            }
-            self.put(at, field, cell);
-            at = at.wrapping_add(self.eights.wrapping_mul(field.bits().wrapping_sub(field.nullable.into())));
-        }
-        self.len = row.wrapping_add(1);
-        Ok(())
+    /// Returns the number of bytes for texts in all, and how many of them are free.
+    pub const fn texts(&self) -> (usize, usize) {
+        let all = self.memory.len().wrapping_sub(self.texts);
+        (all, all.wrapping_sub(self.used))
     }
 
-    /// Stores a value in the region of values at `at`.
-    fn put(&mut self, at: usize, field: &Field<'_>, cell: &Cell<'_>) {
-        let (row, width) = (self.len, field.prim().map_or(4, crate::column::Prim::size));
-        let word = match *cell {
-            Cell::Null if field.prim().is_some() => 0,
-            Cell::Word(word) => word,
-            Cell::Text(text) => self.put_text(text.as_bytes()),
-            Cell::Bytes(bytes) => self.put_text(bytes),
-            Cell::Null => self.used as u64,
-        };
-        if field.ty == FieldType::Bool {
-            return self.put_bit(at, row, word != 0);
+    /// Adds a row of cells of the types of the columns. It fits.
+    #[inline(never)]
+    pub fn push<T: Schema>(&mut self, schema: &T, cells: &[Cell<'_>]) {
+        let (mut at, mut column) = (0usize, 0);
+        for cell in cells {
+            let Some(form) = schema.form(column) else { break };
+            if T::USES.has(Id::Bool) && form.is_nullable() {
+                self.put_bit(at, *cell != Cell::Null);
+                at = at.wrapping_add(self.eights);
+            }
+            let mut word = match *cell {
+                Cell::Word(word) => word,
+                _ if T::USES.has(Id::VarBin) && form.is_text() => self.put_text(cell.text()),
+                _ => 0,
+            };
+            if T::USES.has(Id::Bool) && form.is_bool() {
+                self.put_bit(at, word != 0);
+                at = at.wrapping_add(self.eights);
+            } else {
+                let place = at.wrapping_add(self.len.wrapping_mul(form.size()));
+                let to = self.memory.get_mut(place..).unwrap_or_default().iter_mut().take(form.size());
+                for to in to {
+                    *to = low8(crate::bytes::saturated(word & 0xff));
+                    word >>= 8;
+                }
+                at = at.wrapping_add(self.eights.wrapping_mul(8).wrapping_mul(form.size()));
+            }
+            column = column.wrapping_add(1);
         }
-        let at = at.wrapping_add(row.wrapping_mul(width));
-        let to = self.memory.get_mut(at..).unwrap_or_default().iter_mut().take(width);
-        for (to, byte) in to.zip(word.to_le_bytes()) {
-            *to = byte;
-        }
+        self.len = self.len.wrapping_add(1);
     }
 
     /// Stores a text, which fits. Returns its offset after the first text.
@@ -136,69 +133,71 @@ impl<'m> Rows<'m> {
         start as u64
     }
 
-    /// Stores a bit of a bitmap at `at`. The bits after it become zeros.
-    fn put_bit(&mut self, at: usize, row: usize, bit: bool) {
-        if let Some(byte) = self.memory.get_mut(at.wrapping_add(row >> 3)) {
-            let mask = 1u8 << (row & 7);
+    /// Stores a bit of the new row in a bitmap at `at`. The bits after it become zeros.
+    #[inline(never)]
+    fn put_bit(&mut self, at: usize, bit: bool) {
+        if let Some(byte) = self.memory.get_mut(at.wrapping_add(self.len >> 3)) {
+            let mask = 1u8 << (self.len & 7);
             *byte = *byte & mask.wrapping_sub(1) | if bit { mask } else { 0 };
         }
     }
 
+    /// Returns the offset of the values of a column.
+    fn cells(&self, schema: &impl Schema, column: usize, form: Form) -> usize {
+        let at = bits_before(schema, column).wrapping_mul(self.eights);
+        at.wrapping_add(if form.is_nullable() { self.eights } else { 0 })
+    }
+
     /// Returns the rows of a column.
-    pub fn column(&self, fields: &[Field<'_>], column: usize) -> Column<'_> {
-        let before = fields.get(..column).unwrap_or_default();
-        let field = fields.get(column);
-        let mut at = bits(before).wrapping_mul(self.eights);
-        let mut valid = None;
-        if field.is_some_and(|field| field.nullable) {
-            valid = self.memory.get(at..);
-            at = at.wrapping_add(self.eights);
+    pub fn column<T: Schema>(&self, schema: &T, column: usize, form: Form) -> Column<'_> {
+        let cells = self.cells(schema, column, form);
+        let valid = cells.wrapping_sub(self.eights);
+        let (mut starts, mut later, mut next) = (0, 0, column);
+        // The search for the next column with texts ends at this one at the latest.
+        while T::USES.has(Id::VarBin) && form.is_text() {
+            next = next.wrapping_add(1);
+            match schema.form(next) {
+                Some(form) if form.is_text() => {
+                    starts = self.cells(schema, next, form);
+                    break;
+                }
+                Some(_) => {}
+                None => (next, later) = (usize::MAX, 1),
+            }
         }
-        let cells = self.memory.get(at..).unwrap_or_default();
-        let size = field.and_then(Field::prim).map_or(4, crate::column::Prim::size);
-        let texts = self.memory.get(self.texts..).unwrap_or_default().get(..self.used).unwrap_or_default();
-        Column { valid, cells, len: self.len, size, texts, end: End::of(fields, column, self) }
+        let texts = self.texts;
+        let memory = self.memory.get(..texts.wrapping_add(self.used)).unwrap_or_default();
+        Column { form, len: self.len, memory, valid, cells, texts, starts, later }
     }
 }
 
-/// Where the text of a row ends: where the next one begins, in this row or in the next one.
-#[derive(Clone, Copy, Debug)]
-struct End<'r> {
-    /// Offsets of the next column with texts; if it is not after this one, its rows are one later.
-    starts: &'r [u8],
-    later: usize,
-}
-
-impl<'r> End<'r> {
-    fn of(fields: &[Field<'_>], column: usize, rows: &'r Rows<'_>) -> Self {
-        let texts = || fields.iter().enumerate().filter(|(_, field)| is_text(field)).map(|(i, _)| i);
-        let next = texts().find(|i| *i > column);
-        let (next, later) = match next {
-            Some(next) => (next, 0),
-            None => (texts().next().unwrap_or(column), 1),
-        };
-        let nullable = fields.get(next).is_some_and(|field| field.nullable);
-        let at = bits(fields.get(..next).unwrap_or_default()).wrapping_add(nullable.into()).wrapping_mul(rows.eights);
-        End { starts: rows.memory.get(at..).unwrap_or_default(), later }
-    }
+/// Returns the number of bits of a row in the columns before one.
+#[inline(never)]
+fn bits_before(schema: &impl Schema, column: usize) -> usize {
+    (0..column).fold(0, |sum: usize, i| sum.saturating_add(schema.form(i).map_or(0, Form::bits)))
 }
 
 /// The rows of one column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column<'r> {
-    valid: Option<&'r [u8]>,
-    cells: &'r [u8],
+    pub form: Form,
     pub len: usize,
-    /// Size in bytes of a number.
-    pub size: usize,
-    texts: &'r [u8],
-    end: End<'r>,
+    /// The memory of all columns, to the end of their texts.
+    memory: &'r [u8],
+    /// Offsets of the validity bitmap of a nullable column, of the values, and of the texts of all columns.
+    valid: usize,
+    cells: usize,
+    texts: usize,
+    /// A text ends where the next one starts, in this row or in the row `later`: offset of the next column with texts.
+    starts: usize,
+    later: usize,
 }
 
 impl<'r> Column<'r> {
     /// Returns whether a row has a value.
+    #[inline(never)]
     pub fn is_valid(&self, row: usize) -> bool {
-        self.valid.is_none_or(|bits| bit(bits, row))
+        !self.form.is_nullable() || self.bit(self.valid, row)
     }
 
     /// Returns the number of rows with a value.
@@ -206,84 +205,83 @@ impl<'r> Column<'r> {
         (0..self.len).filter(|row| self.is_valid(*row)).count()
     }
 
+    /// Returns the number of bytes of a bitmap.
+    pub const fn bitmap_len(&self) -> usize {
+        self.len.wrapping_add(7) >> 3
+    }
+
     /// Returns the validity bitmap, if the column is nullable.
     pub fn bitmap(&self) -> &'r [u8] {
-        self.valid.unwrap_or_default().get(..self.len.div_ceil(8)).unwrap_or_default()
+        self.slice(self.valid, self.bitmap_len())
     }
 
-    /// Returns the booleans as a bitmap.
-    pub fn bits(&self) -> &'r [u8] {
-        self.cells.get(..self.len.div_ceil(8)).unwrap_or_default()
+    /// Returns the first `len` bytes of the values: little-endian numbers, or bits.
+    pub fn bytes(&self, len: u32) -> &'r [u8] {
+        self.slice(self.cells, len as usize)
     }
 
-    /// Returns the boolean of a row.
-    pub fn bit(&self, row: usize) -> bool {
-        bit(self.cells, row)
-    }
-
-    /// Returns all numbers, little-endian.
-    pub fn numbers(&self) -> &'r [u8] {
-        self.cells.get(..self.len.wrapping_mul(self.size)).unwrap_or_default()
-    }
-
-    /// Returns the bits of a number, extended by zeros.
+    /// Returns a number, sign-extended if it is a signed integer; the bits of a float; a boolean as 0 or 1.
     pub fn word(&self, row: usize) -> u64 {
-        let bytes = self.cells.get(row.wrapping_mul(self.size)..).unwrap_or_default();
-        match self.size {
-            1 => bytes.first().copied().unwrap_or(0).into(),
-            2 => bytes.first_chunk().map_or(0, |two| u16::from_le_bytes(*two)).into(),
-            4 => word32(bytes).into(),
-            _ => bytes.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight)),
+        if self.form.is_bool() {
+            return self.bit(self.cells, row).into();
+        }
+        let bytes = self.after(self.cells.wrapping_add(row.wrapping_mul(self.form.size())));
+        let word = match self.form.size() {
+            1 => bytes.first().map_or(0, |byte| (*byte).into()),
+            2 => bytes.first_chunk().map_or(0, |two| u16::from_le_bytes(*two).into()),
+            4 => word32(bytes),
+            _ => return bytes.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight)),
+        };
+        if self.form.is_signed() {
+            // The sign bit becomes the highest of the word, and then all bits above.
+            let up = 32u32.wrapping_sub(len32(self.form.size()).wrapping_mul(8));
+            i64::from((word << up).cast_signed() >> up).cast_unsigned()
+        } else {
+            word.into()
         }
     }
 
     /// Returns the text of a row; a missing one is empty.
+    #[inline(never)]
     pub fn text(&self, row: usize) -> &'r [u8] {
-        let start = word32(self.cells.get(row.wrapping_mul(4)..).unwrap_or_default()) as usize;
-        let next = row.wrapping_add(self.end.later);
-        let end = match self.end.starts.get(next.wrapping_mul(4)..) {
-            Some(bytes) if next < self.len => word32(bytes) as usize,
-            _ => self.texts.len(),
+        let start = |starts: usize, row: usize| {
+            self.texts.wrapping_add(word32(self.after(starts.wrapping_add(row.wrapping_mul(4)))) as usize)
         };
-        self.texts.get(start..end).unwrap_or_default()
+        let (at, next) = (start(self.cells, row), row.wrapping_add(self.later));
+        let end = if next < self.len { start(self.starts, next) } else { self.memory.len() };
+        self.slice(at, end.wrapping_sub(at))
     }
 
-    /// Returns the number of bytes of all texts.
-    pub fn texts_len(&self) -> u32 {
-        (0..self.len).fold(0, |sum: u32, row| sum.wrapping_add(len32(self.text(row).len())))
+    /// Returns a part of the memory.
+    #[inline(never)]
+    fn slice(&self, at: usize, len: usize) -> &'r [u8] {
+        self.after(at).get(..len).unwrap_or_default()
     }
-}
 
-fn bit(bits: &[u8], row: usize) -> bool {
-    bits.get(row >> 3).is_some_and(|byte| byte >> (row & 7) & 1 != 0)
+    /// Returns the memory from an offset on.
+    fn after(&self, at: usize) -> &'r [u8] {
+        self.memory.get(at..).unwrap_or_default()
+    }
+
+    /// Returns a bit of a bitmap at an offset.
+    fn bit(&self, at: usize, row: usize) -> bool {
+        self.memory.get(at.wrapping_add(row >> 3)).is_some_and(|byte| byte >> (row & 7) & 1 != 0)
+    }
 }
 
 fn word32(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |four| u32::from_le_bytes(*four))
 }
 
-const fn is_text(field: &Field<'_>) -> bool {
-    matches!(field.ty, FieldType::Utf8 | FieldType::Binary)
-}
-
-#[cold]
-const fn too_long(len: usize) -> Error {
-    Error::needing(Kind::NoRoom, What::VORTEX_TEXT_MEMORY, 0, len as u64)
-}
-
-/// Checks that the cells are of the types of the columns. Returns the number of bytes of their texts.
-fn check(fields: &[Field<'_>], cells: &[Cell<'_>]) -> Result<usize> {
-    let (mut sum, mut good) = (0usize, 0u64);
-    for (field, cell) in fields.iter().zip(cells) {
-        let len = match (*cell, field.ty) {
-            (Cell::Null, _) if field.nullable => 0,
-            (Cell::Text(text), FieldType::Utf8) => text.len(),
-            (Cell::Bytes(bytes), FieldType::Binary) => bytes.len(),
-            (Cell::Word(_), _) if !is_text(field) => 0,
-            _ => break,
-        };
-        (sum, good) = (sum.saturating_add(len), good.saturating_add(1));
-    }
-    let is_row = fields.len() == cells.len() && good == cells.len() as u64;
-    if is_row { Ok(sum) } else { Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, good, 0)) }
+/// Checks that the cells are of the types of the columns.
+pub(super) fn check(fields: &[Field<'_>], cells: &[Cell<'_>]) -> Result<()> {
+    let fits = |(field, cell): &(&Field<'_>, &Cell<'_>)| match (*cell, field.ty) {
+        (Cell::Null, _) => field.nullable,
+        (Cell::Text(_), FieldType::Utf8) | (Cell::Bytes(_), FieldType::Binary) => true,
+        (Cell::Word(_), ty) => !matches!(ty, FieldType::Utf8 | FieldType::Binary),
+        _ => false,
+    };
+    let good = fields.iter().zip(cells).take_while(fits).count();
+    let is_row = fields.len() == cells.len() && good == cells.len();
+    if is_row { Ok(()) } else { Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, good as u64, 0)) }
 }

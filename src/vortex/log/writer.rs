@@ -4,16 +4,16 @@ use core::fmt;
 
 use super::chunk::Chunk;
 use super::end::{Sizes, checkpoint};
-use super::field::{Of, Schema, Uses};
+use super::field::{Of, Schema};
 use super::frames::{SEED, frame_len, segments_at, up8};
 use super::groups::Groups;
-use super::put::{Out, Put};
+use super::put::{Flat, Out, Put};
 use super::record::{Cell, Record};
 use super::resume::Resume;
-use super::rows::{Refused, Rows};
+use super::rows::{Rows, check};
 use super::{Policy, Rewind, WriteError};
 use crate::bytes::{Sink, len32};
-use crate::error::{Error, Kind, Result, What};
+use crate::error::{Error, Kind, What};
 use crate::hash::Lookup2;
 use crate::vortex::raw::{GROUP_MAGIC, MAGIC};
 
@@ -70,7 +70,7 @@ impl<'m, S: Sink, R: Record<Static = R>> Log<'m, S, Of<R>> {
     /// [`Kind::NoRoom`] in `What::VORTEX_TEXT_MEMORY` if the texts of the row do not fit the empty memory (`need`: their
     /// size in bytes): then the row is not added. Errors of [`flush`](Self::flush).
     pub fn push<Row: Record<Static = R>>(&mut self, row: &Row) -> core::result::Result<(), WriteError<S::Error>> {
-        row.with_cells(|cells| self.push_cells(cells))
+        row.with_cells(|cells| self.push_row(cells))
     }
 }
 
@@ -84,7 +84,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// # Errors
     /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes), or the sink has no space for the
     /// checkpoint; errors of the sink.
-    #[inline(never)]
+    #[inline]
     pub fn new(
         sink: S,
         schema: T,
@@ -92,15 +92,51 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         groups: &'m mut [u32],
         policy: Policy,
     ) -> core::result::Result<Self, WriteError<S::Error>> {
-        let mut log = Log::started(sink, schema, memory, (groups, 0), policy)?;
-        let first = Sizes::of(log.schema.fields(), 0).map_or(u64::MAX, |sizes| u64::from(sizes.total()));
-        log.check_room(0, up8(MAGIC.len() as u64).saturating_add(first))?;
-        log.out.put(&MAGIC);
-        log.data_end = up8(log.out.at);
-        log.put_checkpoint()?;
-        // The first checkpoint is never removed: it has the types of the columns.
-        log.data_end = log.out.at;
+        let mut log = Log::prepare(sink, schema, memory, groups, policy);
+        log.start()?;
         Ok(log)
+    }
+
+    /// Creates a log that must be [started](Self::start): [`new`](Self::new) in two steps. So the log is created where it stays
+    /// and not copied, which saves half a kilobyte of flash if nothing else copies memory.
+    ///
+    /// ```
+    /// use pilaster::bytes::SliceSink;
+    /// use pilaster::vortex::log::{Log, Of, Policy, Record};
+    /// use pilaster::vortex::record;
+    ///
+    /// record! {
+    ///     struct Tick { time: u32 }
+    /// }
+    ///
+    /// let (mut file, mut memory, mut groups) = ([0; 4096], [0; Tick::memory_len(8, 0)], [0; 8]);
+    /// let columns = Of::<Tick>::new();
+    /// let mut log = Log::prepare(SliceSink::new(&mut file), columns, (&mut memory, 8), &mut groups, Policy::ByHand);
+    /// assert!(log.push(&Tick { time: 7 }).is_err());
+    /// log.start()?;
+    /// log.push(&Tick { time: 7 })?;
+    /// # Ok::<(), pilaster::vortex::log::WriteError<pilaster::Error>>(())
+    /// ```
+    #[inline(always)]
+    pub fn prepare(sink: S, schema: T, memory: (&'m mut [u8], usize), groups: &'m mut [u32], policy: Policy) -> Self {
+        let groups = Groups::new(groups, schema.count());
+        let out = Out { sink, at: 0, check: Lookup2::new(SEED), error: None };
+        let rows = Rows::new(memory);
+        Log { out, schema, rows, groups, policy, cut: None, data_end: 0, covered: 0, time: 0, is_closed: true }
+    }
+
+    /// Starts a log: checks the memory, and writes the magic and a checkpoint without rows.
+    ///
+    /// # Errors
+    /// Errors of [`new`](Self::new).
+    #[inline(never)]
+    pub fn start(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
+        self.rows.start(&self.schema)?;
+        self.is_closed = false;
+        self.put_checkpoint();
+        // The first checkpoint is never removed: it has the types of the columns.
+        self.data_end = self.out.at;
+        self.outcome()
     }
 
     /// Creates a log that continues at offset `found.at()` of its medium, after [`Resume::find`] with the same columns and
@@ -109,6 +145,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     ///
     /// # Errors
     /// [`Kind::NoRoom`] as for [`new`](Self::new).
+    #[inline]
     pub fn resume(
         sink: S,
         schema: T,
@@ -116,24 +153,12 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         groups: &'m mut [u32],
         (found, policy): (&Resume, Policy),
     ) -> core::result::Result<Self, WriteError<S::Error>> {
-        let mut log = Log::started(sink, schema, memory, (groups, found.groups()), policy)?;
+        let mut log = Log::prepare(sink, schema, memory, groups, policy);
+        log.rows.start(&log.schema)?;
+        log.groups.set_len(found.groups(), found.rows());
         log.out.at = found.at();
-        (log.data_end, log.covered) = (found.at(), found.covered());
+        (log.data_end, log.covered, log.is_closed) = (found.at(), found.covered(), false);
         Ok(log)
-    }
-
-    fn started(
-        sink: S,
-        schema: T,
-        (memory, rows): (&'m mut [u8], usize),
-        (words, len): (&'m mut [u32], u32),
-        policy: Policy,
-    ) -> Result<Self> {
-        let rows = Rows::new(schema.fields(), memory, rows)?;
-        let mut groups = Groups::new(words, schema.fields().len());
-        groups.set_len(len);
-        let out = Out::new(sink, 0);
-        Ok(Log { out, schema, rows, groups, policy, cut: None, data_end: 0, covered: 0, time: 0, is_closed: false })
     }
 
     /// Replaces checkpoints: before a row group is written, the checkpoint after the previous one is cut off, except the
@@ -153,15 +178,23 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// # Errors
     /// [`Kind::Misuse`] in `What::VORTEX_FIELD` with the index of the first column whose value has another type, or is
     /// missing although the column is not nullable; errors of [`push`](Log::push).
-    #[inline(never)]
     pub fn push_cells(&mut self, cells: &[Cell<'_>]) -> core::result::Result<(), WriteError<S::Error>> {
-        loop {
-            match self.rows.push(self.schema.fields(), cells) {
-                Ok(()) => break,
-                Err(Refused::Full) => self.flush()?,
-                Err(Refused::Bad(e)) => return Err(e.into()),
-            }
+        check(self.schema.fields(), cells)?;
+        self.push_row(cells)
+    }
+
+    /// Adds a row of cells of the types of the columns.
+    #[inline(never)]
+    fn push_row(&mut self, cells: &[Cell<'_>]) -> core::result::Result<(), WriteError<S::Error>> {
+        let len = cells.iter().fold(0, |sum: usize, cell| sum.saturating_add(cell.text().len()));
+        let (all, free) = self.rows.texts();
+        if len > all {
+            return Err(Error::needing(Kind::NoRoom, What::VORTEX_TEXT_MEMORY, 0, len as u64).into());
         }
+        if len > free || self.rows.is_full() {
+            self.flush()?;
+        }
+        self.rows.push(&self.schema, cells);
         if self.rows.is_full() { self.flush() } else { Ok(()) }
     }
 
@@ -171,35 +204,35 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if there is no memory for its record (`need`: bytes for one more), and in
     /// `What::DESTINATION` if the sink has no space for it or the checkpoint: then nothing was written of it, and the rows
     /// are kept. [`Kind::Misuse`] if the sink has failed before or the log is finished; errors of the sink.
+    #[inline(never)]
     pub fn flush(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
-        self.check_open()?;
-        if self.rows.len() > 0 {
-            self.put_group()?;
-        }
+        self.put_group();
         let new = self.groups.len().wrapping_sub(self.covered);
         let due = match self.policy {
-            Policy::ByHand => false,
-            Policy::Every(count) => new >= count.max(1),
+            Policy::ByHand => u32::MAX,
+            Policy::Every(count) => count,
             // 1, 2, 4, 8 … row groups.
-            Policy::Doubling => new >= self.covered.max(1),
+            Policy::Doubling => self.covered,
         };
-        if due && new > 0 { self.put_checkpoint() } else { Ok(()) }
+        if new > 0 && new >= due {
+            self.put_checkpoint();
+        }
+        self.outcome()
     }
 
     /// Writes the rows as a row group, and a checkpoint: the file is then valid for every reader.
     ///
     /// # Errors
     /// Errors of [`flush`](Self::flush).
+    #[inline(never)]
     pub fn checkpoint(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
-        self.check_open()?;
-        if self.rows.len() > 0 {
-            self.put_group()?;
+        self.put_group();
+        // Nothing is new if all row groups are covered and a checkpoint is last.
+        let groups = self.groups.len();
+        if groups == 0 || self.covered != groups || self.out.at == self.data_end {
+            self.put_checkpoint();
         }
-        // After row groups, nothing is new if they are all covered and a checkpoint is last.
-        if self.covered == self.groups.len() && self.out.at != self.data_end && self.groups.len() > 0 {
-            return Ok(());
-        }
-        self.put_checkpoint()
+        self.outcome()
     }
 
     /// Writes a [checkpoint](Self::checkpoint) if `interval` has passed since the last call that wrote one, and there are
@@ -274,100 +307,125 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.groups.len()
     }
 
-    fn check_open(&self) -> Result<()> {
-        if self.is_closed { Err(Error::new(Kind::Misuse, What::DESTINATION, self.out.at)) } else { Ok(()) }
-    }
-
-    /// Checks that the sink has space for `len` bytes at the next multiple of 8 after the offset `at`, at which it is or to
-    /// which it is rewound.
-    fn check_room(&self, at: u64, len: u64) -> Result<()> {
-        let end = up8(at).saturating_add(len);
-        if self.out.sink.room() < end.saturating_sub(self.out.at) {
-            return Err(Error::needing(Kind::NoRoom, What::DESTINATION, self.out.at, end));
+    /// Returns whether something may be written: the log is not closed, which would be an error, and the call has no error yet.
+    fn is_open(&mut self) -> bool {
+        if self.is_closed && self.out.error.is_none() {
+            self.refuse(Kind::Misuse, What::DESTINATION, 0);
         }
-        Ok(())
+        self.out.error.is_none()
     }
 
-    /// Returns an error of the sink, after which nothing more can be written.
-    fn outcome(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
-        match self.out.error.take() {
-            Some(e) => {
-                self.is_closed = true;
-                Err(WriteError::Sink(e))
-            }
-            None => Ok(()),
-        }
-    }
-
+    /// Sets the error of the call.
+    #[cold]
     #[inline(never)]
-    fn put_checkpoint(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
-        let fields = self.schema.fields();
-        let Some(sizes) = Sizes::of(fields, self.groups.len()) else {
-            return Err(Error::new(Kind::Overflow, What::VORTEX_CHECKPOINT, self.out.at).into());
+    fn refuse(&mut self, kind: Kind, what: What, need: u64) {
+        self.out.error = Some(WriteError::Format(Error::needing(kind, what, self.out.at, need)));
+    }
+
+    /// Returns the error of the call. After an error of the sink, nothing more can be written.
+    fn outcome(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
+        let Some(e) = self.out.error.take() else { return Ok(()) };
+        self.is_closed |= matches!(e, WriteError::Sink(_));
+        Err(e)
+    }
+
+    /// Returns whether the sink has space for `len` bytes at the next multiple of 8 after the offset `at`, at which it is or
+    /// to which it is rewound. If not, that is the error of the call.
+    fn has_room(&mut self, at: u64, len: u64) -> bool {
+        let end = up8(at).saturating_add(len);
+        let fits = self.out.sink.room() >= end.saturating_sub(self.out.at);
+        if !fits {
+            self.refuse(Kind::NoRoom, What::DESTINATION, end);
+        }
+        fits
+    }
+
+    /// Writes a checkpoint, at the start of the file after its magic.
+    #[inline(never)]
+    fn put_checkpoint(&mut self) {
+        if !self.is_open() {
+            return;
+        }
+        let Some(sizes) = Sizes::of(&self.schema, self.groups.len()) else {
+            return self.refuse(Kind::Overflow, What::VORTEX_CHECKPOINT, 0);
         };
-        self.check_room(self.out.at, u64::from(sizes.total()))?;
+        if !self.has_room(self.out.at.max(1), u64::from(sizes.total())) {
+            return;
+        }
+        if self.out.at == 0 {
+            self.out.put(&MAGIC);
+        }
         self.out.align();
         let at = self.out.at;
-        checkpoint(&mut self.out, at, self.schema.fields(), &self.groups);
+        checkpoint(&mut Flat::new(&mut self.out), at, &self.schema, &self.groups, sizes);
         self.covered = self.groups.len();
-        self.outcome()
     }
 
+    /// Writes the rows, if there are any, as a row group.
     #[inline(never)]
-    fn put_group(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
-        let len = self.plan()?;
-        let dead = if self.cut.is_some() { self.out.at.saturating_sub(self.data_end) } else { 0 };
-        self.check_room(self.out.at.saturating_sub(dead), len)?;
+    fn put_group(&mut self) {
+        if !self.is_open() || self.rows.len() == 0 {
+            return;
+        }
+        let Some(len) = self.plan() else { return };
+        let at = if self.cut.is_some() { self.data_end } else { self.out.at };
+        if !self.has_room(at, len) {
+            return;
+        }
         if let Some(cut) = self.cut
-            && dead > 0
+            && self.out.at > at
         {
-            self.out.error = cut(&mut self.out.sink, self.data_end).err();
-            self.out.at = self.data_end;
-            self.outcome()?;
+            self.out.error = cut(&mut self.out.sink, at).err().map(WriteError::Sink);
+            self.out.at = at;
         }
         self.out.align();
         let at = self.out.at;
         self.put_frame();
-        self.outcome()?;
-        let columns = self.schema.fields().len();
-        self.groups.add(at.wrapping_add(segments_at(columns)), len32(self.rows.len()));
-        self.data_end = self.out.at;
-        self.rows.clear();
-        Ok(())
+        if self.out.error.is_none() {
+            self.groups.add(at.wrapping_add(segments_at(self.schema.count())), len32(self.rows.len()));
+            self.data_end = self.out.at;
+            self.rows.clear();
+        }
+    }
+
+    /// Writes the segment of a column, or returns only its size in bytes if there is no output.
+    #[inline(never)]
+    fn segment(rows: &Rows<'_>, schema: &T, column: usize, to: Option<&mut dyn Put>) -> u32 {
+        let Some(form) = schema.form(column) else { return 0 };
+        let mut chunk = Chunk::new(rows.column(schema, column, form));
+        chunk.choose::<T>();
+        chunk.put::<T>(schema.listed(), to)
     }
 
     /// Sets the lengths of the segments of the next row group. Returns the size of its frame in bytes.
-    #[inline(never)]
-    fn plan(&mut self) -> Result<u64> {
-        let (fields, rows, taken) = (self.schema.fields(), &self.rows, self.groups.len());
+    fn plan(&mut self) -> Option<u64> {
+        let taken = self.groups.len();
         let Some(lens) = self.groups.next() else {
-            let each = super::group_words(fields.len()).saturating_mul(4) as u64;
-            let need = each.saturating_mul(u64::from(taken).saturating_add(1));
-            return Err(Error::needing(Kind::NoRoom, What::VORTEX_GROUPS, taken.into(), need));
+            let each = u64::from(len32(super::group_words(self.schema.count()).wrapping_mul(4)));
+            let need = each.wrapping_mul(taken.saturating_add(1).into());
+            self.refuse(Kind::NoRoom, What::VORTEX_GROUPS, need);
+            return None;
         };
-        for (i, (field, len)) in fields.iter().zip(lens.iter_mut()).enumerate() {
-            *len = Chunk::of::<T>(rows.column(fields, i), field).len::<T>();
+        for (i, len) in lens.iter_mut().enumerate() {
+            *len = Self::segment(&self.rows, &self.schema, i, None);
         }
-        Ok(frame_len(lens))
+        Some(frame_len(lens))
     }
 
     /// Writes the frame of the row group whose lengths are set.
     fn put_frame(&mut self) {
-        let (fields, rows, out) = (self.schema.fields(), &self.rows, &mut self.out);
+        let out = &mut self.out;
         let Some(lens) = self.groups.next() else { return };
         out.check = Lookup2::new(SEED);
         out.put(&GROUP_MAGIC);
-        (out as &mut dyn Put).word(len32(rows.len()));
-        (out as &mut dyn Put).words(lens);
-        let header = out.check.value();
-        (out as &mut dyn Put).word(header);
-        let listed = Uses::of(fields);
-        for (i, field) in fields.iter().enumerate() {
+        out.word(len32(self.rows.len()));
+        lens.iter().for_each(|len| out.word(*len));
+        out.put_check();
+        for i in 0..lens.len() {
             out.align();
-            Chunk::of::<T>(rows.column(fields, i), field).put::<T>(listed, out);
+            Self::segment(&self.rows, &self.schema, i, Some(out));
         }
         out.align();
-        let check = out.check.value();
-        (out as &mut dyn Put).word(check);
+        out.put_check();
     }
 }

@@ -21,10 +21,13 @@ record! {
     }
 }
 
+const READING: Of<Reading<'static>> = Of::new();
+
 /// Number of rows of a row group in memory, of their texts' bytes, and of records of row groups.
 const ROWS: usize = 16;
 const TEXTS: usize = 192;
 const GROUPS: usize = 16;
+const MEMORY: usize = Reading::memory_len(ROWS, TEXTS);
 
 /// A sink that sums the bytes, in place of a flash or a radio.
 struct Sum(u32);
@@ -56,7 +59,7 @@ fn log(
     for byte in bytes {
         let (time, battery) = (i64::from(kind) + i64::from(*byte), (*byte & 1 == 0).then_some(*byte));
         let temp = f32::from_bits(u32::from(*byte) << 20);
-        let place = core::str::from_utf8(core::slice::from_ref(byte)).unwrap_or("attic");
+        let place = if *byte & 6 == 0 { "attic" } else { "cellar" };
         log.push(&Reading { time, state: i32::from(*byte), temp, on: *byte > 7, battery, place })?;
     }
     log.end()?;
@@ -68,18 +71,18 @@ fn log(
 pub fn write(call: Call<'_>) -> Result<u32> {
     let mut memory = Scratch::new(call.memory);
     let groups = memory.take::<u32>(GROUPS * (3 + 6))?;
-    let rows = memory.take::<u8>(Reading::memory_len(ROWS, TEXTS))?;
-    let mut writer = Log::of::<Reading<'_>>(Sum(0), (rows, ROWS), groups, Policy::Every(2)).map_err(format)?;
+    let rows = memory.take::<u8>(MEMORY)?;
+    let mut writer = Log::prepare(Sum(0), READING, (rows, ROWS), groups, Policy::Every(2));
+    writer.start().map_err(format)?;
     log(&mut writer, call.bytes, call.kind).map_err(format)
 }
 
 /// Resumes a log and finishes it.
 #[inline(never)]
 pub fn resume(call: Call<'_>) -> Result<u32> {
-    const READING: Of<Reading<'static>> = Of::new();
     let mut memory = Scratch::new(call.memory);
     let groups = memory.take::<u32>(GROUPS * (3 + 6))?;
-    let rows = memory.take::<u8>(Reading::memory_len(ROWS, TEXTS))?;
+    let rows = memory.take::<u8>(MEMORY)?;
     let found = Resume::find(call.bytes, &READING, groups)?;
     let mut writer = Log::resume(Sum(0), READING, (rows, ROWS), groups, (&found, Policy::Every(2))).map_err(format)?;
     log(&mut writer, call.bytes, call.kind).map_err(format)
