@@ -108,7 +108,11 @@ pub(crate) mod raw;
 mod rows;
 mod scalar;
 mod scheme;
+#[cfg(feature = "vortex-variant")]
+mod shredded;
 pub(crate) mod statistics;
+#[cfg(feature = "vortex-variant")]
+mod stored_type;
 mod strict;
 mod table;
 mod text;

@@ -1,0 +1,235 @@
+//! `vortex.variant` and `vortex.parquet.variant`: values of any type. A variant is read as a struct of two byte strings,
+//! the metadata with the names of fields, and the value, in the encoding of Apache Parquet.
+
+use super::*;
+use crate::meta::proto::Message;
+use crate::vortex::dtype::Shape;
+use crate::vortex::scheme::Answer;
+use crate::vortex::shredded;
+use crate::vortex::stored_type::StoredType;
+
+/// `vortex.variant`: a variant, and perhaps values that are stored apart from it.
+pub(super) const VARIANT: Scheme = Scheme {
+    validity: Validity::As(variant_child::CORE),
+    holds: Holds::Wrapped(core),
+    need: |node, amount, cx| core(node)?.temporaries(amount, cx),
+    cells: |node, ask, at, out, cx| core(node)?.cells(ask, at, out, cx),
+};
+
+/// `vortex.variant` with values that are stored apart.
+const SHREDDED: Scheme = Scheme {
+    validity: Validity::As(variant_child::CORE),
+    need: |node, amount, cx| core(node)?.temporaries(amount, cx),
+    ..PARQUET_VARIANT
+};
+
+/// `vortex.parquet.variant`: metadata, value, and perhaps values that are stored apart.
+pub(super) const PARQUET_VARIANT: Scheme = Scheme {
+    validity: Validity::Depends(validity),
+    holds: Holds::Nested(Nested { child, each: structure::each }),
+    need: |node, amount, cx| need::some_children(node, 0..Metadata::of(node)?.first, amount, cx),
+    cells: structure::cells,
+};
+
+/// The value of either, as bytes.
+const VALUE: Scheme = Scheme {
+    validity: Validity::All,
+    holds: Holds::PackedTexts(shredded::bound),
+    need: shredded::need,
+    cells: shredded::cells,
+};
+
+pub(in crate::vortex) mod variant_child {
+    /// The variant without the values that are stored apart.
+    pub const CORE: usize = 0;
+    pub const SHREDDED: usize = 1;
+}
+
+pub(in crate::vortex) mod variant_field {
+    /// The type of the values that are stored apart; absent if there are none.
+    pub const SHREDDED_TYPE: u32 = 1;
+}
+
+pub(in crate::vortex) mod field {
+    pub const HAS_VALUE: u32 = 1;
+    /// The type of the values that are stored apart; absent if there are none.
+    pub const TYPED_TYPE: u32 = 2;
+    pub const VALUE_NULLABLE: u32 = 3;
+}
+
+/// Returns the description of an array of variants, or of the part of it that the node is about.
+pub(in crate::vortex) fn scheme(node: &Node<'_>, encoding: Encoding) -> &'static Scheme {
+    match (node.dtype.shape, encoding) {
+        (Shape::VariantValue, _) => &VALUE,
+        // The original refuses other types.
+        (shape, _) if !matches!(shape, Shape::Variant) => &UNKNOWN,
+        (_, Encoding::Variant) if node.children().is_ok_and(|children| children > 1) => &SHREDDED,
+        (_, Encoding::Variant) => &VARIANT,
+        _ => &PARQUET_VARIANT,
+    }
+}
+
+/// Returns the array inside of a `vortex.variant`.
+fn core<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    node.aligned(variant_child::CORE, &variant_type(node)?)
+}
+
+/// Returns the type of the rows of a node that is about the values of variants. The validity of the variants does not
+/// matter to it.
+fn variant_type(node: &Node<'_>) -> Result<Ty> {
+    match node.dtype.shape {
+        Shape::Variant => Ok(node.dtype),
+        Shape::VariantValue => Ok(Ty::variant(true)),
+        _ => Err(node.mistyped()),
+    }
+}
+
+/// The metadata of `vortex.parquet.variant`.
+struct Metadata<'f> {
+    has_value: bool,
+    value_nullable: bool,
+    typed: Option<Message<'f>>,
+    /// The number of the first child that is not the validity.
+    first: usize,
+}
+
+impl<'f> Metadata<'f> {
+    fn of(node: &Node<'f>) -> Result<Self> {
+        let message = node.metadata()?;
+        let [has_value, value_nullable] = [field::HAS_VALUE, field::VALUE_NULLABLE].map(|field| message.uint(field));
+        let typed = message.message(field::TYPED_TYPE)?;
+        let has_value = has_value?.is_some_and(|bit| bit != 0);
+        let value_nullable = value_nullable?.is_some_and(|bit| bit != 0);
+        let parts = usize::from(has_value).saturating_add(typed.is_some().into());
+        let children = node.children()?;
+        let first = children.checked_sub(parts.saturating_add(1)).filter(|first| *first <= 1 && parts > 0);
+        let first = first.ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_METADATA, children as u64))?;
+        Ok(Metadata { has_value, value_nullable, typed, first })
+    }
+}
+
+fn validity(node: &Node<'_>) -> Result<Answer> {
+    Ok(if Metadata::of(node)?.first > 0 { Validity::Child(0) } else { Validity::All })
+}
+
+/// The parts of the values of an array of variants, each with the rows of the array.
+#[derive(Clone, Copy)]
+pub(in crate::vortex) struct Parts<'f> {
+    pub metadata: Node<'f>,
+    /// Values as bytes, for rows that have them.
+    pub value: Option<Node<'f>>,
+    /// Values that are stored apart, for rows that have them.
+    pub typed: Option<Typed<'f>>,
+}
+
+/// Values that are stored apart.
+#[derive(Clone, Copy)]
+pub(in crate::vortex) struct Typed<'f> {
+    pub node: Node<'f>,
+    pub ty: StoredType<'f>,
+    /// Whether fields and items are structs of `value` and `typed_value`, as Apache Parquet stores them.
+    pub has_shells: bool,
+}
+
+impl<'f> Parts<'f> {
+    /// Returns the parts of an array of variants.
+    pub fn of(node: &Node<'f>) -> Result<Self> {
+        match node.encoding() {
+            Some(Encoding::ParquetVariant) => Parts::of_parquet(node),
+            Some(Encoding::Variant) => {
+                let parts = Parts::of(&core(node)?)?;
+                let ty = node.metadata()?.message(variant_field::SHREDDED_TYPE)?;
+                let children = if ty.is_some() { 2 } else { 1 };
+                if node.children()? != children || ty.is_some() && parts.typed.is_some() {
+                    return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, children as u64));
+                }
+                let Some(ty) = ty else { return Ok(parts) };
+                let ty = StoredType::of(ty)?;
+                let node = node.aligned(variant_child::SHREDDED, &ty.ty)?;
+                Ok(Parts { typed: Some(Typed { node, ty, has_shells: false }), ..parts })
+            }
+            _ => Err(node.undecoded()),
+        }
+    }
+
+    fn of_parquet(node: &Node<'f>) -> Result<Self> {
+        let Metadata { has_value, value_nullable, typed, first } = Metadata::of(node)?;
+        let metadata = node.aligned(first, &Ty::binary(false))?;
+        let mut next = first.saturating_add(1);
+        let mut value = None;
+        if has_value {
+            value = Some(node.aligned(next, &Ty::binary(value_nullable))?);
+            next = next.saturating_add(1);
+        }
+        let typed = typed.map(|ty| {
+            let ty = StoredType::of(ty)?;
+            Ok(Typed { node: node.aligned(next, &ty.ty)?, ty, has_shells: true })
+        });
+        Ok(Parts { metadata, value, typed: typed.transpose()? })
+    }
+}
+
+/// Returns the metadata, or the value: as it is stored if every row has one.
+fn child<'f>(node: &Node<'f>, k: usize, ty: &Ty) -> Result<Node<'f>> {
+    let parts = Parts::of(node)?;
+    match parts {
+        Parts { metadata, .. } if k == 0 => Ok(metadata),
+        Parts { value: Some(value), typed: None, .. } if has_all(&value)? => {
+            Ok(value.retyped(value.dtype.required()))
+        }
+        _ => Ok(node.retyped(*ty)),
+    }
+}
+
+/// Returns whether rows are known to have a value from their encoding alone.
+fn has_all(node: &Node<'_>) -> Result<bool> {
+    if !node.dtype.nullable {
+        return Ok(true);
+    }
+    let Some(scheme) = node.scheme() else { return Ok(false) };
+    Ok(match node.validity_of(scheme.validity)? {
+        Validity::All => true,
+        Validity::Child(k) => node.validity(k)?.is_none(),
+        Validity::As(k) => has_all(&node.aligned(k, &node.dtype)?)?,
+        _ => matches!(scheme.holds, Holds::Constant) && !constant::scalar(node)?.is_null()?,
+    })
+}
+
+/// Checks an array of variants: reads all metadata and values. A value that is put together is always read row by row, so
+/// that it is the same in every batch.
+pub(super) fn check(node: &Node<'_>, top: bool, checks: &mut Checks<'_, '_>) -> Result<()> {
+    match node.holds() {
+        Some(Holds::Wrapped(inner)) => checks.node(&inner(node)?, top),
+        Some(Holds::Nested(_)) => list::check_items(node, checks),
+        Some(Holds::PackedTexts(_)) => {
+            let Parts { value, typed, .. } = Parts::of(node)?;
+            if let Some(value) = &value {
+                checks.whole(value)?;
+            }
+            match &typed {
+                Some(typed) if !typed.node.dtype.shape.is_nested() => checks.whole(&typed.node),
+                _ => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes variants.
+#[cfg(feature = "alloc")]
+pub(in crate::vortex) mod write {
+    use alloc::vec::Vec;
+
+    use super::field;
+    use crate::meta::proto::write::Writer;
+    use crate::vortex::raw::Encoding;
+    use crate::vortex::write::Array;
+
+    /// Variants from their metadata and value, the only two `parts`.
+    pub fn variant(parts: Vec<Array>, value_nullable: bool, valid: Option<Array>) -> Array {
+        let mut message = Writer::default();
+        message.some(field::HAS_VALUE, 1).some(field::VALUE_NULLABLE, value_nullable.into());
+        let array = Array::new(Encoding::ParquetVariant).message(&mut message).child(valid);
+        Array::new(Encoding::Variant).child(parts.into_iter().fold(array, Array::child))
+    }
+}

@@ -1,0 +1,588 @@
+//! Variants whose values are stored in several parts: bytes, and values in arrays of their own. The value of a row is put
+//! together from them, by the rules of Apache Parquet ("Variant Shredding").
+//!
+//! Everything is built in the arena for texts. An object or array begins with a table of its items, then their values
+//! follow. At last the header is written after the values, and both are moved to the start of the table.
+
+use core::ops::Range;
+
+use super::context::Context;
+use super::encodings::variant::{Parts, Typed};
+use super::encodings::{constant, run_end, sparse};
+use super::dtype::Shape;
+use super::need::Amount;
+use super::node::{Form, Node};
+use super::raw::Encoding;
+use super::rows::Rows;
+use super::scheme::Holds;
+use super::stored_type::{Meaning, StoredType};
+use super::tree::{Ask, NOWHERE, span, span_cell};
+use crate::bytes::{low32, saturated, sort_by};
+use crate::column::{Prim, Span, Unit};
+use crate::encoding::cells::Cells;
+use crate::encoding::variant::{self, Header, Keys, Object, Primitive, Scaled};
+use crate::error::{Error, Kind, Result, What};
+
+/// Maximum number of rows that are read at once: the budget of a call must suffice for all nodes below each row.
+pub(super) const ROWS: u64 = 1024;
+
+/// The parts of a value in one row of their nodes.
+#[derive(Clone, Copy)]
+struct Place<'f> {
+    value: Option<Node<'f>>,
+    typed: Option<Typed<'f>>,
+    at: u64,
+}
+
+/// Returns the node that stores a row, below chunks, dictionaries and other encodings that select or repeat rows, and the
+/// row in it.
+fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, u64)> {
+    let mut rows = Rows { node: *node, at, left: 1 };
+    loop {
+        let node = &rows.node;
+        cx.spend(node.at())?;
+        let picked = |values: Node<'f>, code: u64| match code < values.rows {
+            true => Ok(Rows { node: values, at: code, left: 1 }),
+            false => Err(node.error(Kind::Invalid, What::CODES, code)),
+        };
+        rows = match node.holds() {
+            Some(Holds::Wrapped(inner)) => Rows { node: inner(node)?, ..rows },
+            Some(Holds::Chunks(chunk)) => chunk(&rows, cx)?,
+            Some(Holds::Patched) => sparse::part(&rows, cx)?,
+            Some(Holds::Constant) => Rows { node: constant::value(node)?, ..rows },
+            Some(Holds::Picked(values, Some(codes))) => {
+                let code = codes(node)?.index(rows.at, &mut cx.scope())?;
+                picked(values(node)?, code)?
+            }
+            Some(Holds::Picked(values, None)) => {
+                let run = run_end::run_of(node, rows.at, &mut cx.scope())?;
+                picked(values(node)?, run)?
+            }
+            _ => return Ok((rows.node, rows.at)),
+        };
+    }
+}
+
+impl<'f> Place<'f> {
+    /// Returns the place of a row of an array of variants, or of values of type `ty` that are stored apart.
+    fn of(node: &Node<'f>, ty: &StoredType<'f>, shells: bool, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
+        if matches!(ty.ty.shape, Shape::Variant) {
+            let (node, at) = stored(node, at, cx)?;
+            if node.holds().is_none() {
+                // The scalar null.
+                return if node.is_valid(at, cx)? { Err(node.undecoded()) } else { Ok(Place { value: None, typed: None, at }) };
+            }
+            let Parts { value, typed, .. } = Parts::of(&node)?;
+            return Ok(Place { value, typed, at });
+        }
+        if !shells {
+            return Ok(Place { value: None, typed: Some(Typed { node: *node, ty: *ty, has_shells: false }), at });
+        }
+        let mut place = Place { value: None, typed: None, at };
+        if !node.is_valid(at, &mut cx.scope())? {
+            return Ok(place);
+        }
+        let (node, at) = stored(node, at, cx)?;
+        place.at = at;
+        let (mut fields, mut k) = (ty.fields(), 0);
+        while let Some((name, ty)) = fields.take()? {
+            let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+            match name {
+                b"value" if matches!(ty.ty.shape, Shape::Binary) => place.value = Some(child),
+                b"typed_value" => place.typed = Some(Typed { node: child, ty, has_shells: true }),
+                _ => return Err(node.mistyped()),
+            }
+            k = k.saturating_add(1);
+        }
+        Ok(place)
+    }
+
+    /// Returns the value that is stored apart, if the row has one.
+    fn typed(&self, cx: &mut Context<'_, '_>) -> Result<Option<Typed<'f>>> {
+        match self.typed {
+            Some(typed) if typed.node.is_valid(self.at, &mut cx.scope())? => Ok(Some(typed)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the bytes, if the row has them.
+    fn value(&self, cx: &mut Context<'_, '_>) -> Result<Option<Node<'f>>> {
+        match self.value {
+            Some(value) if value.is_valid(self.at, &mut cx.scope())? => Ok(Some(value)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The items of a list in one row.
+fn items<'f>(typed: &Typed<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, StoredType<'f>, Range<u64>)> {
+    let (node, at) = stored(&typed.node, at, cx)?;
+    let mut cell = [0];
+    node.cells(Ask::Ranges, at, &mut Cells::W8(&mut cell), &mut cx.scope())?;
+    let span: Span = bytemuck::cast(cell);
+    if span == NOWHERE {
+        return Err(node.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
+    }
+    let ty = typed.ty.item()?;
+    let child = node.nested_of(0, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+    let start = u64::from(span.at);
+    Ok((child, ty, start..start.saturating_add(span.len.into())))
+}
+
+/// Calls `each` with name and place of every field of an object that is stored apart.
+fn each_field<'f>(
+    typed: &Typed<'f>,
+    at: u64,
+    cx: &mut Context<'_, '_>,
+    each: &mut dyn FnMut(&'f [u8], &Place<'f>, &mut Context<'_, '_>) -> Result<()>,
+) -> Result<()> {
+    let (node, at) = stored(&typed.node, at, cx)?;
+    let (mut fields, mut k) = (typed.ty.fields(), 0usize);
+    while let Some((name, ty)) = fields.take()? {
+        let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+        each(name, &Place::of(&child, &ty, typed.has_shells, at, cx)?, cx)?;
+        k = k.saturating_add(1);
+    }
+    Ok(())
+}
+
+// Upper bounds.
+
+/// Returns an upper bound of the bytes of the arena that `len` values starting at `at` take.
+pub(super) fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let Parts { metadata, value, typed } = Parts::of(node)?;
+    let mut sum = 0u64;
+    for at in at..at.saturating_add(len as u64) {
+        if has_objects(typed.as_ref())? {
+            sum = sum.saturating_add(text_bound(&metadata, at, cx)?);
+        }
+        sum = sum.saturating_add(place_bound(&Place { value, typed, at }, cx)?).saturating_add(1);
+    }
+    Ok(sum)
+}
+
+/// Returns whether names of fields are needed to put values together.
+fn has_objects(typed: Option<&Typed<'_>>) -> Result<bool> {
+    Ok(typed.is_some_and(|typed| typed.ty.ty.shape.is_nested()))
+}
+
+fn text_bound(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let (node, at) = stored(node, at, cx)?;
+    match (node.holds(), &node.form) {
+        (Some(Holds::Texts(bound) | Holds::PackedTexts(bound) | Holds::Packed(bound)), _) => {
+            bound(&node, at, 1, &mut cx.scope())
+        }
+        (Some(Holds::Nulls), _) => Ok(0),
+        (None, Form::Scalar(scalar)) => Ok(scalar.bytes()?.len() as u64),
+        _ => Err(node.undecoded()),
+    }
+}
+
+fn place_bound(place: &Place<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let at = place.at;
+    let Some(typed) = place.typed(cx)? else {
+        return place.value(cx)?.map_or(Ok(0), |value| text_bound(&value, at, cx));
+    };
+    // The table and the header have up to 8 bytes for each item.
+    let mut sum = 4 * Header::MOST as u64;
+    match typed.ty.ty.shape {
+        Shape::List => {
+            let (child, ty, items) = items(&typed, at, cx)?;
+            for at in items {
+                let place = Place::of(&child, &ty, typed.has_shells, at, cx)?;
+                sum = sum.saturating_add(place_bound(&place, cx)?).saturating_add(16);
+            }
+        }
+        Shape::Struct(_) => {
+            if let Some(value) = place.value(cx)? {
+                // The object itself, and its fields in the new one: each has at least 3 bytes.
+                sum = sum.saturating_add(text_bound(&value, at, cx)?.saturating_mul(8));
+            }
+            each_field(&typed, at, cx, &mut |_, place, cx| {
+                sum = sum.saturating_add(place_bound(place, cx)?).saturating_add(16);
+                Ok(())
+            })?;
+        }
+        Shape::Utf8 | Shape::Binary => sum = sum.saturating_add(text_bound(&typed.node, at, cx)?),
+        _ => {}
+    }
+    Ok(sum)
+}
+
+/// Returns the scratch bytes for the temporaries of one row: rows are read one by one.
+pub(super) fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    cx.spend(node.at())?;
+    let one = Amount { rows: 1, width: amount.width.max(16), at: None };
+    let nested = matches!(
+        node.encoding(),
+        Some(
+            Encoding::Variant
+                | Encoding::ParquetVariant
+                | Encoding::Struct
+                | Encoding::List
+                | Encoding::ListView
+                | Encoding::FixedSizeList
+        )
+    );
+    let repeats = matches!(
+        node.encoding(),
+        Some(
+            Encoding::Chunked
+                | Encoding::Masked
+                | Encoding::Dict
+                | Encoding::RunEnd
+                | Encoding::Sparse
+                | Encoding::Ext
+        )
+    );
+    let mut most = if nested { 0 } else { node.temporaries(one, cx)? };
+    for k in 0..if nested || repeats { node.children()? } else { 0 } {
+        // The type of the child does not matter here, only its encoding.
+        most = most.max(need(&node.child(k, &node.dtype.required(), node.rows)?, one, cx)?);
+    }
+    Ok(most)
+}
+
+// Building.
+
+/// Fills `out` with the spans of values that are put together in the arena.
+pub(super) fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let Cells::W8(out) = out else { return Err(node.mistyped()) };
+    let Parts { metadata, value, typed } = Parts::of(node)?;
+    let has_names = has_objects(typed.as_ref())?;
+    for (at, cell) in (at..).zip(out.iter_mut()) {
+        let mut build = Build { node, names: 0..0, cx: cx.scope() };
+        let start = build.used()?;
+        if has_names {
+            build.text(&metadata, at)?;
+            build.names = start..build.used()?;
+        }
+        let first = build.used()?;
+        if !build.place(&Place { value, typed, at })? {
+            build.push(&[variant::NULL])?;
+        }
+        let len = build.move_down(first, start)?;
+        *cell = span_cell(span(start as u64, len as u64));
+    }
+    Ok(())
+}
+
+/// A value that is put together at the end of the arena.
+struct Build<'n, 'f, 'c, 's> {
+    node: &'n Node<'f>,
+    /// The bytes of the arena with the metadata.
+    names: Range<usize>,
+    cx: Context<'c, 's>,
+}
+
+/// Size in bytes of an entry of the table of an object: the number of the name and the offset of the value. Arrays have the
+/// same entries.
+const ENTRY: usize = 8;
+
+impl Build<'_, '_, '_, '_> {
+    fn used(&self) -> Result<usize> {
+        self.cx.used().ok_or_else(|| self.node.error(Kind::Misuse, What::VORTEX_TEXT, 0))
+    }
+
+    /// Returns all bytes of the arena that are used.
+    fn arena(&mut self) -> Result<&mut [u8]> {
+        let used = self.used()?;
+        Ok(self.cx.arena(0, used).0)
+    }
+
+    fn reserve(&mut self, len: usize) -> Result<usize> {
+        self.node.reserve(len, &mut self.cx)
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        let start = self.reserve(bytes.len())?;
+        self.cx.arena(start, bytes.len()).0.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Moves the bytes from `from` to the end of the used bytes to `to`, which is before them. Returns their number.
+    fn move_down(&mut self, from: usize, to: usize) -> Result<usize> {
+        let end = self.used()?;
+        let len = end.saturating_sub(from);
+        if from > to {
+            self.arena()?.copy_within(from..end, to);
+            self.cx.release_to(to.saturating_add(len));
+        }
+        Ok(len)
+    }
+
+    /// Inserts bytes at `at`.
+    fn insert(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
+        let end = self.used()?;
+        self.push(bytes)?;
+        let all = self.arena()?;
+        if let Some(part) = all.get_mut(at..) {
+            part.copy_within(..end.saturating_sub(at), bytes.len());
+            part.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
+        }
+        Ok(())
+    }
+
+    /// Appends the text of a row.
+    fn text(&mut self, node: &Node<'_>, at: u64) -> Result<()> {
+        let (node, at) = stored(node, at, &mut self.cx)?;
+        let mut cell = [0];
+        node.cells(Ask::Spans, at, &mut Cells::W8(&mut cell), &mut self.cx.scope())?;
+        if bytemuck::cast::<_, Span>(cell) == NOWHERE {
+            return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, u32::MAX.into()));
+        }
+        Ok(())
+    }
+
+    /// Appends a value. Returns `false` if there is none.
+    fn place(&mut self, place: &Place<'_>) -> Result<bool> {
+        let at = place.at;
+        let Some(typed) = place.typed(&mut self.cx)? else {
+            let Some(value) = place.value(&mut self.cx)? else { return Ok(false) };
+            let start = self.used()?;
+            self.text(&value, at)?;
+            // No bytes are no value.
+            if self.used()? == start {
+                return Err(value.error(Kind::Invalid, What::VARIANT, at));
+            }
+            return Ok(true);
+        };
+        match typed.ty.ty.shape {
+            Shape::List => self.array(&typed, at)?,
+            Shape::Struct(_) => {
+                let rest = place.value(&mut self.cx)?;
+                self.object(&typed, rest.as_ref(), at)?;
+            }
+            Shape::Utf8 | Shape::Binary => {
+                let start = self.used()?;
+                self.text(&typed.node, at)?;
+                let len = self.used()?.saturating_sub(start);
+                let (bytes, before) = match typed.ty.ty.shape {
+                    Shape::Utf8 => Primitive::text_start(len),
+                    _ => Primitive::bytes_start(len),
+                };
+                self.insert(start, bytes.get(..before).unwrap_or(&bytes))?;
+            }
+            _ => {
+                let (bytes, len) = primitive(&typed, at, &mut self.cx.scope())?.start();
+                self.push(bytes.get(..len).unwrap_or(&bytes))?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn array(&mut self, typed: &Typed<'_>, at: u64) -> Result<()> {
+        let (child, ty, items) = items(typed, at, &mut self.cx)?;
+        let count = items.end.saturating_sub(items.start);
+        let table = self.table(saturated(count))?;
+        for (i, at) in items.enumerate() {
+            self.cx.spend(child.at())?;
+            self.entry(&table, i, 0)?;
+            let place = Place::of(&child, &ty, typed.has_shells, at, &mut self.cx)?;
+            if !self.place(&place)? {
+                self.push(&[variant::NULL])?;
+            }
+        }
+        self.end(&table, saturated(count), false)
+    }
+
+    /// Appends an object: the fields that are stored apart, and those of the object `rest`.
+    fn object(&mut self, typed: &Typed<'_>, rest: Option<&Node<'_>>, at: u64) -> Result<()> {
+        let start = self.used()?;
+        if let Some(rest) = rest {
+            self.text(rest, at)?;
+        }
+        let rest = start..self.used()?;
+        let bad = |need: usize| typed.node.error(Kind::Invalid, What::VARIANT, need as u64);
+        let others = match self.arena()?.get(rest.clone()) {
+            Some(bytes) if !bytes.is_empty() => {
+                Object::parse(bytes).map_err(|e| e.moved(typed.node.at()))?.ok_or_else(|| bad(0))?.len()
+            }
+            _ => 0,
+        };
+        let fields = match typed.ty.ty.shape {
+            Shape::Struct(fields) => fields as usize,
+            _ => 0,
+        };
+        // Each field of the other object has at least 3 bytes.
+        if others.saturating_mul(3) > rest.len() {
+            return Err(bad(others));
+        }
+        let table = self.table(fields.saturating_add(others))?;
+        let mut count = 0usize;
+        let (mut k, mut names, node) = (0usize, typed.ty.fields(), typed.node);
+        let (node, at) = stored(&node, at, &mut self.cx)?;
+        while let Some((name, ty)) = names.take()? {
+            let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+            k = k.saturating_add(1);
+            let place = Place::of(&child, &ty, typed.has_shells, at, &mut self.cx)?;
+            let offset = self.used()?;
+            if self.place(&place)? {
+                let id = self.keys()?.find(name).map_err(|e| e.moved(node.at()))?.ok_or_else(|| bad(k))?;
+                self.entry_at(&table, count, id, offset)?;
+                count = count.saturating_add(1);
+            }
+        }
+        let mut copied = 0usize;
+        for i in 0..others {
+            self.cx.spend(node.at())?;
+            let arena = self.arena()?;
+            let bytes = arena.get(rest.clone()).unwrap_or_default();
+            let object = Object::parse(bytes)?.ok_or_else(|| bad(0))?;
+            let (id, value) = object.field(i).map_err(|e| e.moved(node.at()))?;
+            copied = copied.saturating_add(value.len());
+            // Fields that share their bytes would make the object larger than its source.
+            if copied > rest.len() {
+                return Err(bad(copied));
+            }
+            let from = rest.start.saturating_add(object.start_of(i)?);
+            let len = value.len();
+            self.entry(&table, count, id)?;
+            let to = self.reserve(len)?;
+            self.arena()?.copy_within(from..from.saturating_add(len), to);
+            count = count.saturating_add(1);
+        }
+        self.sort(&table, count, &bad)?;
+        self.end(&table, count, true)?;
+        self.move_down(table.start, start)?;
+        Ok(())
+    }
+
+    fn keys(&mut self) -> Result<Keys<'_>> {
+        let names = self.names.clone();
+        let at = self.node.at();
+        Keys::parse(self.arena()?.get(names).unwrap_or_default()).map_err(|e| e.moved(at))
+    }
+
+    /// Reserves a table of `count` entries; values follow it.
+    fn table(&mut self, count: usize) -> Result<Range<usize>> {
+        let len = count.saturating_mul(ENTRY).saturating_add(2 * Header::MOST);
+        let start = self.reserve(len)?;
+        Ok(start..start.saturating_add(len))
+    }
+
+    /// Sets entry `i` of a table: the value follows the used bytes.
+    fn entry(&mut self, table: &Range<usize>, i: usize, id: usize) -> Result<()> {
+        let offset = self.used()?;
+        self.entry_at(table, i, id, offset)
+    }
+
+    fn entry_at(&mut self, table: &Range<usize>, i: usize, id: usize, offset: usize) -> Result<()> {
+        let offset = low32(offset.saturating_sub(table.end) as u64).to_le_bytes();
+        let bytes = low32(id as u64).to_le_bytes().into_iter().chain(offset);
+        let start = table.start.saturating_add(i.saturating_mul(ENTRY));
+        if let Some(entry) = self.arena()?.get_mut(start..start.saturating_add(ENTRY)) {
+            entry.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+        }
+        Ok(())
+    }
+
+    /// Sorts the entries of an object by name. Fails if two have the same name.
+    fn sort(&mut self, table: &Range<usize>, count: usize, bad: &dyn Fn(usize) -> Error) -> Result<()> {
+        let (names, at) = (self.names.clone(), self.node.at());
+        let all = self.arena()?;
+        let Some((before, after)) = all.split_at_mut_checked(table.start) else { return Ok(()) };
+        let keys = Keys::parse(before.get(names).unwrap_or_default()).map_err(|e| e.moved(at))?;
+        let (entries, _) = after.as_chunks_mut::<ENTRY>();
+        let entries = entries.get_mut(..count).unwrap_or_default();
+        for entry in entries.iter() {
+            keys.name(id_of(entry)).map_err(|e| e.moved(at))?;
+        }
+        let name = |entry: &[u8; ENTRY]| keys.name(id_of(entry)).unwrap_or_default();
+        sort_by(entries, |a, b| name(a) < name(b));
+        match entries.windows(2).find(|two| matches!(two, [a, b] if name(a) == name(b))) {
+            Some(_) => Err(bad(count)),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends an object or array: replaces the table by the header.
+    fn end(&mut self, table: &Range<usize>, count: usize, is_object: bool) -> Result<()> {
+        let end = self.used()?;
+        let len = low32(end.saturating_sub(table.end) as u64);
+        let all = self.arena()?;
+        let (entries, _) = all.get(table.clone()).unwrap_or_default().as_chunks::<ENTRY>();
+        let entries = entries.get(..count).unwrap_or_default();
+        let id = entries.iter().map(|entry| low32(id_of(entry) as u64)).max().unwrap_or(0);
+        let count32 = low32(count as u64);
+        let header = Header::smallest(count32, is_object.then_some(id), len);
+        let size = header.len(count);
+        self.reserve(size)?;
+        let all = self.arena()?;
+        let Some((before, after)) = all.split_at_mut_checked(end) else { return Ok(()) };
+        let (entries, _) = before.get(table.clone()).unwrap_or_default().as_chunks::<ENTRY>();
+        let entries = entries.get(..count).unwrap_or_default();
+        let names = entries.iter().filter(|_| is_object).map(|entry| low32(id_of(entry) as u64));
+        let offsets = entries.iter().map(offset_of).chain(core::iter::once(len));
+        header.write(count32, names, offsets, after)?;
+        // The table is at least as long as the header.
+        all.copy_within(end..end.saturating_add(size), table.start);
+        let values = table.start.saturating_add(size);
+        all.copy_within(table.end..end, values);
+        self.cx.release_to(values.saturating_add(end.saturating_sub(table.end)));
+        Ok(())
+    }
+}
+
+fn id_of(entry: &[u8; ENTRY]) -> usize {
+    let [a, b, c, d, ..] = *entry;
+    u32::from_le_bytes([a, b, c, d]) as usize
+}
+
+fn offset_of(entry: &[u8; ENTRY]) -> u32 {
+    let [.., a, b, c, d] = *entry;
+    u32::from_le_bytes([a, b, c, d])
+}
+
+/// Returns the primitive in a row, for the types that Apache Parquet allows.
+fn primitive<'v>(typed: &Typed<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<Primitive<'v>> {
+    let node = &typed.node;
+    let shape = node.dtype.shape;
+    let unsupported = || node.error(Kind::Unsupported, What::VARIANT, 0);
+    let (bits, size) = number(node, at, cx)?;
+    let signed = |bits: i128| i64::try_from(bits).unwrap_or_default();
+    Ok(match (typed.ty.meaning, shape) {
+        (Meaning::Plain, Shape::Null) => Primitive::Null,
+        (Meaning::Plain, Shape::Bool) => Primitive::Bool(bits != 0),
+        (Meaning::Plain, Shape::Prim(Prim::I8 | Prim::I16 | Prim::I32 | Prim::I64)) => {
+            Primitive::Int(signed(bits), size)
+        }
+        (Meaning::Plain, Shape::Prim(Prim::F32)) => Primitive::Float(f32::from_bits(low32(bits.cast_unsigned() as u64))),
+        (Meaning::Plain, Shape::Prim(Prim::F64)) => Primitive::Double(f64::from_bits(signed(bits).cast_unsigned())),
+        (Meaning::Plain, Shape::Decimal { precision: ..=38, scale }) => match u8::try_from(scale) {
+            Ok(scale) if scale <= 38 => Primitive::Decimal(Scaled { value: bits, scale, size: size.max(4) }),
+            _ => return Err(unsupported()),
+        },
+        (Meaning::Date(Unit::Day), Shape::Prim(Prim::I32)) => Primitive::Date(i32::try_from(bits).unwrap_or_default()),
+        (Meaning::Time(Unit::Micro), Shape::Prim(Prim::I64)) => Primitive::Time(signed(bits)),
+        (Meaning::Timestamp(Unit::Micro, utc), Shape::Prim(Prim::I64)) => Primitive::Micros(signed(bits), utc),
+        // The original stores whole microseconds as such.
+        (Meaning::Timestamp(Unit::Nano, utc), Shape::Prim(Prim::I64)) => match signed(bits) {
+            nanos if nanos % 1000 == 0 => Primitive::Micros(nanos / 1000, utc),
+            nanos => Primitive::Nanos(nanos, utc),
+        },
+        _ => return Err(unsupported()),
+    })
+}
+
+/// Returns the number in a row, sign-extended, and its size in bytes.
+fn number(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<(i128, usize)> {
+    macro_rules! cell {
+        ($cells:ident, $unsigned:ty, $signed:ty) => {{
+            let mut cell: [$unsigned; 1] = [0];
+            node.cells(Ask::Values, at, &mut Cells::$cells(&mut cell), cx)?;
+            let [cell] = cell;
+            i128::from(cell.cast_signed())
+        }};
+    }
+    let size = node.dtype.cell().unwrap_or(0);
+    let number = match size {
+        1 => cell!(W1, u8, i8),
+        2 => cell!(W2, u16, i16),
+        4 => cell!(W4, u32, i32),
+        8 => cell!(W8, u64, i64),
+        16 => cell!(W16, u128, i128),
+        _ => return Err(node.error(Kind::Unsupported, What::VARIANT, size as u64)),
+    };
+    Ok((number, size))
+}
