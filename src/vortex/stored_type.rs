@@ -157,9 +157,7 @@ fn shape(tag: u8, member: Message<'_>) -> Result<(Shape, Option<u32>)> {
             let scale = i8::try_from(scale.cast_signed()).ok().filter(|scale| *scale <= 76);
             let precision = u8::try_from(precision).ok().filter(|precision| (1..=76).contains(precision));
             match (precision, scale) {
-                (Some(precision), Some(scale)) => {
-                    (Shape::Decimal { precision, scale }, Some(field::decimal::NULLABLE))
-                }
+                (Some(precision), Some(scale)) => (Shape::Decimal { precision, scale }, Some(field::decimal::NULLABLE)),
                 _ => return Err(invalid(member)),
             }
         }
@@ -209,8 +207,7 @@ mod tests {
         let i64 = of(&[0x1a, 4, 8, 7, 0x10, 1]);
         assert!(matches!((i64.ty.shape, i64.ty.nullable), (Shape::Prim(Prim::I64), true)));
         // {a=variant?, b=variant?}?
-        let fields =
-            [0x3a, 20, 10, 1, b'a', 10, 1, b'b', 18, 4, 0x5a, 2, 8, 1, 18, 4, 0x5a, 2, 8, 1, 0x18, 1];
+        let fields = [0x3a, 20, 10, 1, b'a', 10, 1, b'b', 18, 4, 0x5a, 2, 8, 1, 18, 4, 0x5a, 2, 8, 1, 0x18, 1];
         let ty = of(&fields);
         assert!(matches!(ty.ty.shape, Shape::Struct(2)));
         let mut fields = ty.fields();

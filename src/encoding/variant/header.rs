@@ -27,7 +27,7 @@ const fn size_of(number: u32) -> usize {
 
 /// Returns the size in the lowest two bits, in bytes.
 const fn size(bits: u8) -> usize {
-    (bits & 3) as usize + 1
+    ((bits & 3) as usize).wrapping_add(1)
 }
 
 /// Returns the size of the count in bytes, which the lowest bit tells.
@@ -116,7 +116,9 @@ mod tests {
 
     #[test]
     fn headers_read_back() {
-        for (count, id, len) in [(0, Some(0), 0), (3, Some(300), 70_000), (256, Some(0xff_ffff), 20_000_000), (255, None, 255)] {
+        for (count, id, len) in
+            [(0, Some(0), 0), (3, Some(300), 70_000), (256, Some(0xff_ffff), 20_000_000), (255, None, 255)]
+        {
             let header = Header::smallest(count, id, len);
             let first = header.first();
             assert_eq!(if id.is_some() { Header::of_object(first) } else { Header::of_array(first) }, header);
@@ -125,6 +127,9 @@ mod tests {
         let header = Header::smallest(2, Some(1), 4);
         assert_eq!(header.write(2, [0, 1].into_iter(), [0, 2, 4].into_iter(), &mut bytes), Ok(7));
         assert_eq!(bytes, [0x02, 2, 0, 1, 0, 2, 4]);
-        assert_eq!(header.write(2, [0, 1].into_iter(), [0, 2, 4].into_iter(), &mut [0; 6]).unwrap_err().kind(), Kind::NoRoom);
+        assert_eq!(
+            header.write(2, [0, 1].into_iter(), [0, 2, 4].into_iter(), &mut [0; 6]).unwrap_err().kind(),
+            Kind::NoRoom
+        );
     }
 }

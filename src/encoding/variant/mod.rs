@@ -166,7 +166,13 @@ impl<'a> Object<'a> {
         let header = Header::of_object(*first);
         let (count, rest) = header.count(rest)?;
         let (ids, rest) = split(rest, count.saturating_mul(header.id))?;
-        Ok(Some(Object { count, ids, id_size: header.id, start: header.len(count), items: Items::parse(rest, count, header.offset)? }))
+        Ok(Some(Object {
+            count,
+            ids,
+            id_size: header.id,
+            start: header.len(count),
+            items: Items::parse(rest, count, header.offset)?,
+        }))
     }
 
     /// Returns the number of fields.

@@ -83,7 +83,13 @@ pub(super) fn len(ty: u8, rest: &[u8]) -> Result<usize> {
         id::INT8 => 1,
         id::INT16 => 2,
         id::INT32 | id::DATE | id::FLOAT => 4,
-        id::INT64 | id::DOUBLE | id::TIMESTAMP_MICRO | id::LOCAL_MICRO | id::TIME | id::TIMESTAMP_NANO | id::LOCAL_NANO => 8,
+        id::INT64
+        | id::DOUBLE
+        | id::TIMESTAMP_MICRO
+        | id::LOCAL_MICRO
+        | id::TIME
+        | id::TIMESTAMP_NANO
+        | id::LOCAL_NANO => 8,
         id::DECIMAL4 => 5,
         id::DECIMAL8 => 9,
         id::DECIMAL16 => 17,
@@ -156,7 +162,10 @@ impl<'a> Primitive<'a> {
             Primitive::Double(value) => put(id::DOUBLE, &value.to_le_bytes()),
             Primitive::Decimal(Scaled { value, scale, size }) => {
                 let mut bytes = [0; 17];
-                bytes.iter_mut().zip(core::iter::once(scale).chain(value.to_le_bytes())).for_each(|(to, byte)| *to = byte);
+                bytes
+                    .iter_mut()
+                    .zip(core::iter::once(scale).chain(value.to_le_bytes()))
+                    .for_each(|(to, byte)| *to = byte);
                 let ty = match size {
                     4 => id::DECIMAL4,
                     8 => id::DECIMAL8,
@@ -166,7 +175,9 @@ impl<'a> Primitive<'a> {
             }
             Primitive::Date(days) => put(id::DATE, &days.to_le_bytes()),
             Primitive::Time(micros) => put(id::TIME, &micros.to_le_bytes()),
-            Primitive::Micros(value, utc) => put(zoned(utc, id::TIMESTAMP_MICRO, id::LOCAL_MICRO), &value.to_le_bytes()),
+            Primitive::Micros(value, utc) => {
+                put(zoned(utc, id::TIMESTAMP_MICRO, id::LOCAL_MICRO), &value.to_le_bytes())
+            }
             Primitive::Nanos(value, utc) => put(zoned(utc, id::TIMESTAMP_NANO, id::LOCAL_NANO), &value.to_le_bytes()),
             Primitive::Uuid(bytes) => put(id::UUID, &bytes),
             Primitive::Bytes(bytes) => return Primitive::bytes_start(bytes.len()),
@@ -245,7 +256,8 @@ mod tests {
         ];
         for (value, hex) in all {
             let bytes: [u8; 32] = core::array::from_fn(|i| {
-                let digit = |at: usize| hex.as_bytes().get(at).map_or(0, |c| (*c as char).to_digit(16).unwrap_or(0) as u8);
+                let digit =
+                    |at: usize| hex.as_bytes().get(at).map_or(0, |c| (*c as char).to_digit(16).unwrap_or(0) as u8);
                 digit(2 * i) << 4 | digit(2 * i + 1)
             });
             let (start, len) = value.start();

@@ -11,9 +11,12 @@ use crate::vortex::stored_type::StoredType;
 /// `vortex.variant`: a variant, and perhaps values that are stored apart from it.
 pub(super) const VARIANT: Scheme = Scheme {
     validity: Validity::As(variant_child::CORE),
-    holds: Holds::Wrapped(core),
-    need: |node, amount, cx| core(node)?.temporaries(amount, cx),
-    cells: |node, ask, at, out, cx| core(node)?.cells(ask, at, out, cx),
+    holds: Holds::Wrapped(|node| match node.children()? {
+        1 => core(node),
+        children => Err(node.error(Kind::Invalid, What::VORTEX_METADATA, children as u64)),
+    }),
+    need: wrapped::need,
+    cells: wrapped::cells,
 };
 
 /// `vortex.variant` with values that are stored apart.
@@ -63,8 +66,8 @@ pub(in crate::vortex) fn scheme(node: &Node<'_>, encoding: Encoding) -> &'static
         (Shape::VariantValue, _) => &VALUE,
         // The original refuses other types.
         (shape, _) if !matches!(shape, Shape::Variant) => &UNKNOWN,
-        (_, Encoding::Variant) if node.children().is_ok_and(|children| children > 1) => &SHREDDED,
-        (_, Encoding::Variant) => &VARIANT,
+        (_, Encoding::Variant) if node.metadata().is_ok_and(|metadata| metadata.bytes().is_empty()) => &VARIANT,
+        (_, Encoding::Variant) => &SHREDDED,
         _ => &PARQUET_VARIANT,
     }
 }
@@ -174,9 +177,7 @@ fn child<'f>(node: &Node<'f>, k: usize, ty: &Ty) -> Result<Node<'f>> {
     let parts = Parts::of(node)?;
     match parts {
         Parts { metadata, .. } if k == 0 => Ok(metadata),
-        Parts { value: Some(value), typed: None, .. } if has_all(&value)? => {
-            Ok(value.retyped(value.dtype.required()))
-        }
+        Parts { value: Some(value), typed: None, .. } if has_all(&value)? => Ok(value.retyped(value.dtype.required())),
         _ => Ok(node.retyped(*ty)),
     }
 }

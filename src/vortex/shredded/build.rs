@@ -1,252 +1,29 @@
-//! Variants whose values are stored in several parts: bytes, and values in arrays of their own. The value of a row is put
-//! together from them, by the rules of Apache Parquet ("Variant Shredding").
-//!
-//! Everything is built in the arena for texts. An object or array begins with a table of its items, then their values
+//! Puts values together, in the arena for texts. An object or array begins with a table of its items, then their values
 //! follow. At last the header is written after the values, and both are moved to the start of the table.
 
 use core::ops::Range;
 
-use super::context::Context;
-use super::encodings::variant::{Parts, Typed};
-use super::encodings::{constant, run_end, sparse};
-use super::dtype::Shape;
-use super::need::Amount;
-use super::node::{Form, Node};
-use super::raw::Encoding;
-use super::rows::Rows;
-use super::scheme::Holds;
-use super::stored_type::{Meaning, StoredType};
-use super::tree::{Ask, NOWHERE, span, span_cell};
+use super::{ObjectFields, Place, has_objects, items, stored};
 use crate::bytes::{low32, saturated, sort_by};
 use crate::column::{Prim, Span, Unit};
 use crate::encoding::cells::Cells;
 use crate::encoding::variant::{self, Header, Keys, Object, Primitive, Scaled};
 use crate::error::{Error, Kind, Result, What};
-
-/// Maximum number of rows that are read at once: the budget of a call must suffice for all nodes below each row.
-pub(super) const ROWS: u64 = 1024;
-
-/// The parts of a value in one row of their nodes.
-#[derive(Clone, Copy)]
-struct Place<'f> {
-    value: Option<Node<'f>>,
-    typed: Option<Typed<'f>>,
-    at: u64,
-}
-
-/// Returns the node that stores a row, below chunks, dictionaries and other encodings that select or repeat rows, and the
-/// row in it.
-fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, u64)> {
-    let mut rows = Rows { node: *node, at, left: 1 };
-    loop {
-        let node = &rows.node;
-        cx.spend(node.at())?;
-        let picked = |values: Node<'f>, code: u64| match code < values.rows {
-            true => Ok(Rows { node: values, at: code, left: 1 }),
-            false => Err(node.error(Kind::Invalid, What::CODES, code)),
-        };
-        rows = match node.holds() {
-            Some(Holds::Wrapped(inner)) => Rows { node: inner(node)?, ..rows },
-            Some(Holds::Chunks(chunk)) => chunk(&rows, cx)?,
-            Some(Holds::Patched) => sparse::part(&rows, cx)?,
-            Some(Holds::Constant) => Rows { node: constant::value(node)?, ..rows },
-            Some(Holds::Picked(values, Some(codes))) => {
-                let code = codes(node)?.index(rows.at, &mut cx.scope())?;
-                picked(values(node)?, code)?
-            }
-            Some(Holds::Picked(values, None)) => {
-                let run = run_end::run_of(node, rows.at, &mut cx.scope())?;
-                picked(values(node)?, run)?
-            }
-            _ => return Ok((rows.node, rows.at)),
-        };
-    }
-}
-
-impl<'f> Place<'f> {
-    /// Returns the place of a row of an array of variants, or of values of type `ty` that are stored apart.
-    fn of(node: &Node<'f>, ty: &StoredType<'f>, shells: bool, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
-        if matches!(ty.ty.shape, Shape::Variant) {
-            let (node, at) = stored(node, at, cx)?;
-            if node.holds().is_none() {
-                // The scalar null.
-                return if node.is_valid(at, cx)? { Err(node.undecoded()) } else { Ok(Place { value: None, typed: None, at }) };
-            }
-            let Parts { value, typed, .. } = Parts::of(&node)?;
-            return Ok(Place { value, typed, at });
-        }
-        if !shells {
-            return Ok(Place { value: None, typed: Some(Typed { node: *node, ty: *ty, has_shells: false }), at });
-        }
-        let mut place = Place { value: None, typed: None, at };
-        if !node.is_valid(at, &mut cx.scope())? {
-            return Ok(place);
-        }
-        let (node, at) = stored(node, at, cx)?;
-        place.at = at;
-        let (mut fields, mut k) = (ty.fields(), 0);
-        while let Some((name, ty)) = fields.take()? {
-            let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
-            match name {
-                b"value" if matches!(ty.ty.shape, Shape::Binary) => place.value = Some(child),
-                b"typed_value" => place.typed = Some(Typed { node: child, ty, has_shells: true }),
-                _ => return Err(node.mistyped()),
-            }
-            k = k.saturating_add(1);
-        }
-        Ok(place)
-    }
-
-    /// Returns the value that is stored apart, if the row has one.
-    fn typed(&self, cx: &mut Context<'_, '_>) -> Result<Option<Typed<'f>>> {
-        match self.typed {
-            Some(typed) if typed.node.is_valid(self.at, &mut cx.scope())? => Ok(Some(typed)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Returns the bytes, if the row has them.
-    fn value(&self, cx: &mut Context<'_, '_>) -> Result<Option<Node<'f>>> {
-        match self.value {
-            Some(value) if value.is_valid(self.at, &mut cx.scope())? => Ok(Some(value)),
-            _ => Ok(None),
-        }
-    }
-}
-
-/// The items of a list in one row.
-fn items<'f>(typed: &Typed<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, StoredType<'f>, Range<u64>)> {
-    let (node, at) = stored(&typed.node, at, cx)?;
-    let mut cell = [0];
-    node.cells(Ask::Ranges, at, &mut Cells::W8(&mut cell), &mut cx.scope())?;
-    let span: Span = bytemuck::cast(cell);
-    if span == NOWHERE {
-        return Err(node.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
-    }
-    let ty = typed.ty.item()?;
-    let child = node.nested_of(0, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
-    let start = u64::from(span.at);
-    Ok((child, ty, start..start.saturating_add(span.len.into())))
-}
-
-/// Calls `each` with name and place of every field of an object that is stored apart.
-fn each_field<'f>(
-    typed: &Typed<'f>,
-    at: u64,
-    cx: &mut Context<'_, '_>,
-    each: &mut dyn FnMut(&'f [u8], &Place<'f>, &mut Context<'_, '_>) -> Result<()>,
-) -> Result<()> {
-    let (node, at) = stored(&typed.node, at, cx)?;
-    let (mut fields, mut k) = (typed.ty.fields(), 0usize);
-    while let Some((name, ty)) = fields.take()? {
-        let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
-        each(name, &Place::of(&child, &ty, typed.has_shells, at, cx)?, cx)?;
-        k = k.saturating_add(1);
-    }
-    Ok(())
-}
-
-// Upper bounds.
-
-/// Returns an upper bound of the bytes of the arena that `len` values starting at `at` take.
-pub(super) fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let Parts { metadata, value, typed } = Parts::of(node)?;
-    let mut sum = 0u64;
-    for at in at..at.saturating_add(len as u64) {
-        if has_objects(typed.as_ref())? {
-            sum = sum.saturating_add(text_bound(&metadata, at, cx)?);
-        }
-        sum = sum.saturating_add(place_bound(&Place { value, typed, at }, cx)?).saturating_add(1);
-    }
-    Ok(sum)
-}
-
-/// Returns whether names of fields are needed to put values together.
-fn has_objects(typed: Option<&Typed<'_>>) -> Result<bool> {
-    Ok(typed.is_some_and(|typed| typed.ty.ty.shape.is_nested()))
-}
-
-fn text_bound(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let (node, at) = stored(node, at, cx)?;
-    match (node.holds(), &node.form) {
-        (Some(Holds::Texts(bound) | Holds::PackedTexts(bound) | Holds::Packed(bound)), _) => {
-            bound(&node, at, 1, &mut cx.scope())
-        }
-        (Some(Holds::Nulls), _) => Ok(0),
-        (None, Form::Scalar(scalar)) => Ok(scalar.bytes()?.len() as u64),
-        _ => Err(node.undecoded()),
-    }
-}
-
-fn place_bound(place: &Place<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let at = place.at;
-    let Some(typed) = place.typed(cx)? else {
-        return place.value(cx)?.map_or(Ok(0), |value| text_bound(&value, at, cx));
-    };
-    // The table and the header have up to 8 bytes for each item.
-    let mut sum = 4 * Header::MOST as u64;
-    match typed.ty.ty.shape {
-        Shape::List => {
-            let (child, ty, items) = items(&typed, at, cx)?;
-            for at in items {
-                let place = Place::of(&child, &ty, typed.has_shells, at, cx)?;
-                sum = sum.saturating_add(place_bound(&place, cx)?).saturating_add(16);
-            }
-        }
-        Shape::Struct(_) => {
-            if let Some(value) = place.value(cx)? {
-                // The object itself, and its fields in the new one: each has at least 3 bytes.
-                sum = sum.saturating_add(text_bound(&value, at, cx)?.saturating_mul(8));
-            }
-            each_field(&typed, at, cx, &mut |_, place, cx| {
-                sum = sum.saturating_add(place_bound(place, cx)?).saturating_add(16);
-                Ok(())
-            })?;
-        }
-        Shape::Utf8 | Shape::Binary => sum = sum.saturating_add(text_bound(&typed.node, at, cx)?),
-        _ => {}
-    }
-    Ok(sum)
-}
-
-/// Returns the scratch bytes for the temporaries of one row: rows are read one by one.
-pub(super) fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
-    cx.spend(node.at())?;
-    let one = Amount { rows: 1, width: amount.width.max(16), at: None };
-    let nested = matches!(
-        node.encoding(),
-        Some(
-            Encoding::Variant
-                | Encoding::ParquetVariant
-                | Encoding::Struct
-                | Encoding::List
-                | Encoding::ListView
-                | Encoding::FixedSizeList
-        )
-    );
-    let repeats = matches!(
-        node.encoding(),
-        Some(
-            Encoding::Chunked
-                | Encoding::Masked
-                | Encoding::Dict
-                | Encoding::RunEnd
-                | Encoding::Sparse
-                | Encoding::Ext
-        )
-    );
-    let mut most = if nested { 0 } else { node.temporaries(one, cx)? };
-    for k in 0..if nested || repeats { node.children()? } else { 0 } {
-        // The type of the child does not matter here, only its encoding.
-        most = most.max(need(&node.child(k, &node.dtype.required(), node.rows)?, one, cx)?);
-    }
-    Ok(most)
-}
-
-// Building.
+use crate::vortex::context::Context;
+use crate::vortex::dtype::Shape;
+use crate::vortex::encodings::variant::{Parts, Typed};
+use crate::vortex::node::Node;
+use crate::vortex::stored_type::Meaning;
+use crate::vortex::tree::{Ask, NOWHERE, ROWS_PER_NODE, span, span_cell};
 
 /// Fills `out` with the spans of values that are put together in the arena.
-pub(super) fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+pub(in crate::vortex) fn cells(
+    node: &Node<'_>,
+    _: Ask,
+    at: u64,
+    out: &mut Cells<'_>,
+    cx: &mut Context<'_, '_>,
+) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     let Parts { metadata, value, typed } = Parts::of(node)?;
     let has_names = has_objects(typed.as_ref())?;
@@ -410,16 +187,15 @@ impl Build<'_, '_, '_, '_> {
         }
         let table = self.table(fields.saturating_add(others))?;
         let mut count = 0usize;
-        let (mut k, mut names, node) = (0usize, typed.ty.fields(), typed.node);
-        let (node, at) = stored(&node, at, &mut self.cx)?;
-        while let Some((name, ty)) = names.take()? {
-            let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
-            k = k.saturating_add(1);
-            let place = Place::of(&child, &ty, typed.has_shells, at, &mut self.cx)?;
+        let node = &typed.node;
+        let mut fields = ObjectFields::of(typed, at, &mut self.cx)?;
+        while let Some((name, place)) = fields.take(&mut self.cx)? {
             let offset = self.used()?;
             if self.place(&place)? {
-                let id = self.keys()?.find(name).map_err(|e| e.moved(node.at()))?.ok_or_else(|| bad(k))?;
-                self.entry_at(&table, count, id, offset)?;
+                let nodes = (self.keys()?.len() / ROWS_PER_NODE) as u64;
+                self.cx.spend_many(nodes, node.at())?;
+                let id = self.keys()?.find(name).map_err(|e| e.moved(node.at()))?;
+                self.entry_at(&table, count, id.ok_or_else(|| bad(count))?, offset)?;
                 count = count.saturating_add(1);
             }
         }
@@ -547,7 +323,9 @@ fn primitive<'v>(typed: &Typed<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result
         (Meaning::Plain, Shape::Prim(Prim::I8 | Prim::I16 | Prim::I32 | Prim::I64)) => {
             Primitive::Int(signed(bits), size)
         }
-        (Meaning::Plain, Shape::Prim(Prim::F32)) => Primitive::Float(f32::from_bits(low32(bits.cast_unsigned() as u64))),
+        (Meaning::Plain, Shape::Prim(Prim::F32)) => {
+            Primitive::Float(f32::from_bits(low32(signed(bits).cast_unsigned())))
+        }
         (Meaning::Plain, Shape::Prim(Prim::F64)) => Primitive::Double(f64::from_bits(signed(bits).cast_unsigned())),
         (Meaning::Plain, Shape::Decimal { precision: ..=38, scale }) => match u8::try_from(scale) {
             Ok(scale) if scale <= 38 => Primitive::Decimal(Scaled { value: bits, scale, size: size.max(4) }),
