@@ -159,7 +159,7 @@ impl<'f> Column<'f> {
             window.left = window.unbroken(cx)?;
         }
         #[cfg(feature = "vortex-variant")]
-        if matches!(window.node.dtype.shape, Shape::VariantValue) {
+        if matches!(window.node.dtype.shape, Shape::VariantPart { .. }) {
             window.left = window.left.min(super::shredded::ROWS);
         }
         let mut len = rows.end.saturating_sub(rows.start).min(window.left);

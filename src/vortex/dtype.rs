@@ -81,9 +81,11 @@ pub(super) enum Shape {
     /// Metadata and value.
     #[cfg(feature = "vortex-variant")]
     Variant,
-    /// The values of variants, as bytes.
+    /// The values of variants, or else their metadata, as bytes that are put together.
     #[cfg(feature = "vortex-variant")]
-    VariantValue,
+    VariantPart {
+        is_value: bool,
+    },
     /// A union, which is not decoded; without the feature `vortex-variant` also a variant.
     Other,
 }
@@ -106,7 +108,7 @@ impl Shape {
     /// Returns whether values are texts or bytes.
     pub(super) const fn is_text(self) -> bool {
         #[cfg(feature = "vortex-variant")]
-        if matches!(self, Shape::VariantValue) {
+        if matches!(self, Shape::VariantPart { .. }) {
             return true;
         }
         matches!(self, Shape::Utf8 | Shape::Binary)
@@ -149,6 +151,11 @@ impl Ty {
     #[cfg(feature = "vortex-variant")]
     pub(super) const fn variant(nullable: bool) -> Self {
         Ty { shape: Shape::Variant, nullable, place: Place::Implied }
+    }
+
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn variant_part(is_value: bool) -> Self {
+        Ty { shape: Shape::VariantPart { is_value }, nullable: false, place: Place::Implied }
     }
 
     /// Returns a type that the metadata of an array describes. `second`: the number of units per second of a timestamp,
@@ -385,7 +392,7 @@ impl<'a> DType<'a> {
             #[cfg(feature = "vortex-variant")]
             Shape::Variant => Type::Struct(2),
             #[cfg(feature = "vortex-variant")]
-            Shape::VariantValue => Type::Bytes,
+            Shape::VariantPart { .. } => Type::Bytes,
             Shape::Other => Type::Opaque,
         }
     }
@@ -416,7 +423,7 @@ impl<'a> DType<'a> {
         if matches!(self.ty.shape, Shape::Variant) {
             return Ok(self.with(match k {
                 0 => Ty::binary(false),
-                _ => Ty { shape: Shape::VariantValue, ..Ty::binary(false) },
+                _ => Ty::variant_part(true),
             }));
         }
         let (stored, _, table) = storage_of(self.table().ok_or_else(none)?)?;

@@ -29,7 +29,7 @@ impl<'f> Node<'f> {
             Shape::Utf8 => self.texts(at, len, cx).map(Values::Utf8),
             Shape::Binary => self.texts(at, len, cx).map(Values::Bytes),
             #[cfg(feature = "vortex-variant")]
-            Shape::VariantValue => self.texts(at, len, cx).map(Values::Bytes),
+            Shape::VariantPart { .. } => self.texts(at, len, cx).map(Values::Bytes),
             #[cfg(feature = "vortex-variant")]
             Shape::Variant => self.ranges(at, len, cx).map(Values::Nested),
             // The error of an array names its encoding.

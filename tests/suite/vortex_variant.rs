@@ -150,7 +150,7 @@ fn numbers_that_are_stored_apart_are_put_in() {
     let expected = vec![vec![0x18, 255, 255, 255, 255, 255, 255, 255, 255], vec![0x05, b'x'], vec![0]];
     let core = || parquet(&[], vec![constant(0), bytes(1, Some(bits(3)))]);
     assert_eq!(all(of(I64, vec![core(), number()]), &buffers, 3), Ok(expected.clone()));
-    // The same as Apache Parquet stores it.
+    // Numbers in the form of Apache Parquet.
     let root = parquet(I64, vec![constant(0), bytes(1, Some(bits(3))), number()]);
     assert_eq!(all(root, &buffers, 3), Ok(expected));
 }
@@ -176,7 +176,7 @@ fn objects_are_merged() {
     without[0] = &names;
     let e = all(of(OBJECT, vec![core(0), fields()]), &without, 3).unwrap_err();
     assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VARIANT));
-    // The same field twice.
+    // A field twice.
     let (text, offsets) = varbin(&[&[0x02, 1, 0, 0, 2, 0x0c, 9], &[], &[0x04]]);
     let twice = [buffers[0], &text, &offsets, buffers[3], buffers[4], buffers[5], buffers[6]];
     let e = all(of(OBJECT, vec![core(0), fields()]), &twice, 3).unwrap_err();

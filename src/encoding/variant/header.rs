@@ -36,7 +36,7 @@ const fn size_of_count(bits: u8) -> usize {
 }
 
 impl Header {
-    /// Maximum size in bytes of a header, in addition to that of its names and offsets, of 4 bytes each.
+    /// Maximum size in bytes of a header without its names and offsets, which have up to 4 bytes each.
     pub const MOST: usize = 9;
 
     /// Returns the smallest header for `count` items of `len` bytes in all. `id`: the largest number of a name, or `None`

@@ -107,7 +107,7 @@ impl<'a> Keys<'a> {
     /// Returns the name with number `id`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is none, [`Kind::Invalid`] if its offsets descend or exceed the names.
+    /// [`Kind::OutOfRange`] if no name has it, [`Kind::Invalid`] if its offsets descend or exceed the names.
     pub fn name(&self, id: usize) -> Result<&'a [u8]> {
         if id >= self.count {
             return Err(bad(Kind::OutOfRange, id));
@@ -190,7 +190,7 @@ impl<'a> Object<'a> {
     /// Returns where the value of field `i` starts in the object.
     ///
     /// # Errors
-    /// Those of [`field`](Self::field).
+    /// [`Kind::Truncated`] if the offset is absent.
     pub fn start_of(&self, i: usize) -> Result<usize> {
         Ok(self.start.saturating_add(number(self.items.offsets, i, self.items.size)?))
     }
@@ -203,10 +203,7 @@ impl<'a> Object<'a> {
         if i >= self.count {
             return Err(bad(Kind::OutOfRange, i));
         }
-        let start = number(self.items.offsets, i, self.items.size)?;
-        let from = self.items.values.get(start..).ok_or_else(|| bad(Kind::Truncated, start))?;
-        let value = split(from, len_of(from)?)?.0;
-        Ok((number(self.ids, i, self.id_size)?, value))
+        Ok((number(self.ids, i, self.id_size)?, self.items.value(i)?))
     }
 }
 
@@ -251,13 +248,11 @@ impl<'a> Array<'a> {
         if i >= self.count {
             return Err(bad(Kind::OutOfRange, i));
         }
-        let start = number(self.items.offsets, i, self.items.size)?;
-        let from = self.items.values.get(start..).ok_or_else(|| bad(Kind::Truncated, start))?;
-        Ok(split(from, len_of(from)?)?.0)
+        self.items.value(i)
     }
 }
 
-/// Values one after the other, and their offsets.
+/// Contiguous values, and their offsets.
 #[derive(Clone, Copy, Debug)]
 struct Items<'a> {
     offsets: &'a [u8],
@@ -270,6 +265,13 @@ impl<'a> Items<'a> {
         let (offsets, values) = split(bytes, count.saturating_add(1).saturating_mul(size))?;
         let end = number(offsets, count, size)?;
         Ok(Items { offsets, size, values: split(values, end)?.0 })
+    }
+
+    /// Returns value `i`.
+    fn value(&self, i: usize) -> Result<&'a [u8]> {
+        let start = number(self.offsets, i, self.size)?;
+        let from = self.values.get(start..).ok_or_else(|| bad(Kind::Truncated, start))?;
+        Ok(split(from, len_of(from)?)?.0)
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) const PARQUET_VARIANT: Scheme = Scheme {
     cells: structure::cells,
 };
 
-/// The value of either, as bytes.
-const VALUE: Scheme = Scheme {
+/// Metadata or value of either, as bytes.
+const PART: Scheme = Scheme {
     validity: Validity::All,
     holds: Holds::PackedTexts(shredded::bound),
     need: shredded::need,
@@ -49,13 +49,13 @@ pub(in crate::vortex) mod variant_child {
 }
 
 pub(in crate::vortex) mod variant_field {
-    /// The type of the values that are stored apart; absent if there are none.
+    /// The type of the values that are stored apart; absent without such values.
     pub const SHREDDED_TYPE: u32 = 1;
 }
 
 pub(in crate::vortex) mod field {
     pub const HAS_VALUE: u32 = 1;
-    /// The type of the values that are stored apart; absent if there are none.
+    /// The type of the values that are stored apart; absent without such values.
     pub const TYPED_TYPE: u32 = 2;
     pub const VALUE_NULLABLE: u32 = 3;
 }
@@ -63,7 +63,7 @@ pub(in crate::vortex) mod field {
 /// Returns the description of an array of variants, or of the part of it that the node is about.
 pub(in crate::vortex) fn scheme(node: &Node<'_>, encoding: Encoding) -> &'static Scheme {
     match (node.dtype.shape, encoding) {
-        (Shape::VariantValue, _) => &VALUE,
+        (Shape::VariantPart { .. }, _) => &PART,
         // The original refuses other types.
         (shape, _) if !matches!(shape, Shape::Variant) => &UNKNOWN,
         (_, Encoding::Variant) if node.metadata().is_ok_and(|metadata| metadata.bytes().is_empty()) => &VARIANT,
@@ -82,7 +82,7 @@ fn core<'f>(node: &Node<'f>) -> Result<Node<'f>> {
 fn variant_type(node: &Node<'_>) -> Result<Ty> {
     match node.dtype.shape {
         Shape::Variant => Ok(node.dtype),
-        Shape::VariantValue => Ok(Ty::variant(true)),
+        Shape::VariantPart { .. } => Ok(Ty::variant(true)),
         _ => Err(node.mistyped()),
     }
 }
@@ -115,14 +115,17 @@ fn validity(node: &Node<'_>) -> Result<Answer> {
     Ok(if Metadata::of(node)?.first > 0 { Validity::Child(0) } else { Validity::All })
 }
 
-/// The parts of the values of an array of variants, each with the rows of the array.
+/// A node and one of its rows.
+pub(in crate::vortex) type At<N> = (N, u64);
+
+/// The parts of one variant, each a row of a node.
 #[derive(Clone, Copy)]
 pub(in crate::vortex) struct Parts<'f> {
-    pub metadata: Node<'f>,
-    /// Values as bytes, for rows that have them.
-    pub value: Option<Node<'f>>,
-    /// Values that are stored apart, for rows that have them.
-    pub typed: Option<Typed<'f>>,
+    pub metadata: At<Node<'f>>,
+    /// The value as bytes, if the row has them.
+    pub value: Option<At<Node<'f>>>,
+    /// The value that is stored apart, if the row has one.
+    pub typed: Option<At<Typed<'f>>>,
 }
 
 /// Values that are stored apart.
@@ -134,28 +137,15 @@ pub(in crate::vortex) struct Typed<'f> {
     pub has_shells: bool,
 }
 
-impl<'f> Parts<'f> {
-    /// Returns the parts of an array of variants.
-    pub fn of(node: &Node<'f>) -> Result<Self> {
-        match node.encoding() {
-            Some(Encoding::ParquetVariant) => Parts::of_parquet(node),
-            Some(Encoding::Variant) => {
-                let parts = Parts::of(&core(node)?)?;
-                let ty = node.metadata()?.message(variant_field::SHREDDED_TYPE)?;
-                let children = if ty.is_some() { 2 } else { 1 };
-                if node.children()? != children || ty.is_some() && parts.typed.is_some() {
-                    return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, children as u64));
-                }
-                let Some(ty) = ty else { return Ok(parts) };
-                let ty = StoredType::of(ty)?;
-                let node = node.aligned(variant_child::SHREDDED, &ty.ty)?;
-                Ok(Parts { typed: Some(Typed { node, ty, has_shells: false }), ..parts })
-            }
-            _ => Err(node.undecoded()),
-        }
-    }
+/// The children of a `vortex.parquet.variant`, each with its rows.
+struct Children<'f> {
+    metadata: Node<'f>,
+    value: Option<Node<'f>>,
+    typed: Option<Typed<'f>>,
+}
 
-    fn of_parquet(node: &Node<'f>) -> Result<Self> {
+impl<'f> Children<'f> {
+    fn of(node: &Node<'f>) -> Result<Self> {
         let Metadata { has_value, value_nullable, typed, first } = Metadata::of(node)?;
         let metadata = node.aligned(first, &Ty::binary(false))?;
         let mut next = first.saturating_add(1);
@@ -168,17 +158,65 @@ impl<'f> Parts<'f> {
             let ty = StoredType::of(ty)?;
             Ok(Typed { node: node.aligned(next, &ty.ty)?, ty, has_shells: true })
         });
-        Ok(Parts { metadata, value, typed: typed.transpose()? })
+        Ok(Children { metadata, value, typed: typed.transpose()? })
     }
 }
 
-/// Returns the metadata, or the value: as it is stored if every row has one.
-fn child<'f>(node: &Node<'f>, k: usize, ty: &Ty) -> Result<Node<'f>> {
-    let parts = Parts::of(node)?;
-    match parts {
-        Parts { metadata, .. } if k == 0 => Ok(metadata),
-        Parts { value: Some(value), typed: None, .. } if has_all(&value)? => Ok(value.retyped(value.dtype.required())),
-        _ => Ok(node.retyped(*ty)),
+/// Returns the values that a `vortex.variant` stores apart, if it does.
+pub(in crate::vortex) fn typed<'f>(node: &Node<'f>) -> Result<Option<Typed<'f>>> {
+    if node.encoding() == Some(Encoding::ParquetVariant) {
+        return Ok(Children::of(node)?.typed);
+    }
+    let ty = node.metadata()?.message(variant_field::SHREDDED_TYPE)?;
+    let children = node.children()?;
+    if children != if ty.is_some() { 2 } else { 1 } {
+        return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, children as u64));
+    }
+    let Some(ty) = ty else { return Ok(None) };
+    let ty = StoredType::of(ty)?;
+    let node = node.aligned(variant_child::SHREDDED, &ty.ty)?;
+    Ok(Some(Typed { node, ty, has_shells: false }))
+}
+
+impl<'f> Parts<'f> {
+    /// Returns the parts of row `at` of an array of variants.
+    pub fn of(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
+        match node.encoding() {
+            Some(Encoding::ParquetVariant) => {
+                let Children { metadata, value, typed } = Children::of(node)?;
+                let (value, typed) = (value.map(|value| (value, at)), typed.map(|typed| (typed, at)));
+                Ok(Parts { metadata: (metadata, at), value, typed })
+            }
+            Some(Encoding::Variant) => {
+                let (core, row) = shredded::stored(&core(node)?, at, cx)?;
+                let parts = Parts::of(&core, row, cx)?;
+                match (typed(node)?, parts.typed) {
+                    (Some(_), Some(_)) => Err(node.error(Kind::Invalid, What::VORTEX_METADATA, 0)),
+                    (Some(typed), None) => Ok(Parts { typed: Some((typed, at)), ..parts }),
+                    (None, _) => Ok(parts),
+                }
+            }
+            _ => Err(node.undecoded()),
+        }
+    }
+}
+
+/// Returns the metadata, or the value: as it is stored if it is in one array, and every row has one.
+fn child<'f>(node: &Node<'f>, k: usize, _: &Ty) -> Result<Node<'f>> {
+    let put_together = || Ok(node.retyped(Ty::variant_part(k != 0)));
+    let (inner, is_shredded) = match node.encoding() {
+        Some(Encoding::Variant) => (core(node)?, typed(node)?.is_some()),
+        _ => (*node, false),
+    };
+    if inner.encoding() != Some(Encoding::ParquetVariant) {
+        return put_together();
+    }
+    match Children::of(&inner)? {
+        Children { metadata, .. } if k == 0 => Ok(metadata),
+        Children { value: Some(value), typed: None, .. } if !is_shredded && has_all(&value)? => {
+            Ok(value.retyped(value.dtype.required()))
+        }
+        _ => put_together(),
     }
 }
 
@@ -202,12 +240,13 @@ pub(super) fn check(node: &Node<'_>, top: bool, checks: &mut Checks<'_, '_>) -> 
     match node.holds() {
         Some(Holds::Wrapped(inner)) => checks.node(&inner(node)?, top),
         Some(Holds::Nested(_)) => list::check_items(node, checks),
-        Some(Holds::PackedTexts(_)) => {
-            let Parts { value, typed, .. } = Parts::of(node)?;
-            if let Some(value) = &value {
+        Some(Holds::PackedTexts(_)) if matches!(node.dtype.shape, Shape::VariantPart { is_value: true }) => {
+            if node.encoding() == Some(Encoding::Variant) {
+                checks.node(&core(node)?, false)?;
+            } else if let Some(value) = &Children::of(node)?.value {
                 checks.whole(value)?;
             }
-            match &typed {
+            match &typed(node)? {
                 Some(typed) if !typed.node.dtype.shape.is_nested() => checks.whole(&typed.node),
                 _ => Ok(()),
             }

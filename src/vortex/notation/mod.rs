@@ -70,7 +70,7 @@ fn show(dtype: DType<'_>, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result
         #[cfg(feature = "vortex-variant")]
         Shape::Variant => f.write_str("variant")?,
         #[cfg(feature = "vortex-variant")]
-        Shape::VariantValue => f.write_str("binary")?,
+        Shape::VariantPart { .. } => f.write_str("binary")?,
         Shape::Other => f.write_str(if cfg!(feature = "vortex-variant") { "union" } else { "variant" })?,
     }
     if dtype.nullable() { f.write_char('?') } else { Ok(()) }

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use super::{ObjectFields, Place, has_objects, items, stored};
+use super::{ObjectFields, Place, has_objects, is_value, items, stored};
 use crate::bytes::{low32, saturated, sort_by};
 use crate::column::{Prim, Span, Unit};
 use crate::encoding::cells::Cells;
@@ -11,7 +11,7 @@ use crate::encoding::variant::{self, Header, Keys, Object, Primitive, Scaled};
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::context::Context;
 use crate::vortex::dtype::Shape;
-use crate::vortex::encodings::variant::{Parts, Typed};
+use crate::vortex::encodings::variant::{At, Parts, Typed};
 use crate::vortex::node::Node;
 use crate::vortex::stored_type::Meaning;
 use crate::vortex::tree::{Ask, NOWHERE, ROWS_PER_NODE, span, span_cell};
@@ -25,17 +25,17 @@ pub(in crate::vortex) fn cells(
     cx: &mut Context<'_, '_>,
 ) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
-    let Parts { metadata, value, typed } = Parts::of(node)?;
-    let has_names = has_objects(typed.as_ref())?;
+    let (is_value, has_names) = (is_value(node), has_objects(node)?);
     for (at, cell) in (at..).zip(out.iter_mut()) {
+        let Parts { metadata, value, typed } = Parts::of(node, at, cx)?;
         let mut build = Build { node, names: 0..0, cx: cx.scope() };
         let start = build.used()?;
-        if has_names {
-            build.text(&metadata, at)?;
+        if has_names || !is_value {
+            build.text(metadata)?;
             build.names = start..build.used()?;
         }
-        let first = build.used()?;
-        if !build.place(&Place { value, typed, at })? {
+        let first = if is_value { build.used()? } else { start };
+        if is_value && !build.place(&Place { value, typed })? {
             build.push(&[variant::NULL])?;
         }
         let len = build.move_down(first, start)?;
@@ -101,8 +101,8 @@ impl Build<'_, '_, '_, '_> {
     }
 
     /// Appends the text of a row.
-    fn text(&mut self, node: &Node<'_>, at: u64) -> Result<()> {
-        let (node, at) = stored(node, at, &mut self.cx)?;
+    fn text(&mut self, (node, at): At<Node<'_>>) -> Result<()> {
+        let (node, at) = stored(&node, at, &mut self.cx)?;
         let mut cell = [0];
         node.cells(Ask::Spans, at, &mut Cells::W8(&mut cell), &mut self.cx.scope())?;
         if bytemuck::cast::<_, Span>(cell) == NOWHERE {
@@ -111,16 +111,15 @@ impl Build<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Appends a value. Returns `false` if there is none.
+    /// Appends a value. Returns `false` if it is absent.
     fn place(&mut self, place: &Place<'_>) -> Result<bool> {
-        let at = place.at;
-        let Some(typed) = place.typed(&mut self.cx)? else {
+        let Some((typed, at)) = place.typed(&mut self.cx)? else {
             let Some(value) = place.value(&mut self.cx)? else { return Ok(false) };
             let start = self.used()?;
-            self.text(&value, at)?;
+            self.text(value)?;
             // No bytes are no value.
             if self.used()? == start {
-                return Err(value.error(Kind::Invalid, What::VARIANT, at));
+                return Err(value.0.error(Kind::Invalid, What::VARIANT, value.1));
             }
             return Ok(true);
         };
@@ -128,11 +127,11 @@ impl Build<'_, '_, '_, '_> {
             Shape::List => self.array(&typed, at)?,
             Shape::Struct(_) => {
                 let rest = place.value(&mut self.cx)?;
-                self.object(&typed, rest.as_ref(), at)?;
+                self.object(&typed, rest, at)?;
             }
             Shape::Utf8 | Shape::Binary => {
                 let start = self.used()?;
-                self.text(&typed.node, at)?;
+                self.text((typed.node, at))?;
                 let len = self.used()?.saturating_sub(start);
                 let (bytes, before) = match typed.ty.ty.shape {
                     Shape::Utf8 => Primitive::text_start(len),
@@ -163,11 +162,11 @@ impl Build<'_, '_, '_, '_> {
         self.end(&table, saturated(count), false)
     }
 
-    /// Appends an object: the fields that are stored apart, and those of the object `rest`.
-    fn object(&mut self, typed: &Typed<'_>, rest: Option<&Node<'_>>, at: u64) -> Result<()> {
+    /// Appends an object: the fields that are stored apart, and the fields of the object `rest`.
+    fn object(&mut self, typed: &Typed<'_>, rest: Option<At<Node<'_>>>, at: u64) -> Result<()> {
         let start = self.used()?;
         if let Some(rest) = rest {
-            self.text(rest, at)?;
+            self.text(rest)?;
         }
         let rest = start..self.used()?;
         let bad = |need: usize| typed.node.error(Kind::Invalid, What::VARIANT, need as u64);

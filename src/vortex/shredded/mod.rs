@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::context::Context;
 use super::dtype::Shape;
-use super::encodings::variant::{Parts, Typed};
+use super::encodings::variant::{self, At, Parts, Typed};
 use super::encodings::{constant, run_end, sparse};
 use super::need::Amount;
 use super::node::{Form, Node};
@@ -26,17 +26,20 @@ pub(super) use build::cells;
 /// Maximum number of rows that are read at once: the budget of a call must suffice for all nodes below each row.
 pub(super) const ROWS: u64 = 1024;
 
-/// The parts of a value in one row of their nodes.
+/// The parts of a value, each a row of a node.
 #[derive(Clone, Copy)]
 struct Place<'f> {
-    value: Option<Node<'f>>,
-    typed: Option<Typed<'f>>,
-    at: u64,
+    value: Option<At<Node<'f>>>,
+    typed: Option<At<Typed<'f>>>,
+}
+
+impl Place<'_> {
+    const NOWHERE: Place<'static> = Place { value: None, typed: None };
 }
 
 /// Returns the node that stores a row, below chunks, dictionaries and other encodings that select or repeat rows, and the
 /// row in it.
-fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, u64)> {
+pub(super) fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, u64)> {
     let mut rows = Rows { node: *node, at, left: 1 };
     loop {
         let node = &rows.node;
@@ -68,32 +71,29 @@ impl<'f> Place<'f> {
     fn of(node: &Node<'f>, ty: &StoredType<'f>, shells: bool, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
         if matches!(ty.ty.shape, Shape::Variant) {
             let (node, at) = stored(node, at, cx)?;
-            if node.holds().is_none() {
+            return if node.holds().is_some() {
+                Parts::of(&node, at, cx).map(|Parts { value, typed, .. }| Place { value, typed })
+            } else if node.is_valid(at, cx)? {
+                Err(node.undecoded())
+            } else {
                 // The scalar null.
-                return if node.is_valid(at, cx)? {
-                    Err(node.undecoded())
-                } else {
-                    Ok(Place { value: None, typed: None, at })
-                };
-            }
-            let Parts { value, typed, .. } = Parts::of(&node)?;
-            return Ok(Place { value, typed, at });
+                Ok(Place::NOWHERE)
+            };
         }
         if !shells {
-            return Ok(Place { value: None, typed: Some(Typed { node: *node, ty: *ty, has_shells: false }), at });
+            return Ok(Place { value: None, typed: Some((Typed { node: *node, ty: *ty, has_shells: false }, at)) });
         }
-        let mut place = Place { value: None, typed: None, at };
+        let mut place = Place::NOWHERE;
         if !node.is_valid(at, &mut cx.scope())? {
             return Ok(place);
         }
         let (node, at) = stored(node, at, cx)?;
-        place.at = at;
         let (mut fields, mut k) = (ty.fields(), 0);
         while let Some((name, ty)) = fields.take()? {
             let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
             match name {
-                b"value" if matches!(ty.ty.shape, Shape::Binary) => place.value = Some(child),
-                b"typed_value" => place.typed = Some(Typed { node: child, ty, has_shells: true }),
+                b"value" if matches!(ty.ty.shape, Shape::Binary) => place.value = Some((child, at)),
+                b"typed_value" => place.typed = Some((Typed { node: child, ty, has_shells: true }, at)),
                 _ => return Err(node.mistyped()),
             }
             k = k.saturating_add(1);
@@ -102,17 +102,17 @@ impl<'f> Place<'f> {
     }
 
     /// Returns the value that is stored apart, if the row has one.
-    fn typed(&self, cx: &mut Context<'_, '_>) -> Result<Option<Typed<'f>>> {
+    fn typed(&self, cx: &mut Context<'_, '_>) -> Result<Option<At<Typed<'f>>>> {
         match self.typed {
-            Some(typed) if typed.node.is_valid(self.at, &mut cx.scope())? => Ok(Some(typed)),
+            Some((typed, at)) if typed.node.is_valid(at, &mut cx.scope())? => Ok(Some((typed, at))),
             _ => Ok(None),
         }
     }
 
     /// Returns the bytes, if the row has them.
-    fn value(&self, cx: &mut Context<'_, '_>) -> Result<Option<Node<'f>>> {
+    fn value(&self, cx: &mut Context<'_, '_>) -> Result<Option<At<Node<'f>>>> {
         match self.value {
-            Some(value) if value.is_valid(self.at, &mut cx.scope())? => Ok(Some(value)),
+            Some((value, at)) if value.is_valid(at, &mut cx.scope())? => Ok(Some((value, at))),
             _ => Ok(None),
         }
     }
@@ -161,24 +161,36 @@ impl<'f> ObjectFields<'f> {
 
 /// Returns an upper bound of the bytes of the arena that `len` values starting at `at` take.
 pub(super) fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let Parts { metadata, value, typed } = Parts::of(node)?;
+    let (is_value, has_names) = (is_value(node), has_objects(node)?);
     let mut sum = 0u64;
     for at in at..at.saturating_add(len as u64) {
-        if has_objects(typed.as_ref())? {
-            sum = sum.saturating_add(text_bound(&metadata, at, cx)?);
+        let Parts { metadata, value, typed } = Parts::of(node, at, cx)?;
+        if has_names || !is_value {
+            sum = sum.saturating_add(text_bound(metadata, cx)?);
         }
-        sum = sum.saturating_add(place_bound(&Place { value, typed, at }, cx)?).saturating_add(1);
+        if is_value {
+            sum = sum.saturating_add(place_bound(&Place { value, typed }, cx)?).saturating_add(1);
+        }
     }
     Ok(sum)
 }
 
-/// Returns whether names of fields are needed to put values together.
-fn has_objects(typed: Option<&Typed<'_>>) -> Result<bool> {
-    Ok(typed.is_some_and(|typed| typed.ty.ty.shape.is_nested()))
+/// Returns whether values are put together, and not only metadata.
+fn is_value(node: &Node<'_>) -> bool {
+    matches!(node.dtype.shape, Shape::VariantPart { is_value: true })
 }
 
-fn text_bound(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let (node, at) = stored(node, at, cx)?;
+/// Returns whether names of fields may be needed to put values together.
+fn has_objects(node: &Node<'_>) -> Result<bool> {
+    Ok(match variant::typed(node)? {
+        Some(typed) => typed.ty.ty.shape.is_nested(),
+        // An array below may have objects.
+        None => node.encoding() == Some(Encoding::Variant),
+    })
+}
+
+fn text_bound((node, at): At<Node<'_>>, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let (node, at) = stored(&node, at, cx)?;
     match (node.holds(), &node.form) {
         (Some(Holds::Texts(bound) | Holds::PackedTexts(bound) | Holds::Packed(bound)), _) => {
             bound(&node, at, 1, &mut cx.scope())
@@ -190,9 +202,8 @@ fn text_bound(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<u64>
 }
 
 fn place_bound(place: &Place<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let at = place.at;
-    let Some(typed) = place.typed(cx)? else {
-        return place.value(cx)?.map_or(Ok(0), |value| text_bound(&value, at, cx));
+    let Some((typed, at)) = place.typed(cx)? else {
+        return place.value(cx)?.map_or(Ok(0), |value| text_bound(value, cx));
     };
     // The table and the header have up to 8 bytes for each item.
     let mut sum = (Header::MOST as u64).saturating_mul(4);
@@ -207,14 +218,14 @@ fn place_bound(place: &Place<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
         Shape::Struct(_) => {
             if let Some(value) = place.value(cx)? {
                 // The object itself, and its fields in the new one: each has at least 3 bytes.
-                sum = sum.saturating_add(text_bound(&value, at, cx)?.saturating_mul(8));
+                sum = sum.saturating_add(text_bound(value, cx)?.saturating_mul(8));
             }
             let mut fields = ObjectFields::of(&typed, at, cx)?;
             while let Some((_, place)) = fields.take(cx)? {
                 sum = sum.saturating_add(place_bound(&place, cx)?).saturating_add(16);
             }
         }
-        Shape::Utf8 | Shape::Binary => sum = sum.saturating_add(text_bound(&typed.node, at, cx)?),
+        Shape::Utf8 | Shape::Binary => sum = sum.saturating_add(text_bound((typed.node, at), cx)?),
         _ => {}
     }
     Ok(sum)
