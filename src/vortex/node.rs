@@ -366,11 +366,12 @@ impl<'f> Node<'f> {
     /// Returns the node for child `k` of the type, or `None` if this node is not nested itself but only stores nested
     /// rows in a node below.
     pub(super) fn nested(&self, k: usize) -> Result<Option<Self>> {
-        self.nested_of(k, &|| self.file.child_type(&self.dtype, k))
+        self.nested_of(k, || self.file.child_type(&self.dtype, k))
     }
 
     /// Like [`nested`](Self::nested); `dtype` returns the type of the child.
-    pub(super) fn nested_of(&self, k: usize, dtype: &dyn Fn() -> Result<Ty>) -> Result<Option<Self>> {
+    #[inline]
+    pub(super) fn nested_of(&self, k: usize, dtype: impl Fn() -> Result<Ty>) -> Result<Option<Self>> {
         let field = self.dtype.shape.is_struct().then_some(k);
         match (&self.form, self.holds()) {
             (_, Some(Holds::Nested(nested))) => (nested.child)(self, k, &dtype()?),

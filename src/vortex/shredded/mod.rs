@@ -90,7 +90,7 @@ impl<'f> Place<'f> {
         let (node, at) = stored(node, at, cx)?;
         let (mut fields, mut k) = (ty.fields(), 0);
         while let Some((name, ty)) = fields.take()? {
-            let child = node.nested_of(k, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+            let child = node.nested_of(k, || Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
             match name {
                 b"value" if matches!(ty.ty.shape, Shape::Binary) => place.value = Some((child, at)),
                 b"typed_value" => place.typed = Some((Typed { node: child, ty, has_shells: true }, at)),
@@ -128,7 +128,7 @@ fn items<'f>(typed: &Typed<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(No
         return Err(node.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
     }
     let ty = typed.ty.item()?;
-    let child = node.nested_of(0, &|| Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+    let child = node.nested_of(0, || Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
     let start = u64::from(span.at);
     Ok((child, ty, start..start.saturating_add(span.len.into())))
 }
@@ -151,7 +151,7 @@ impl<'f> ObjectFields<'f> {
     /// Returns name and place of the next field.
     fn take(&mut self, cx: &mut Context<'_, '_>) -> Result<Option<(&'f [u8], Place<'f>)>> {
         let Some((name, ty)) = self.fields.take()? else { return Ok(None) };
-        let child = self.node.nested_of(self.k, &|| Ok(ty.ty))?.ok_or_else(|| self.node.undecoded())?;
+        let child = self.node.nested_of(self.k, || Ok(ty.ty))?.ok_or_else(|| self.node.undecoded())?;
         self.k = self.k.saturating_add(1);
         Ok(Some((name, Place::of(&child, &ty, self.has_shells, self.at, cx)?)))
     }
