@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(one(&[0x38, 0, 0, 0xc0, 0x3f]), "1.5");
         assert_eq!(one(&[0x20, 2, 0x87, 0xd6, 0x12, 0]), r#""12345.67""#);
         assert_eq!(one(&[0x2c, 0x56, 0x47, 0, 0]), r#""2020-01-01""#);
-        assert_eq!(one(&[0x30, 0, 0, 0, 0, 0, 0, 0, 0]), r#""1970-01-01T00:00:00Z""#);
+        assert_eq!(one(&[0x30, 0, 0, 0, 0, 0, 0, 0, 0]), r#""1970-01-01T00:00:00.000000Z""#);
         assert_eq!(one(&[0x3c, 2, 0, 0, 0, 0xab, 1]), r#""ab01""#);
         let uuid: Vec<u8> = std::iter::once(0x50).chain(0..16).collect();
         assert_eq!(one(&uuid), r#""00010203-0405-0607-0809-0a0b0c0d0e0f""#);

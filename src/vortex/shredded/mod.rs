@@ -43,7 +43,6 @@ pub(super) fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> 
     let mut rows = Rows { node: *node, at, left: 1 };
     loop {
         let node = &rows.node;
-        cx.spend(node.at())?;
         let picked = |values: Node<'f>, code: u64| match code < values.rows {
             true => Ok(Rows { node: values, at: code, left: 1 }),
             false => Err(node.error(Kind::Invalid, What::CODES, code)),
@@ -61,8 +60,10 @@ pub(super) fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> 
                 let run = run_end::run_of(node, rows.at, &mut cx.scope())?;
                 picked(values(node)?, run)?
             }
+            // Reading this node spends the budget for it.
             _ => return Ok((rows.node, rows.at)),
         };
+        cx.spend(rows.node.at())?;
     }
 }
 
