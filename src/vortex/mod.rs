@@ -118,6 +118,7 @@ mod strict;
 mod table;
 mod text;
 mod tree;
+mod type_numbers;
 mod values;
 mod verify;
 mod visit;
