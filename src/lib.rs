@@ -73,6 +73,7 @@
 //! | `zstd-encode` | yes | Zstandard, encoded by ruzstd; implies `zstd` and `alloc` |
 //! | `pco` | yes | pco arrays of Vortex files, without a heap |
 //! | `vortex-preview` | yes | the arrays of Vortex files that are in no edition yet; implies `vortex` |
+//! | `vortex-variant` | yes | variants in Vortex files: values of any type; implies `vortex` |
 //! | `pco-encode` | yes | pco arrays of Vortex files, encoded by the crate `pco`; implies `pco` and `std` |
 //! | `alloc` | yes | `Vec<u8>` as a sink, the Jay writer, the Filo builder; needs a heap |
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |

@@ -224,6 +224,10 @@ impl<C: Column> Column for Stored<'_, C> {
         if matches!(self.ty, Type::Timestamp(_)) { self.column.zone() } else { Ok(None) }
     }
 
+    fn is_variant(&self) -> bool {
+        self.column.is_variant()
+    }
+
     fn child(&self, k: usize) -> Result<Self> {
         // No list of a missing row is followed.
         Ok(Stored::new(self.column.child(k)?, self.retyped))

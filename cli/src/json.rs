@@ -10,7 +10,9 @@ use pilaster::column::{Batch, Column, Type, Value};
 
 use crate::digits;
 use crate::failure::Failure;
+use crate::json_text::{float, quoted, string};
 use crate::time;
+use crate::variant;
 use crate::walk::{Head, Rows, batches};
 
 /// The form of numbers and bytes, which JSON cannot represent exactly.
@@ -65,25 +67,8 @@ pub fn value<C: Column>(
     Ok(())
 }
 
-/// Appends a string; escapes only the characters that JSON requires.
-pub fn string(out: &mut String, text: &str) {
-    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-        out.push('"');
-        out.push_str(text);
-        out.push('"');
-        return;
-    }
-    // Every string has a JSON form.
-    out.push_str(&serde_json::to_string(text).unwrap_or_default());
-}
-
 const fn is_time(ty: Type) -> bool {
     matches!(ty, Type::Date(_) | Type::Time(_) | Type::Timestamp(_))
-}
-
-fn quoted(out: &mut String, text: fmt::Arguments<'_>) {
-    // Writing into a `String` does not fail.
-    let _ = write!(out, "\"{text}\"");
 }
 
 fn integer(out: &mut String, value: impl fmt::Display, ty: Type, style: Style) {
@@ -95,12 +80,6 @@ fn integer(out: &mut String, value: impl fmt::Display, ty: Type, style: Style) {
         }
         (Style::Plain, _) => write!(out, "{value}"),
     };
-}
-
-/// Appends a number, or a string if JSON has no such number.
-fn float<F: Copy + Into<f64> + fmt::Debug>(out: &mut String, value: F) {
-    let wide: f64 = value.into();
-    if wide.is_finite() { digits::put_float(out, value) } else { quoted(out, format_args!("{}", digits::float(value))) }
 }
 
 /// Maximum size in bytes of the memory for rows of children that are read ahead.
@@ -127,6 +106,31 @@ struct Child {
     ends: Vec<usize>,
 }
 
+impl Child {
+    /// Reads variants: metadata and values of the same rows.
+    fn variants<C: Column>(&mut self, of: &C, rows: &Range<u64>) -> Result<()> {
+        let (mut metadata, mut ends, mut row) = (Vec::new(), Vec::new(), 0);
+        batches(&of.child(0)?, rows.clone(), |batch| -> Result<()> {
+            for i in 0..batch.len {
+                metadata.extend_from_slice(variant::bytes(batch, i)?);
+                ends.push(metadata.len());
+            }
+            Ok(())
+        })?;
+        let mut start = 0;
+        batches(&of.child(1)?, rows.clone(), |batch| -> Result<()> {
+            for i in 0..batch.len {
+                let end = ends.get(row).copied().unwrap_or(start);
+                let names = metadata.get(start..end).unwrap_or_default();
+                variant::append(&mut self.text, names, variant::bytes(batch, i)?);
+                self.ends.push(self.text.len());
+                (start, row) = (end, row.saturating_add(1));
+            }
+            Ok(())
+        })
+    }
+}
+
 impl Ahead {
     /// Reads the children of row `i` and of rows after it.
     fn fill<C: Column>(&mut self, batch: &Batch<'_, C>, i: usize, style: Style) {
@@ -146,6 +150,12 @@ impl Ahead {
     fn read<C: Column>(&mut self, of: &C, rows: &Range<u64>, style: Style) -> Result<()> {
         self.children.clear();
         self.first = rows.start;
+        if style == Style::Plain && of.is_variant() {
+            let mut to = Child::default();
+            to.variants(of, rows)?;
+            self.children.push(to);
+            return Ok(());
+        }
         for k in 0..of.ty().children() {
             let (child, mut to) = (of.child(k)?, Child::default());
             batches(&child, rows.clone(), |batch| -> Result<()> {
@@ -210,6 +220,16 @@ fn nested<C: Column>(
     let of = &batch.of;
     if !ahead.rows.contains(&i) {
         ahead.fill(batch, i, style);
+    }
+    if style == Style::Plain && of.is_variant() {
+        if ahead.one_by_one {
+            let mut one = Child::default();
+            one.variants(of, &rows)?;
+            out.push_str(&one.text);
+        } else {
+            out.push_str(ahead.text(0, rows.start));
+        }
+        return Ok(());
     }
     let object = matches!(of.ty(), Type::Struct(_));
     out.push(if object { '{' } else { '[' });

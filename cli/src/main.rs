@@ -7,7 +7,7 @@
 //! | `open`, `detect`, `foreign` | the file: its bytes, its element type, its tables; its format; names of other formats |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk`, `filter`, `sieve` | row by row over all columns; the language of conditions; conditions, and the rows that meet them |
-//! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
+//! | `digits`, `time`, `grid`, `csv`, `json`, `json_text`, `variant` | values and rows as text |
 //! | `escape` | control characters in names and texts |
 //! | `files` | several files, one by one, for `info` and `verify` |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
@@ -89,6 +89,7 @@ mod jay;
 mod jay_layout;
 mod jay_recover;
 mod json;
+mod json_text;
 mod lost;
 mod manual;
 mod many;
@@ -112,6 +113,7 @@ mod threads;
 mod time;
 mod to_text;
 mod type_name;
+mod variant;
 mod verify;
 mod vortex;
 mod vortex_blobs;

@@ -65,6 +65,7 @@ pub fn type_name<C: Column>(column: &C, (format, texts): (&str, bool), budget: &
             let mut child = |k| budget.child(entry, k, |child, budget| type_name(child, (format, texts), budget));
             Ok(format!("map<{},{}>", child(0)?, child(1)?))
         })?,
+        ("vortex", Type::Struct(_)) if column.is_variant() => "variant".into(),
         ("vortex", Type::Struct(n)) => {
             let field = |k| Ok(format!("{}:{}", column.child_name(k)?, child(k)?));
             format!("struct<{}>", (0..n as usize).map(field).collect::<Result<Vec<_>>>()?.join(","))

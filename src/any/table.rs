@@ -170,6 +170,10 @@ impl column::Column for Column<'_> {
         each!(self, Column, column => column.zone())
     }
 
+    fn is_variant(&self) -> bool {
+        each!(self, Column, column => column.is_variant())
+    }
+
     fn child(&self, k: usize) -> Result<Self> {
         each!(self, Column, column => column.child(k).map(Column::from))
     }

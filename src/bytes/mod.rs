@@ -30,7 +30,7 @@ mod endian;
 mod file_range;
 #[cfg(feature = "embedded-storage-03")]
 mod flash;
-#[cfg(any(feature = "dataseries", feature = "jay"))]
+#[cfg(any(feature = "dataseries", feature = "jay", feature = "vortex-variant"))]
 mod heap_sort;
 mod input;
 pub(crate) mod integer;
@@ -51,7 +51,7 @@ pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 pub use file_range::FileRange;
 #[cfg(feature = "embedded-storage-03")]
 pub use flash::FlashSink;
-#[cfg(any(feature = "dataseries", feature = "jay"))]
+#[cfg(any(feature = "dataseries", feature = "jay", feature = "vortex-variant"))]
 pub(crate) use heap_sort::sort_by;
 #[cfg(feature = "alloc")]
 pub use input::Fetch;

@@ -37,6 +37,7 @@ pub struct Borrowed<'d> {
     values: Values<'d>,
     validity: Validity<'d>,
     zone: Option<&'d str>,
+    variant: bool,
     children: &'d [(&'d str, Borrowed<'d>)],
 }
 
@@ -46,7 +47,8 @@ impl<'d> Borrowed<'d> {
     #[must_use]
     pub const fn new(ty: Type, values: Values<'d>) -> Self {
         let rows = values.len();
-        Borrowed { ty, nullable: false, rows, values, validity: Validity::All, zone: None, children: &[] }
+        let (nullable, validity) = (false, Validity::All);
+        Borrowed { ty, nullable, rows, values, validity, zone: None, variant: false, children: &[] }
     }
 
     /// Creates a column of type [`Type::Null`].
@@ -89,6 +91,25 @@ impl<'d> Borrowed<'d> {
         Borrowed { children, ..self }
     }
 
+    /// Returns the column of structs as variants: its children are `metadata` and `value`, both bytes, in the variant encoding
+    /// of Apache Parquet.
+    ///
+    /// ```
+    /// use pilaster::column::{Borrowed, Column, Ranges, Spans, Type, Values, VarBytes};
+    ///
+    /// // The values 7 and "x", without names of fields.
+    /// let metadata = Values::Bytes(VarBytes { data: &[1, 0, 0, 1, 0, 0], spans: Spans::Off32(&[0, 3, 6]) });
+    /// let value = Values::Bytes(VarBytes { data: &[0x0c, 7, 0x05, b'x'], spans: Spans::Off32(&[0, 2, 4]) });
+    /// let children = [("metadata", Borrowed::new(Type::Bytes, metadata)), ("value", Borrowed::new(Type::Bytes, value))];
+    /// let rows = Values::Nested(Ranges::Stride { first: 0, size: 1, count: 2 });
+    /// let column = Borrowed::new(Type::Struct(2), rows).with_children(&children).as_variants();
+    /// assert!(column.is_variant());
+    /// ```
+    #[must_use]
+    pub const fn as_variants(self) -> Self {
+        Borrowed { variant: true, ..self }
+    }
+
     fn no_child(&self, k: usize) -> Error {
         Error::needing(Kind::OutOfRange, What::CHILD, k as u64, self.children.len() as u64)
     }
@@ -109,6 +130,10 @@ impl<'d> Column for Borrowed<'d> {
 
     fn zone(&self) -> Result<Option<&str>> {
         Ok(self.zone)
+    }
+
+    fn is_variant(&self) -> bool {
+        self.variant
     }
 
     fn child(&self, k: usize) -> Result<Self> {

@@ -289,6 +289,12 @@ pub trait Column: Copy + Debug {
         Ok(None)
     }
 
+    /// Returns whether the rows are variants: values of any type. A variant is a struct of two byte strings, `metadata` and
+    /// `value`, in the variant encoding of Apache Parquet. Only Vortex has such columns.
+    fn is_variant(&self) -> bool {
+        false
+    }
+
     /// Returns child `k` of a nested column.
     ///
     /// A child does not know which rows of its parent are missing: its value there is unspecified. Check the parent's

@@ -32,6 +32,8 @@ pub mod pco;
 mod text_tests;
 #[cfg(feature = "alloc")]
 pub mod texts;
+#[cfg(feature = "vortex-variant")]
+pub mod variant;
 mod what;
 
 pub(crate) use what::FIELDS;

@@ -15,4 +15,5 @@ fields! { 0x100;
     ONPAIR_TOKEN = "OnPair token",
     PCO = "pco chunk metadata",
     PCO_PAGE = "pco page",
+    VARIANT = "variant value",
 }

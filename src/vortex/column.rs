@@ -4,7 +4,9 @@ use core::fmt;
 use core::ops::Range;
 
 use super::context::{ASIDE, Call, Context};
-use super::dtype::{DType, Shape, Ty};
+#[cfg(feature = "vortex-variant")]
+use super::dtype::Shape;
+use super::dtype::{DType, Ty};
 use super::need::Amount;
 use super::node::Node;
 use super::raw::LayoutId;
@@ -156,6 +158,10 @@ impl<'f> Column<'f> {
         if self.dtype.children() > 0 {
             window.left = window.unbroken(cx)?;
         }
+        #[cfg(feature = "vortex-variant")]
+        if matches!(window.node.dtype.shape, Shape::VariantPart { .. }) {
+            window.left = window.left.min(super::shredded::ROWS);
+        }
         let mut len = rows.end.saturating_sub(rows.start).min(window.left);
         let block = BLOCK as u64;
         if len >= block.saturating_mul(4) {
@@ -174,7 +180,7 @@ impl<'f> Column<'f> {
         let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
         let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
-            None => (8, matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary)),
+            None => (8, node.dtype.shape.is_text()),
         };
         let mut need = Scratch::cost::<u64>(product(n.div_ceil(8), width)).saturating_add(n.div_ceil(4));
         if spans && let Plan::Copied(bound) = node.plan(at, len, cx)? {
@@ -231,6 +237,11 @@ impl<'f> column::Column for Column<'f> {
 
     fn zone(&self) -> Result<Option<&str>> {
         self.dtype().zone()
+    }
+
+    #[cfg(feature = "vortex-variant")]
+    fn is_variant(&self) -> bool {
+        matches!(self.dtype.shape, Shape::Variant)
     }
 
     fn child(&self, k: usize) -> Result<Self> {

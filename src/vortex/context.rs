@@ -97,6 +97,12 @@ impl<'c, 's> Context<'c, 's> {
         Some(start)
     }
 
+    /// Releases the bytes of the arena from `end` on.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn release_to(&mut self, end: usize) {
+        self.call.used = self.call.used.min(end);
+    }
+
     /// Returns `len` bytes of the arena starting at `start` (none if they exceed the arena), and the scratch memory.
     pub(super) fn arena(&mut self, start: usize, len: usize) -> (&mut [u8], &mut Scratch<'s>) {
         let arena = self.arena.as_deref_mut().unwrap_or_default();

@@ -9,6 +9,8 @@ use crate::generated::vortex::{self as flat, Type as Tag};
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Table};
 
+pub(super) use super::type_numbers::*;
+
 /// A logical type: a view of a table in the dtype FlatBuffer, or a type that an encoding implies.
 ///
 /// ```
@@ -42,8 +44,19 @@ pub struct DType<'a> {
 pub(super) struct Ty {
     pub(super) shape: Shape,
     pub(super) nullable: bool,
-    /// `None` if an encoding implies the type.
-    place: Option<(u32, Depth)>,
+    place: Place,
+}
+
+/// Where a type is described.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Nowhere: an encoding implies the type.
+    Implied,
+    /// In the table at this offset of the dtype FlatBuffer.
+    Table(u32, Depth),
+    /// In the metadata of an array; of a timestamp, with the number of its units per second, otherwise 0.
+    #[cfg(feature = "vortex-variant")]
+    Metadata(u32),
 }
 
 /// The shape of values. An extension type has the shape of its storage type.
@@ -67,51 +80,73 @@ pub(super) enum Shape {
     Entries,
     /// A struct of key and value.
     Entry,
-    /// A variant or union, which is not decoded.
+    /// Metadata and value.
+    #[cfg(feature = "vortex-variant")]
+    Variant,
+    /// The values of variants, or else their metadata, as bytes that are put together.
+    #[cfg(feature = "vortex-variant")]
+    VariantPart {
+        is_value: bool,
+    },
+    /// A union, which is not decoded; without the feature `vortex-variant` also a variant.
     Other,
 }
 
 impl Shape {
     /// Returns whether values are row ranges of children.
     pub(super) const fn is_nested(self) -> bool {
-        matches!(
-            self,
-            Shape::List | Shape::FixedList(_) | Shape::Struct(_) | Shape::Map | Shape::Entries | Shape::Entry
-        )
+        matches!(self, Shape::List | Shape::FixedList(_) | Shape::Map | Shape::Entries) || self.is_struct()
+    }
+
+    /// Returns whether each value is one row of each child.
+    pub(super) const fn is_struct(self) -> bool {
+        #[cfg(feature = "vortex-variant")]
+        if matches!(self, Shape::Variant) {
+            return true;
+        }
+        matches!(self, Shape::Struct(_) | Shape::Entry)
+    }
+
+    /// Returns whether values are texts or bytes.
+    pub(super) const fn is_text(self) -> bool {
+        #[cfg(feature = "vortex-variant")]
+        if matches!(self, Shape::VariantPart { .. }) {
+            return true;
+        }
+        matches!(self, Shape::Utf8 | Shape::Binary)
     }
 }
-
-/// The units of calendar types, by their numbers in the metadata.
-pub(super) const UNITS: [Unit; 5] = [Unit::Nano, Unit::Micro, Unit::Milli, Unit::Second, Unit::Day];
-
-/// The number types, by their numbers in the schema.
-pub(super) const PRIMS: [Prim; 11] = [
-    Prim::U8,
-    Prim::U16,
-    Prim::U32,
-    Prim::U64,
-    Prim::I8,
-    Prim::I16,
-    Prim::I32,
-    Prim::I64,
-    Prim::F16,
-    Prim::F32,
-    Prim::F64,
-];
 
 /// The field of the element type. It is the same in both kinds of lists.
 const ELEMENT_TYPE: u8 = flat::List::ELEMENT_TYPE;
 const _: () = assert!(ELEMENT_TYPE == flat::FixedSizeList::ELEMENT_TYPE);
 
 impl Ty {
-    pub(super) const BOOL: Ty = Ty { shape: Shape::Bool, nullable: false, place: None };
+    pub(super) const BOOL: Ty = Ty { shape: Shape::Bool, nullable: false, place: Place::Implied };
 
     pub(super) const fn prim(prim: Prim, nullable: bool) -> Self {
-        Ty { shape: Shape::Prim(prim), nullable, place: None }
+        Ty { shape: Shape::Prim(prim), nullable, place: Place::Implied }
     }
 
     pub(super) const fn binary(nullable: bool) -> Self {
-        Ty { shape: Shape::Binary, nullable, place: None }
+        Ty { shape: Shape::Binary, nullable, place: Place::Implied }
+    }
+
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn variant(nullable: bool) -> Self {
+        Ty { shape: Shape::Variant, nullable, place: Place::Implied }
+    }
+
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn variant_part(is_value: bool) -> Self {
+        Ty { shape: Shape::VariantPart { is_value }, nullable: false, place: Place::Implied }
+    }
+
+    /// Returns a type that the metadata of an array describes. `second`: the number of units per second of a timestamp,
+    /// otherwise 0.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn described(shape: Shape, nullable: bool, second: u32) -> Self {
+        Ty { shape, nullable, place: Place::Metadata(second) }
     }
 
     /// Returns the type without nulls.
@@ -149,6 +184,8 @@ impl Ty {
             Shape::List | Shape::FixedList(_) | Shape::Map | Shape::Entries => 1,
             Shape::Struct(fields) => fields as usize,
             Shape::Entry => 2,
+            #[cfg(feature = "vortex-variant")]
+            Shape::Variant => 2,
             _ => 0,
         }
     }
@@ -158,7 +195,7 @@ impl<'a> DType<'a> {
     /// The type of rows without values.
     #[cfg(feature = "alloc")]
     pub(super) const NULL: DType<'static> =
-        DType { flat: Flat::new(&[]), ty: Ty { shape: Shape::Null, nullable: true, place: None } };
+        DType { flat: Flat::new(&[]), ty: Ty { shape: Shape::Null, nullable: true, place: Place::Implied } };
 
     /// Parses a dtype FlatBuffer that the caller stores apart from a file.
     ///
@@ -173,7 +210,8 @@ impl<'a> DType<'a> {
         let (flat, place) = table.place();
         let (stored, tag, table) = storage_of(table)?;
         let at = stored.at();
-        let of = |shape, nullable| DType { flat, ty: Ty { shape, nullable, place: Some(place) } };
+        let place = Place::Table(place.0, place.1);
+        let of = |shape, nullable| DType { flat, ty: Ty { shape, nullable, place } };
         let bad = |need: u64| Error::needing(Kind::Invalid, What::VORTEX_DTYPE, at, need);
         let (shape, nullable) = match tag {
             Tag::NULL => return Ok(of(Shape::Null, true)),
@@ -212,6 +250,9 @@ impl<'a> DType<'a> {
                 }
             }
             Tag::MAP => (Shape::Map, flat::Map::NULLABLE),
+            #[cfg(feature = "vortex-variant")]
+            Tag::VARIANT => (Shape::Variant, flat::Variant::NULLABLE),
+            #[cfg(not(feature = "vortex-variant"))]
             Tag::VARIANT => (Shape::Other, flat::Variant::NULLABLE),
             Tag::UNION => (Shape::Other, flat::Union::NULLABLE),
             _ => return Err(bad(tag.into())),
@@ -226,7 +267,10 @@ impl<'a> DType<'a> {
 
     /// Returns the table of the type, or `None` for an implied type.
     pub(super) fn table(&self) -> Option<Table<'a>> {
-        self.ty.place.map(|place| self.flat.again(place))
+        match self.ty.place {
+            Place::Table(at, depth) => Some(self.flat.again((at, depth))),
+            _ => None,
+        }
     }
 
     /// Returns whether a map claims that its keys are sorted.
@@ -238,8 +282,8 @@ impl<'a> DType<'a> {
     /// Returns the storage type: for an extension type, the type below all its extensions.
     pub(super) fn storage(&self) -> Result<Self> {
         let Some(table) = self.table() else { return Ok(*self) };
-        let place = Some(storage_of(table)?.0.place().1);
-        Ok(self.with(Ty { place, ..self.ty }))
+        let (at, depth) = storage_of(table)?.0.place().1;
+        Ok(self.with(Ty { place: Place::Table(at, depth), ..self.ty }))
     }
 
     /// Returns the id and the metadata of an extension type, or `None` for any other type.
@@ -286,11 +330,12 @@ impl<'a> DType<'a> {
 
     /// Returns the number of units per second for a timestamp.
     pub(super) fn per_second(&self) -> Option<u64> {
+        #[cfg(feature = "vortex-variant")]
+        if let Place::Metadata(second @ 1..) = self.ty.place {
+            return Some(second.into());
+        }
         match self.calendar()? {
-            (Calendar::Timestamp, Unit::Nano, _) => Some(1_000_000_000),
-            (Calendar::Timestamp, Unit::Micro, _) => Some(1_000_000),
-            (Calendar::Timestamp, Unit::Milli, _) => Some(1_000),
-            (Calendar::Timestamp, Unit::Second, _) => Some(1),
+            (Calendar::Timestamp, unit, _) => per_second(unit).map(u64::from),
             _ => None,
         }
     }
@@ -328,6 +373,10 @@ impl<'a> DType<'a> {
             Shape::Struct(fields) => Type::Struct(fields),
             Shape::Map | Shape::Entries => Type::Map,
             Shape::Entry => Type::Struct(2),
+            #[cfg(feature = "vortex-variant")]
+            Shape::Variant => Type::Struct(2),
+            #[cfg(feature = "vortex-variant")]
+            Shape::VariantPart { .. } => Type::Bytes,
             Shape::Other => Type::Opaque,
         }
     }
@@ -354,11 +403,18 @@ impl<'a> DType<'a> {
         if k >= children {
             return Err(none());
         }
+        #[cfg(feature = "vortex-variant")]
+        if matches!(self.ty.shape, Shape::Variant) {
+            return Ok(self.with(match k {
+                0 => Ty::binary(false),
+                _ => Ty::variant_part(true),
+            }));
+        }
         let (stored, _, table) = storage_of(self.table().ok_or_else(none)?)?;
         let child = match self.ty.shape {
             Shape::Map | Shape::Entries => {
-                let place = Some(stored.place().1);
-                return Ok(self.with(Ty { shape: Shape::Entry, nullable: false, place }));
+                let (at, depth) = stored.place().1;
+                return Ok(self.with(Ty { shape: Shape::Entry, nullable: false, place: Place::Table(at, depth) }));
             }
             Shape::Entry => required(&table, if k == 0 { flat::Map::KEY_TYPE } else { flat::Map::VALUE_TYPE })?,
             Shape::Struct(_) => table.element(flat::Struct::DTYPES, k)?.ok_or_else(none)?,
@@ -376,6 +432,10 @@ impl<'a> DType<'a> {
         match (self.ty.shape, k) {
             (Shape::Entry, 0) => return Ok("key"),
             (Shape::Entry, 1) => return Ok("value"),
+            #[cfg(feature = "vortex-variant")]
+            (Shape::Variant, 0) => return Ok("metadata"),
+            #[cfg(feature = "vortex-variant")]
+            (Shape::Variant, 1) => return Ok("value"),
             (Shape::Struct(_), _) => {
                 if let Some(table) = self.table()
                     && let (_, Tag::STRUCT, table) = storage_of(table)?
@@ -394,7 +454,7 @@ impl<'a> DType<'a> {
 impl DType<'_> {
     /// Checks the types of all children. `fuel` bounds the work, because a small file may describe an endless tree.
     pub(super) fn walk(&self, fuel: &mut Fuel) -> Result<()> {
-        fuel.spend(self.ty.place.map_or(0, |place| self.flat.again(place).at()))?;
+        fuel.spend(self.table().map_or(0, |table| table.at()))?;
         for k in 0..self.children() {
             if matches!(self.ty.shape, Shape::Struct(_)) {
                 self.name(k)?;
@@ -425,40 +485,4 @@ fn storage_of(mut table: Table<'_>) -> Result<(Table<'_>, u8, Table<'_>)> {
 /// Returns the table in a field that must be present.
 fn required<'a>(table: &Table<'a>, field: u8) -> Result<Table<'a>> {
     table.table(field)?.ok_or_else(|| Error::new(Kind::Invalid, What::VORTEX_DTYPE, table.at()))
-}
-
-/// Returns the number of a number type in the schema.
-#[cfg(feature = "alloc")]
-#[allow(clippy::cast_possible_truncation, reason = "one of 11")]
-pub(super) fn number_of_prim(prim: Prim) -> u8 {
-    PRIMS.iter().position(|known| *known == prim).unwrap_or(0) as u8
-}
-
-/// Returns the number of a unit in the metadata of calendar types.
-#[cfg(feature = "alloc")]
-#[allow(clippy::cast_possible_truncation, reason = "one of 5")]
-pub(super) fn number_of_unit(unit: Unit) -> Option<u8> {
-    UNITS.iter().position(|known| *known == unit).map(|number| number as u8)
-}
-
-/// Returns the number type with the given number in the schema.
-pub(super) fn prim_of(number: u64) -> Option<Prim> {
-    PRIMS.get(usize::try_from(number).ok()?).copied()
-}
-
-/// Returns whether a number type is a signed integer.
-pub(super) const fn signed(prim: Prim) -> bool {
-    matches!(prim, Prim::I8 | Prim::I16 | Prim::I32 | Prim::I64)
-}
-
-/// Returns the size in bytes of the narrowest integer for decimals of `precision` digits.
-pub(super) const fn decimal_size(precision: u8) -> usize {
-    match precision {
-        ..=2 => 1,
-        3..=4 => 2,
-        5..=9 => 4,
-        10..=18 => 8,
-        19..=38 => 16,
-        _ => 32,
-    }
 }

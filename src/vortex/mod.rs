@@ -71,7 +71,8 @@
 //! | zstd | with the feature `zstd` | with and without a dictionary; a frame is always unpacked as a whole |
 //! | pco | with the feature `pco` | every mode and delta; a page is always decoded from its start |
 //! | for.v2, bitpacked.v2, decimal_byte_parts.v2 | with the feature `vortex-preview` | in no frozen edition |
-//! | variant, parquet.variant, and other ids that are not frozen (patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
+//! | variant, parquet.variant | with the feature `vortex-variant` | as a struct of metadata and value in the encoding of Apache Parquet; values that are stored apart are put together |
+//! | other ids that are not frozen (patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
 //! | files of releases 0.36 to 0.93 | yes | including the old forms of arrays |
 //!
 //! [`log`] writes files row by row without a heap.
@@ -108,11 +109,16 @@ pub(crate) mod raw;
 mod rows;
 mod scalar;
 mod scheme;
+#[cfg(feature = "vortex-variant")]
+mod shredded;
 pub(crate) mod statistics;
+#[cfg(feature = "vortex-variant")]
+mod stored_type;
 mod strict;
 mod table;
 mod text;
 mod tree;
+mod type_numbers;
 mod values;
 mod verify;
 mod visit;

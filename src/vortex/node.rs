@@ -4,6 +4,8 @@ use core::fmt;
 
 use super::blob::{Blob, Buffer};
 use super::dtype::{DType, Shape, Ty, prim_of};
+#[cfg(feature = "vortex-variant")]
+use super::encodings::variant;
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
@@ -84,9 +86,25 @@ impl<'f> Node<'f> {
     pub(super) fn scheme(&self) -> Option<&'static Scheme> {
         match self.form {
             Form::Layout(layout) => Some(layout.scheme()),
-            Form::Array(encoding) => Some(encoding.scheme()),
+            Form::Array(encoding) => Some(self.scheme_of(encoding)),
             Form::Scalar(_) | Form::Items(..) | Form::Nothing => None,
         }
+    }
+
+    /// Returns the description of the encoding of this node. That of variants also depends on their parts, and on which of
+    /// these the node is about.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn scheme_of(&self, encoding: Encoding) -> &'static Scheme {
+        match encoding {
+            Encoding::Variant | Encoding::ParquetVariant => variant::scheme(self, encoding),
+            _ => encoding.scheme(),
+        }
+    }
+
+    #[cfg(not(feature = "vortex-variant"))]
+    #[allow(clippy::unused_self, reason = "like the other one")]
+    pub(super) const fn scheme_of(&self, encoding: Encoding) -> &'static Scheme {
+        encoding.scheme()
     }
 
     /// Returns the kind of the rows, or `None` for scalars and for nodes without rows.
@@ -348,8 +366,13 @@ impl<'f> Node<'f> {
     /// Returns the node for child `k` of the type, or `None` if this node is not nested itself but only stores nested
     /// rows in a node below.
     pub(super) fn nested(&self, k: usize) -> Result<Option<Self>> {
-        let dtype = || self.file.child_type(&self.dtype, k);
-        let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
+        self.nested_of(k, || self.file.child_type(&self.dtype, k))
+    }
+
+    /// Like [`nested`](Self::nested); `dtype` returns the type of the child.
+    #[inline]
+    pub(super) fn nested_of(&self, k: usize, dtype: impl Fn() -> Result<Ty>) -> Result<Option<Self>> {
+        let field = self.dtype.shape.is_struct().then_some(k);
         match (&self.form, self.holds()) {
             (_, Some(Holds::Nested(nested))) => (nested.child)(self, k, &dtype()?),
             (Form::Scalar(scalar), _) => match field {
@@ -372,6 +395,12 @@ impl<'f> Node<'f> {
         let steps = steps.ok_or_else(|| self.error(Kind::Limit, What::MAX_DEPTH, Steps::MOST))?;
         let (rows, table) = (scalar.count(steps)?, self.table.with_depth(self.depth()?));
         Ok(Node { form: Form::Items(*scalar, steps), dtype: *dtype, rows, table, ..*self })
+    }
+
+    /// Returns this node as rows of another type.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn retyped(&self, dtype: Ty) -> Self {
+        Node { dtype, ..*self }
     }
 
     /// Returns a node of type `dtype` without rows.

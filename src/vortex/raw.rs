@@ -141,6 +141,8 @@ ids! {
         DecimalByteParts = "vortex.decimal_byte_parts",
         Zstd = "vortex.zstd",
         Pco = "vortex.pco",
+        Variant = "vortex.variant",
+        ParquetVariant = "vortex.parquet.variant",
     }
     preview {
         BitPackedV2 = "fastlanes.bitpacked.v2",

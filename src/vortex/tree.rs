@@ -44,7 +44,7 @@ impl Node<'_> {
         }
         let scheme = match &self.form {
             Form::Layout(layout) => layout.scheme(),
-            Form::Array(encoding) => encoding.scheme(),
+            Form::Array(encoding) => self.scheme_of(*encoding),
             Form::Scalar(scalar) => return constant::scalar_cells(self, scalar, (ask, at), out, cx),
             Form::Items(scalar, steps) => return constant::item_cells(self, (scalar, *steps), (ask, at), out, cx),
             Form::Nothing => return Ok(()),

@@ -28,6 +28,10 @@ impl<'f> Node<'f> {
             Shape::Decimal { .. } => self.decimal_values(at, len, cx),
             Shape::Utf8 => self.texts(at, len, cx).map(Values::Utf8),
             Shape::Binary => self.texts(at, len, cx).map(Values::Bytes),
+            #[cfg(feature = "vortex-variant")]
+            Shape::VariantPart { .. } => self.texts(at, len, cx).map(Values::Bytes),
+            #[cfg(feature = "vortex-variant")]
+            Shape::Variant => self.ranges(at, len, cx).map(Values::Nested),
             // The error of an array names its encoding.
             Shape::Other => Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() }),
             Shape::List | Shape::FixedList(_) | Shape::Struct(_) | Shape::Map | Shape::Entries | Shape::Entry => {

@@ -40,6 +40,7 @@ mod vortex_notation;
 mod vortex_preview;
 mod vortex_read;
 mod vortex_strict;
+mod vortex_variant;
 mod vortex_verify;
 mod vortex_write;
 mod vortex_writer;

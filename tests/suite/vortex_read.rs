@@ -10,9 +10,7 @@ use pilaster::vortex::Encoding;
 use pilaster::vortex::{DType, File};
 use pilaster_oracle::vortex as owned;
 
-use crate::build::{
-    self, bits, blob, count, dtype, le, longs, node, number, plain, text, texts, values, varint, why, with,
-};
+use crate::build::{self, bits, blob, count, le, longs, node, number, plain, text, texts, values, varint, why, with};
 
 /// ALP with patches at these rows: metadata e = f = 0, patches of u8 indices.
 fn alp(indices: &[u8]) -> Vec<u8> {
@@ -355,13 +353,4 @@ fn refused(root: owned::ArrayNode, dtype: &[u8], id: &str) {
 #[test]
 fn ids_that_are_not_known_are_named() {
     refused(plain(0), &number(owned::PType::I64, false), "vortex.patched");
-}
-
-#[test]
-fn variant_arrays_are_refused_by_id() {
-    let variant = dtype(owned::Type::Variant(Box::new(owned::Variant { nullable: true })));
-    let bytes = || node(Encoding::VarBinView, &[], &[0], vec![]);
-    // Core storage; and metadata with `has_value`, children metadata and value.
-    refused(node(Encoding::Null, &[], &[], vec![plain(0)]), &variant, "vortex.variant");
-    refused(node(Encoding::Null, &[0x08, 1], &[], vec![bytes(), bytes()]), &variant, "vortex.parquet.variant");
 }

@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, Fields};
 use pilaster::column::{Column, Part, Type};
 
 use crate::held::{Held, HeldRanges, HeldSpans, Home, read};
-use crate::schema::{TYPE, UNIT, ZONE, data_type, lacks};
+use crate::schema::{EXTENSION, EXTENSION_METADATA, TYPE, UNIT, VARIANT, ZONE, data_type, lacks};
 use crate::{Error, array};
 
 /// Maximum depth of nested types: arrays are built by recursion.
@@ -118,6 +118,10 @@ fn metadata<C: Column>(column: &C) -> Result<HashMap<String, String>, Error> {
     }
     if ty == Type::Opaque {
         facts.insert(TYPE.to_owned(), ty.to_string());
+    }
+    if column.is_variant() {
+        facts.insert(EXTENSION.to_owned(), VARIANT.to_owned());
+        facts.insert(EXTENSION_METADATA.to_owned(), String::new());
     }
     Ok(facts)
 }

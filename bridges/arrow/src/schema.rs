@@ -9,6 +9,7 @@
 //! | dates, times, timestamps in other units | `Int64` with the type in the field's metadata under [`UNIT`] |
 //! | texts, byte strings | as they are stored: with 32-bit or 64-bit offsets, or as views; or as a dictionary |
 //! | objects of a program | byte strings with `object` in the field's metadata under [`TYPE`] |
+//! | variants | `Struct` of `metadata` and `value` with the extension type [`VARIANT`] |
 //! | lists | `List`, `LargeList`, `ListView` as they are stored; `FixedSizeList`, `Struct`, `Map` |
 //!
 //! Arrow requires that a decimal has at least as many digits as digits after the point. A column with fewer has the
@@ -28,6 +29,13 @@ pub const ZONE: &str = "pilaster.zone";
 
 /// Key in the metadata of a field: `object` for [`Type::Opaque`].
 pub const TYPE: &str = "pilaster.type";
+
+/// Name of the extension type of variants.
+pub const VARIANT: &str = "arrow.parquet.variant";
+
+/// Keys in the metadata of a field: name and metadata of its extension type.
+pub(crate) const EXTENSION: &str = "ARROW:extension:name";
+pub(crate) const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
 /// The types without parameters, in the form with 32-bit offsets. Both directions use it.
 static PLAIN: [(Type, DataType); 26] = [

@@ -3,7 +3,6 @@
 use super::*;
 use crate::bytes::saturated;
 use crate::column::Prim;
-use crate::vortex::dtype::Shape;
 
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Decoded, holds: Holds::Chunks(chunk), need: need::children, cells };
@@ -36,7 +35,7 @@ pub(super) fn check(node: &Node<'_>, top: bool, checks: &mut Checks<'_, '_>) -> 
     let count = node.children()?.saturating_sub(child::CHUNKS);
     let offsets = &node.child(child::OFFSETS, &Ty::prim(Prim::U64, false), (count as u64).saturating_add(1))?;
     checks.ordered(offsets, false, &bad)?;
-    if matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary) {
+    if node.dtype.shape.is_text() {
         // Texts of several chunks are read in one way or another, whatever rows are asked for.
         checks.read(node.file, &mut |cx| node.plan(0, saturated(node.rows), cx).map(drop))?;
     }

@@ -57,7 +57,7 @@ pub(in crate::vortex) fn scalar_cells(
 }
 
 fn is_struct(node: &Node<'_>) -> bool {
-    matches!(node.dtype.shape, Shape::Struct(_) | Shape::Entry)
+    node.dtype.shape.is_struct()
 }
 
 /// Returns the number of items of a scalar list. Fails if a fixed-size list has another number than its type, unless it

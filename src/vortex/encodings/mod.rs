@@ -34,6 +34,8 @@ pub(super) mod sparse;
 pub(super) mod structure;
 pub(super) mod var_bin;
 pub(super) mod var_bin_view;
+#[cfg(feature = "vortex-variant")]
+pub(super) mod variant;
 pub(super) mod wrapped;
 pub(super) mod zigzag;
 #[cfg(feature = "zstd")]
@@ -90,7 +92,13 @@ impl Encoding {
             Encoding::Zstd => &zstd::SCHEME,
             #[cfg(feature = "pco")]
             Encoding::Pco => &pco::SCHEME,
+            #[cfg(feature = "vortex-variant")]
+            Encoding::Variant => &variant::VARIANT,
+            #[cfg(feature = "vortex-variant")]
+            Encoding::ParquetVariant => &variant::PARQUET_VARIANT,
             // Known, but not enabled in this build.
+            #[cfg(not(feature = "vortex-variant"))]
+            Encoding::Variant | Encoding::ParquetVariant => &UNKNOWN,
             #[cfg(not(feature = "zstd"))]
             Encoding::Zstd => &UNKNOWN,
             #[cfg(not(feature = "pco"))]
@@ -141,6 +149,10 @@ impl Encoding {
             Encoding::ForV2 => frame_of_reference_v2::check(node, checks),
             #[cfg(feature = "vortex-preview")]
             Encoding::DecimalBytePartsV2 => decimal_byte_parts_v2::check(node, checks),
+            #[cfg(feature = "vortex-variant")]
+            Encoding::Variant | Encoding::ParquetVariant => variant::check(node, top, checks),
+            #[cfg(not(feature = "vortex-variant"))]
+            Encoding::Variant | Encoding::ParquetVariant => Ok(()),
             Encoding::Null
             | Encoding::Bool
             | Encoding::ByteBool

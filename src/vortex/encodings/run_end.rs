@@ -59,6 +59,13 @@ pub(in crate::vortex) fn left(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>
     Ok(end.saturating_sub(start).max(1))
 }
 
+/// Returns the number of the run of row `at`.
+#[cfg(feature = "vortex-variant")]
+pub(in crate::vortex) fn run_of(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let (ends, start) = ends(node, at)?;
+    ends.first_above(start, cx)
+}
+
 /// Checks that the runs are in order, and reads all values.
 pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
     let (ends, _) = ends(node, 0)?;

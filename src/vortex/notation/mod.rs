@@ -67,7 +67,11 @@ fn show(dtype: DType<'_>, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result
             }
             f.write_char('}')?;
         }
-        Shape::Other => f.write_str("variant")?,
+        #[cfg(feature = "vortex-variant")]
+        Shape::Variant => f.write_str("variant")?,
+        #[cfg(feature = "vortex-variant")]
+        Shape::VariantPart { .. } => f.write_str("binary")?,
+        Shape::Other => f.write_str(if cfg!(feature = "vortex-variant") { "union" } else { "variant" })?,
     }
     if dtype.nullable() { f.write_char('?') } else { Ok(()) }
 }

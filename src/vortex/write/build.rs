@@ -87,7 +87,8 @@ impl<S: Sink> Build for Builder<S> {
     /// Adds rows to column `k`. The first group adds the columns.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if the format has no such type, or if the column began with another type;
+    /// [`Kind::WrongType`] if the format has no such type, or if the column began with another type; [`Kind::Unsupported`] for
+    /// variants in a file of [`Profile::Wide`](super::Profile::Wide);
     /// [`Kind::Lossy`] with the row if one is missing where the type says that none is; [`Kind::Misuse`] with the number
     /// of the column if it began with another name or after the first group, or if these are not its next rows of the
     /// group; [`Kind::Limit`] if the type or a row exceeds [`WriteOptions::limits`]; errors of an invalid batch; errors

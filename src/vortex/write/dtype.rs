@@ -38,6 +38,9 @@ pub(in crate::vortex) enum Shape {
     Struct(Vec<(String, Logical)>),
     /// Key and value.
     Map(Box<[Logical; 2]>),
+    /// Metadata and value, both bytes.
+    #[cfg(feature = "vortex-variant")]
+    Variant(Box<[Logical; 2]>),
 }
 
 /// Id and metadata of an extension type.
@@ -75,6 +78,14 @@ impl Logical {
             let extension = Some(Extension { id, unit, metadata });
             Ok(Logical { extension, ..Logical::new(Shape::Prim(prim), column.nullable()) })
         };
+        #[cfg(feature = "vortex-variant")]
+        if column.is_variant() && ty == Type::Struct(2) {
+            // Every variant has metadata.
+            let pair = [Logical { nullable: false, ..child(0)? }, child(1)?];
+            if pair.iter().all(|part| part.shape == Shape::Binary) {
+                return Ok(plain(Shape::Variant(Box::new(pair))));
+            }
+        }
         Ok(match ty {
             Type::Null => Logical::new(Shape::Null, true),
             Type::Bool => plain(Shape::Bool),
@@ -119,9 +130,25 @@ impl Logical {
                     fields.len() == others.len()
                         && fields.iter().zip(others).all(|((name, ty), (other, of))| name == other && ty.takes(of))
                 }
+                #[cfg(feature = "vortex-variant")]
+                (Shape::Variant(pair), Shape::Variant(others)) => {
+                    pair.iter().zip(&**others).all(|(ty, of)| ty.takes(of))
+                }
                 (Shape::Map(pair), Shape::Map(others)) => pair.iter().zip(&**others).all(|(ty, of)| ty.takes(of)),
                 (shape, other) => shape == other,
             }
+    }
+
+    /// Returns whether rows are variants, or have variants inside.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn has_variants(&self) -> bool {
+        match &self.shape {
+            Shape::Variant(_) => true,
+            Shape::List(item) | Shape::FixedList(_, item) => item.has_variants(),
+            Shape::Struct(fields) => fields.iter().any(|(_, ty)| ty.has_variants()),
+            Shape::Map(pair) => pair.iter().any(Logical::has_variants),
+            _ => false,
+        }
     }
 
     /// Returns the struct of an entry, if this is a map.
@@ -182,6 +209,8 @@ impl Logical {
                     [(flat::Struct::NAMES, names), (flat::Struct::DTYPES, types), (flat::Struct::NULLABLE, nullable)];
                 (Tag::STRUCT, to.table(&all))
             }
+            #[cfg(feature = "vortex-variant")]
+            Shape::Variant(_) => (Tag::VARIANT, to.table(&[(flat::Variant::NULLABLE, nullable)])),
             Shape::Map(pair) => {
                 let [key, value] = &**pair;
                 let key = (flat::Map::KEY_TYPE, Field::Place(key.put(to)));

@@ -9,6 +9,8 @@ use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use super::word::Narrow;
 use super::{Encodings, WriteOptions, floats, integers, scalar, texts};
 use crate::column::{Prim, Unit};
+#[cfg(feature = "vortex-variant")]
+use crate::vortex::encodings::variant;
 use crate::vortex::encodings::{
     constant, date_time_parts, decimal, decimal_byte_parts, list, plain, structure, var_bin, var_bin_view, wrapped,
 };
@@ -84,6 +86,14 @@ fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions, learned: &mut Learned) 
                 let fields = fields.iter().zip(types).zip(learned);
                 let fields = fields.map(|((field, (_, ty)), learned)| encode(field, ty, how, learned));
                 structure::write::structure(fields.collect(), present())
+            }
+            #[cfg(feature = "vortex-variant")]
+            Shape::Variant(types) => {
+                let learned = learned.fields(fields.len());
+                let parts = fields.iter().zip(&**types).zip(learned);
+                let parts = parts.map(|((part, ty), learned)| encode(part, ty, how, learned));
+                let [_, value] = &**types;
+                variant::write::variant(parts.collect(), value.nullable, present())
             }
             _ => plain::write::null(),
         },

@@ -38,6 +38,8 @@ impl Encodings {
         Encoding::Map,
         Encoding::Ext,
         Encoding::Decimal,
+        Encoding::Variant,
+        Encoding::ParquetVariant,
     ]);
 
     /// The encodings that are fast to read.
@@ -152,10 +154,13 @@ pub(in crate::vortex) struct Edition {
     pub narrow_decimals: bool,
     /// Times before 1970 by parts.
     pub negative_parts: bool,
+    /// The type of variants.
+    #[cfg(feature = "vortex-variant")]
+    pub variants: bool,
 }
 
 impl Edition {
-    /// The edition core2026.08.2, without encodings that are not chosen.
+    /// The edition core2026.08.3, without encodings that are not chosen.
     const CORE_2026: Edition = Edition {
         encodings: Encodings::COMPACT,
         zones: true,
@@ -164,10 +169,12 @@ impl Edition {
         struct_validity: true,
         narrow_decimals: true,
         negative_parts: true,
+        #[cfg(feature = "vortex-variant")]
+        variants: true,
     };
 
-    /// The edition core2025.05.0. It lacks the basic encodings for maps and for lists of a fixed size, which are
-    /// types that its releases do not know either.
+    /// The edition core2025.05.0. It lacks the basic encodings for maps, variants and lists of a fixed size, which
+    /// are types that its releases do not know either.
     const CORE_2025: Edition = Edition {
         encodings: Encodings::of(&[
             Encoding::VarBinView,
@@ -190,6 +197,8 @@ impl Edition {
         struct_validity: false,
         narrow_decimals: false,
         negative_parts: false,
+        #[cfg(feature = "vortex-variant")]
+        variants: false,
     };
 }
 

@@ -45,6 +45,8 @@ impl<'t> Of<'t> {
                 Shape::List(item) | Shape::FixedList(_, item) => Some(Of::Type(item)),
                 Shape::Map(pair) => Some(Of::Entry(pair)),
                 Shape::Struct(fields) => fields.get(k).map(|(_, ty)| Of::Type(ty)),
+                #[cfg(feature = "vortex-variant")]
+                Shape::Variant(pair) => pair.get(k).map(Of::Type),
                 _ => None,
             },
         }

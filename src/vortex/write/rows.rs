@@ -319,6 +319,8 @@ impl Rows {
             Shape::List(item) => Data::List(Vec::new(), Box::new(Rows::new(item))),
             Shape::FixedList(size, item) => Data::Fixed(*size as usize, Box::new(Rows::new(item))),
             Shape::Struct(fields) => Data::Struct(fields.iter().map(|(_, ty)| Rows::new(ty)).collect()),
+            #[cfg(feature = "vortex-variant")]
+            Shape::Variant(pair) => Data::Struct(pair.iter().map(Rows::new).collect()),
             Shape::Map(pair) => {
                 let entry = Data::Struct(pair.iter().map(Rows::new).collect());
                 Data::List(Vec::new(), Box::new(Rows { len: 0, valid: None, data: entry }))

@@ -84,7 +84,8 @@ impl<S: Sink> Writer<S> {
     ///
     /// # Errors
     /// Errors of [`WriteOptions::check`]; [`Kind::WrongType`] if the format has no type for a column, see
-    /// [`holds`](super::holds); [`Kind::Limit`] if the types exceed [`WriteOptions::limits`]; errors of `schema`; errors of
+    /// [`holds`](super::holds); [`Kind::Unsupported`] for variants in a file of [`Profile::Wide`](super::Profile::Wide),
+    /// whose releases refuse such a file as a whole; [`Kind::Limit`] if the types exceed [`WriteOptions::limits`]; errors of `schema`; errors of
     /// the sink.
     pub fn new<P: Part>(sink: S, schema: P, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
         let mut file = Writer::start(sink, options)?;
@@ -121,6 +122,10 @@ impl<S: Sink> Writer<S> {
     /// Adds a column of the type of `column`.
     pub(super) fn add<C: Column>(&mut self, name: &str, column: &C) -> Done<(), S> {
         let ty = Logical::of(column, Depth::new(&self.options.limits), &mut self.fuel)?;
+        #[cfg(feature = "vortex-variant")]
+        if ty.has_variants() && !self.options.profile.edition().variants {
+            return Err(Error::new(Kind::Unsupported, What::VORTEX_VARIANT, 0).into());
+        }
         let facts = (self.options.zones(), self.options.statistics);
         let column = Writing::new(&ty, facts, &self.options);
         self.columns.push(Open { name: name.into(), ty, rows: 0, column });

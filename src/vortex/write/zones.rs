@@ -43,6 +43,8 @@ fn kind(ty: &Logical) -> Kind {
         Shape::Bool | Shape::Prim(_) | Shape::Decimal { .. } => Kind::Values,
         Shape::Utf8 | Shape::Binary => Kind::Texts,
         Shape::Null | Shape::List(_) | Shape::FixedList(..) | Shape::Struct(_) | Shape::Map(_) => Kind::Counts,
+        #[cfg(feature = "vortex-variant")]
+        Shape::Variant(_) => Kind::Counts,
     }
 }
 
