@@ -68,6 +68,12 @@ impl<'m> Groups<'m> {
         }
     }
 
+    /// Returns the offset of the first segment of a row group.
+    pub fn at(&self, group: u32) -> u64 {
+        let word = |k: usize| u64::from(self.record(group).get(k).copied().unwrap_or(0));
+        word(0) | word(1) << 32
+    }
+
     /// Returns the number of rows of a row group.
     pub fn rows_of(&self, group: u32) -> u32 {
         self.record(group).get(2).copied().unwrap_or(0)
