@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::{FileRange, Ranges, Scratch};
 use pilaster::column::Part as _;
-use pilaster::error::What;
+use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::generated::vortex as flat;
 use pilaster::unstable::meta::flat::{Flat, Table};
 use pilaster::vortex;
@@ -35,6 +35,17 @@ pub fn opened<'i>(input: &'i Input<'_>) -> pilaster::Result<vortex::File<'i>> {
         // The format was given.
         _ => Err(pilaster::Error::new(pilaster::error::Kind::WrongType, What::INPUT, 0)),
     }
+}
+
+/// Returns the range of the postscript of a file with an end marker.
+pub fn postscript_of(input: &Input<'_>) -> Result<FileRange, Failure> {
+    let marker = FileRange { at: input.len().saturating_sub(MARKER), len: MARKER.min(input.len()) };
+    let bytes = input.input();
+    let Some([_, _, low, high, ..]) = bytes.get(marker, What::VORTEX_END)?.first_chunk::<8>() else {
+        return Err(Error::needing(Kind::Truncated, What::VORTEX_END, 0, MARKER).into());
+    };
+    let len = u64::from(u16::from_le_bytes([*low, *high]));
+    Ok(FileRange { at: marker.at.saturating_sub(len), len })
 }
 
 /// Returns the file with a new end marker, if the postscript is still there. Only its length is lost.

@@ -37,6 +37,8 @@ pub struct Rebuilt<'s> {
     pub absent: Vec<Option<String>>,
     /// Facts that were not verified, so that values may be wrong.
     pub unverified: Option<&'static str>,
+    /// Number of row groups that are lost.
+    pub lost: u64,
 }
 
 /// Returns the bytes of `input` up to `len`, followed by `end`.
@@ -108,7 +110,7 @@ pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure>
         notes.push(format!("uncertain: the file has {rows} to {most} rows; the first {rows} are saved"));
     }
     let (input, absent) = with(rows, &mut notes)?;
-    Ok(Rebuilt { input, notes, absent, unverified: Some(ASSIGNED) })
+    Ok(Rebuilt { input, notes, absent, unverified: Some(ASSIGNED), lost: 0 })
 }
 
 /// Returns the smallest number of rows with which the last row of every column can be read: a patch after the end cannot.
