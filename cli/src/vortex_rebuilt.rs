@@ -2,6 +2,7 @@
 //! the caller gives.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
 use pilaster::bytes::Ranges;
@@ -17,16 +18,18 @@ use crate::vortex_blobs::{Blob, Blobs};
 use crate::vortex_counts::{Count, count};
 use crate::vortex_end::opened;
 use crate::vortex_ids::fitting;
-use crate::vortex_match::{Assigned, Group, Leaf, Outcome, Search, by_type, leaves};
+use crate::vortex_match::{Assigned, Group, Leaf, Outcome, Search, Tables, by_type, is_in_order, leaves};
 use crate::walk::batches;
 
 /// Maximum number of arrays, or of ranges without one, that a report lists.
 const SHOWN: usize = 16;
 
-/// Types and order do not always tell whose an array is.
-const ASSIGNED: &str = "which array belongs to which column is inferred from types and order: values may be in the wrong column, \
-    above all if columns of one type are neighbours, and the codes of a dictionary without its values may be taken for \
-    values; compare the rows with what you know of them";
+/// Nothing in the file tells which program wrote it.
+const ASSIGNED: &str = "that the writer stores columns as the default writer of the original or as pilaster does: which array \
+    belongs to which column follows from that";
+
+/// A padding between segments has fewer bytes; an array has more.
+const PADDING: u64 = 64;
 
 /// A file with a new end.
 pub struct Rebuilt<'s> {
@@ -61,7 +64,7 @@ pub fn ended<'s>(input: &Input<'s>, len: u64, end: Vec<u8>) -> Input<'s> {
 
 /// Finds the arrays of a file without its end, and gives it a new one. Without `--dtype`, the error lists the arrays.
 pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure> {
-    let blobs = Blobs::search(input, 4)?;
+    let mut blobs = Blobs::search(input, 4)?;
     let Some(last) = blobs.found.last() else {
         return Err(Failure::Input(format!("{why}, and no array is found in its {} bytes", input.len())));
     };
@@ -80,7 +83,7 @@ pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure>
     let mut all = Vec::new();
     leaves(dtype.as_dtype(), "", 0, &mut all)?;
     let mut notes = vec![found(&blobs, releases)];
-    others(&blobs, &mut notes);
+    before_damage(&mut blobs, &mut notes);
     let arrays = (&blobs.found[..], &ids[..]);
     let found = matched(arrays, &all).map_err(|e| Failure::Input(format!("{why}; {e}")))?;
     if found.by_type {
@@ -164,12 +167,21 @@ fn found(blobs: &Blobs, releases: Option<&str>) -> String {
     format!("found: {} arrays of {bytes} bytes{by}", blobs.found.len())
 }
 
-fn others(blobs: &Blobs, notes: &mut Vec<String>) {
-    for other in blobs.others.iter().take(SHOWN) {
-        notes.push(format!("lost: {} bytes at {}: no array", other.end.saturating_sub(other.start), other.start));
-    }
-    if let Some(more) = blobs.others.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        notes.push(format!("lost: {more} more ranges of bytes: no array"));
+/// Leaves out the arrays after damaged bytes, in which arrays of any column may be lost. Reports bytes without an array.
+fn before_damage(blobs: &mut Blobs, notes: &mut Vec<String>) {
+    let last = blobs.found.last().map_or(0, |blob| blob.at);
+    let range = |other: &Range<u64>| format!("{} bytes at {}", other.end.saturating_sub(other.start), other.start);
+    for other in blobs.others.iter().filter(|other| other.end.saturating_sub(other.start) >= PADDING) {
+        if other.start > last {
+            notes.push(format!("lost: {}, the beginning of an array or other data", range(other)));
+            continue;
+        }
+        let kept = blobs.found.iter().take_while(|blob| blob.at < other.start).count();
+        let after = blobs.found.len().saturating_sub(kept);
+        let why = "arrays that were there are missing, so that the columns of those after it are not known";
+        notes.push(format!("lost: {} and {after} arrays after it: {why}", range(other)));
+        blobs.found.truncate(kept);
+        return;
     }
 }
 
@@ -200,15 +212,43 @@ struct Found {
 
 /// Assigns the arrays to the leaves.
 fn matched((blobs, ids): Arrays<'_>, all: &[Leaf]) -> Result<Matched, String> {
-    let found = match Search::new(blobs, ids, all).run() {
-        Outcome::Fit(found) => agreed(&found, all)?,
-        Outcome::TooMuch => return Err("the arrays fit the columns in too many ways".to_owned()),
-        Outcome::Nothing => typed(by_type(blobs, ids, all), all)?,
+    let mut ordered = None;
+    for tables in [Tables::Last, Tables::Each] {
+        match Search::new(blobs, ids, all, tables).run() {
+            Outcome::Fit(found) => {
+                if !found.iter().any(|found| is_in_order((blobs, ids), all, found, tables)) {
+                    return Err(in_turns(all));
+                }
+                ordered = Some(agreed(&found, all)?);
+                break;
+            }
+            Outcome::TooMuch => return Err(format!("the arrays fit the columns in too many ways; {LIST}")),
+            Outcome::Nothing => {}
+        }
+    }
+    let found = match ordered {
+        Some(found) => found,
+        None => typed(by_type(blobs, ids, all).ok_or_else(|| in_turns(all))?, all)?,
     };
     if found.rows.most == u64::MAX {
         return Err("no array tells the number of rows".to_owned());
     }
     Ok(found)
+}
+
+/// What helps if the arrays cannot be matched.
+const LIST: &str =
+    "without --dtype, recover lists the arrays, each of which `cat --dtype --array-rows` reads if it is cut out";
+
+/// Returns why files whose columns may take turns are not saved.
+fn in_turns(all: &[Leaf]) -> String {
+    let paths: Vec<&str> = all.iter().map(|leaf| leaf.path.as_str()).take(SHOWN).collect();
+    let more = if all.len() > SHOWN { " and others" } else { "" };
+    format!(
+        "which arrays belong to which of the columns {}{more} is not certain: they do not follow each other column after column, \
+         or may not, as in files that were written from several batches; {LIST}",
+        paths.join(", ")
+    )
 }
 
 /// Returns what all assignments agree on.
@@ -219,14 +259,16 @@ fn agreed(found: &[Assigned], all: &[Leaf]) -> Result<Matched, String> {
     }
     let mut leaves = Vec::new();
     for k in 0..all.len() {
-        leaves.push(match first.leaves.get(k) {
+        leaves.push(match first.leaves.get(k).map(Vec::as_slice) {
             None => Err(GONE.to_owned()),
-            Some(groups) if found.iter().any(|other| other.leaves.get(k) != Some(groups)) => {
-                Err("several arrays, or several types of codes, fit it".to_owned())
+            Some(groups) if found.iter().any(|other| other.leaves.get(k).map(Vec::as_slice) != Some(groups)) => {
+                Err("several arrays, or several types of codes, fit it; its values or their dictionary may be lost"
+                    .to_owned())
             }
+            Some([]) => Err("the values of its dictionary are lost".to_owned()),
             Some(groups) => {
                 let is_torn = first.torn && k.saturating_add(1) == first.leaves.len();
-                Ok(Found { groups: groups.clone(), is_torn, blobs: Vec::new() })
+                Ok(Found { groups: groups.to_vec(), is_torn, blobs: Vec::new() })
             }
         });
     }
@@ -234,13 +276,12 @@ fn agreed(found: &[Assigned], all: &[Leaf]) -> Result<Matched, String> {
 }
 
 /// Returns the leaves whose arrays have no other place. They may have different numbers of rows.
-fn typed(assigned: Vec<Option<Vec<(usize, Count)>>>, all: &[Leaf]) -> Result<Matched, String> {
+fn typed(assigned: Vec<Vec<(usize, Count)>>, all: &[Leaf]) -> Result<Matched, String> {
     let (mut leaves, mut rows) = (Vec::new(), Count::exactly(0));
-    for (blobs, leaf) in assigned.into_iter().zip(all) {
-        let found = match blobs.as_deref() {
-            None => Err(format!("its arrays may be those of another column, as their type is {}", leaf.want.ty)),
-            Some([]) => Err(GONE.to_owned()),
-            Some([before @ .., (_, last)]) => {
+    for blobs in assigned {
+        let found = match &blobs[..] {
+            [] => Err(GONE.to_owned()),
+            [before @ .., (_, last)] => {
                 let each = before.iter().try_fold(Count::ANY, |each, (_, rows)| each.both(*rows));
                 let group = each.map(|each| Group {
                     blobs: (0, before.len().saturating_add(1)),
@@ -257,7 +298,7 @@ fn typed(assigned: Vec<Option<Vec<(usize, Count)>>>, all: &[Leaf]) -> Result<Mat
             if let Some(own) = group.rows().filter(|own| own.least > rows.least) {
                 rows = own;
             }
-            let blobs = blobs.into_iter().flatten().map(|(blob, _)| blob).collect();
+            let blobs = blobs.into_iter().map(|(blob, _)| blob).collect();
             Found { groups: vec![group], is_torn: true, blobs }
         }));
     }
