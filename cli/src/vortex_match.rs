@@ -8,7 +8,7 @@ use pilaster::Result;
 use pilaster::column::{Prim, Type};
 use pilaster::vortex::DType;
 
-use crate::vortex_blobs::Blob;
+use crate::vortex_blobs::{Blob, Tree};
 use crate::vortex_counts::{Count, Want, count};
 
 /// Number of rows of which chunks are multiples.
@@ -29,23 +29,29 @@ pub struct Leaf {
     /// The names of the fields above it.
     pub path: String,
     pub want: Want,
+    /// The default writer stores a table of its zones: it is no field of a struct that may be missing.
+    pub is_zoned: bool,
 }
 
 /// Appends the leaves of a type in the order in which they are stored.
 pub fn leaves(dtype: DType<'_>, path: &str, depth: u32, all: &mut Vec<Leaf>) -> Result<()> {
     let want = Want::of(dtype.ty(), dtype.nullable());
+    let start = all.len();
     if !matches!(dtype.ty(), Type::Struct(_)) || depth >= DEPTH {
-        all.push(Leaf { path: path.to_owned(), want });
+        all.push(Leaf { path: path.to_owned(), want, is_zoned: true });
         return Ok(());
     }
     if dtype.nullable() {
         let want = Want { ty: Type::Bool, width: None, nullable: false };
-        all.push(Leaf { path: format!("{path} (validity)"), want });
+        all.push(Leaf { path: format!("{path} (validity)"), want, is_zoned: false });
     }
     for k in 0..dtype.children() {
         let name = dtype.name(k)?;
         let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         leaves(dtype.child(k)?, &path, depth.saturating_add(1), all)?;
+    }
+    if dtype.nullable() {
+        all.iter_mut().skip(start).for_each(|leaf| leaf.is_zoned = false);
     }
     Ok(())
 }
@@ -287,7 +293,9 @@ impl<'s> Search<'s> {
         let mut any = false;
         let Some(steps) = self.steps.checked_sub(1) else { return false };
         self.steps = steps;
-        for codes in CODES {
+        // The codes of pilaster always have 16 bits.
+        let types = if self.tables == Tables::Each { &CODES[1..2] } else { &CODES[..] };
+        for codes in types.iter().copied() {
             any |= self.run_of(k, start, rows, want, Some(codes), before);
         }
         any
@@ -328,6 +336,32 @@ const CODES: [Prim; 3] = [Prim::U8, Prim::U16, Prim::U32];
 /// Returns whether a blob is a table of zones.
 pub fn is_table(blob: &Blob, ids: &[&str]) -> bool {
     ids.get(usize::from(blob.tree.encoding)).is_some_and(|id| *id == "vortex.struct")
+}
+
+/// Returns whether a blob may be a table of zones, rows of a leaf, or codes of 16 bits, also by the types of its children.
+pub fn fits(blob: &Blob, ids: &[&str], leaves: &[Leaf]) -> bool {
+    let (number, bits) = (Want::of(Type::Prim(Prim::U64), true), Want { ty: Type::Bool, width: None, nullable: false });
+    let id = |tree: &Tree| ids.get(usize::from(tree.encoding)).copied().unwrap_or_default();
+    let mut fits = true;
+    blob.tree.walk(&mut |node| {
+        let values = match id(node) {
+            "vortex.primitive" | "vortex.bool" | "vortex.varbinview" | "vortex.decimal" => 0,
+            "vortex.varbin" => 1,
+            _ => return,
+        };
+        // The child after those with values is the validity.
+        fits &= node.children.get(values).is_none_or(|validity| count(validity, ids, &bits).is_some());
+    });
+    let is_field = |field: &Tree| {
+        id(field) == "vortex.struct"
+            || count(field, ids, &number).is_some()
+            || leaves.iter().any(|leaf| count(field, ids, &leaf.want).is_some())
+    };
+    let is_table = is_table(blob, ids)
+        && blob.tree.children.iter().all(is_field)
+        && blob.tree.children.last().is_some_and(|nulls| count(nulls, ids, &number).is_some());
+    let is_rows = || leaves.iter().any(|leaf| count(&blob.tree, ids, &leaf.want).is_some());
+    fits && (is_table || codes(blob, ids, Prim::U16).is_some() || is_rows())
 }
 
 /// Returns whether the rows of a blob are all equal, or grow evenly.

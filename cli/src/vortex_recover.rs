@@ -100,7 +100,8 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
         return Ok((Some(log), Some(of_file)));
     }
     if let Some(input) = completed(input)? {
-        let whole = Rebuilt { input, notes: Vec::new(), absent: Vec::new(), unverified: None, lost: 0 };
+        let whole =
+            Rebuilt { input, notes: Vec::new(), absent: Vec::new(), is_contradicted: false, unverified: None, lost: 0 };
         return Ok((Some(whole), Some(format!("damaged: the end marker, no rows: {e}"))));
     }
     let why = "the end of the file, which says what the columns are and where they lie, is lost";

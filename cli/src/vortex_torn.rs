@@ -86,7 +86,7 @@ pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>
     }
     let whole = joined(input, columns, &groups)?;
     notes.extend(groups.notes);
-    Ok(Some(Rebuilt { input: whole, notes, absent: Vec::new(), unverified, lost: groups.lost }))
+    Ok(Some(Rebuilt { input: whole, notes, absent: Vec::new(), is_contradicted: false, unverified, lost: groups.lost }))
 }
 
 /// Returns the end of the first checkpoint, which begins at offset 8 and has no rows.
