@@ -1,4 +1,5 @@
-//! A Vortex file whose end marker is lost: the last eight bytes, which only say how long the postscript before them is.
+//! The end of a Vortex file, of which a part is lost: the end marker, the last eight bytes, which only say how long the
+//! postscript before them is, or the type.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +9,7 @@ use pilaster::bytes::{FileRange, Ranges, Scratch};
 use pilaster::column::Part as _;
 use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::generated::vortex as flat;
+use pilaster::unstable::meta::flat::write::{Field, Writer};
 use pilaster::unstable::meta::flat::{Flat, Table};
 use pilaster::vortex;
 
@@ -35,6 +37,24 @@ pub fn opened<'i>(input: &'i Input<'_>) -> pilaster::Result<vortex::File<'i>> {
         // The format was given.
         _ => Err(pilaster::Error::new(pilaster::error::Kind::WrongType, What::INPUT, 0)),
     }
+}
+
+/// Returns the bytes of `input` up to `len`, followed by `end`.
+pub fn ended<'s>(input: &Input<'s>, len: u64, end: Vec<u8>) -> Input<'s> {
+    let reader: Arc<ReadAt> = input.reader().into();
+    let whole = len.saturating_add(end.len() as u64);
+    let read = move |from: u64, to: &mut [u8]| {
+        let stored = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX).min(to.len());
+        let (before, after) = to.split_at_mut_checked(stored).ok_or(std::io::ErrorKind::InvalidInput)?;
+        if !before.is_empty() {
+            reader(from, before)?;
+        }
+        let skipped = usize::try_from(from.saturating_sub(len)).unwrap_or(usize::MAX);
+        let bytes = end.get(skipped..).and_then(|end| end.get(..after.len()));
+        after.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    };
+    input.with(Ranges::new(whole, read))
 }
 
 /// Returns the range of the postscript of a file with an end marker.
@@ -95,6 +115,32 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
         }
     }
     Ok(None)
+}
+
+/// Returns a file whose end can be read apart from its type without the type, so that `--dtype` gives it; `None` if it has
+/// no such end or no columns.
+pub fn untyped<'s>(input: &Input<'s>) -> Option<Input<'s>> {
+    let bytes = input.input();
+    let range = postscript_of(input).ok()?;
+    let postscript: Table<'_> = Flat::new(bytes.get(range, What::VORTEX_POSTSCRIPT).ok()?).root().ok()?;
+    let mut to = Writer::default();
+    let mut fields = Vec::new();
+    for field in [flat::Postscript::LAYOUT, flat::Postscript::STATISTICS, flat::Postscript::FOOTER] {
+        let Some(part) = postscript.table::<Table<'_>>(field).ok()?.map(flat::PostscriptSegment::from) else {
+            continue;
+        };
+        let part = to.table(&[
+            (flat::PostscriptSegment::OFFSET, Field::U64(part.offset().ok()?)),
+            (flat::PostscriptSegment::LENGTH, Field::U32(part.length().ok()?)),
+        ]);
+        fields.push((field, Field::Place(part)));
+    }
+    let root = to.table(&fields);
+    let mut end = to.finish(root);
+    let [low, high] = u16::try_from(end.len()).ok()?.to_le_bytes();
+    end.extend([1, 0, low, high, b'V', b'T', b'X', b'F']);
+    let untyped = ended(input, range.at, end);
+    is_file(&untyped).then_some(untyped)
 }
 
 /// Returns whether bytes look like the postscript of a file of `len` bytes: whether they name a layout and a footer inside.

@@ -416,18 +416,25 @@ fn is_short(blobs: &[Blob], ids: &[&str]) -> bool {
 /// A file is written in rounds: in each, every column writes the chunks that are complete by then. All columns have their
 /// last, shorter chunk in the last round, in order. So turns need chunks before the last one of a column; and if two
 /// columns are found next to each other that each have all rows and end with such a chunk, no earlier chunk is another
-/// column's, because there are no rows without an array.
-pub fn is_in_order((blobs, ids): (&[Blob], &[&str]), leaves: &[Leaf], found: &Assigned, tables: Tables) -> bool {
+/// column's, because there are no rows without an array. `is_own`: pilaster may have written the file.
+pub fn is_in_order(
+    (blobs, ids): (&[Blob], &[&str]),
+    leaves: &[Leaf],
+    found: &Assigned,
+    (tables, is_own): (Tables, bool),
+) -> bool {
     let data: Vec<&Blob> = blobs.iter().filter(|blob| !is_table(blob, ids)).collect();
     let before = data.split_last().map_or(&[][..], |(_, before)| before);
     let is_one = |groups: &Vec<Group>| groups.len() <= 1 && groups.iter().all(|group| group.chunks() == 1);
     let is_single = match tables {
+        // A column of pilaster without a table after its array has more arrays, of any number of rows.
+        Tables::Last if is_own => before.is_empty(),
         Tables::Last => is_short(blobs, ids) || !before.iter().any(|blob| is_inner(blob, ids, leaves)),
         // A table follows the last chunk of each column, and all earlier chunks precede the first table.
         Tables::Each => found.leaves.iter().all(is_one),
     };
-    if leaves.len() == 1 || is_single {
-        return true;
+    if leaves.len() == 1 || is_single || tables == Tables::Last && is_own {
+        return leaves.len() == 1 || is_single;
     }
     // Whether a leaf has all rows of the file, and its last chunk is the last one of a column.
     let is_whole = |groups: &Vec<Group>| {

@@ -3,19 +3,17 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::sync::Arc;
 
-use pilaster::bytes::Ranges;
 use pilaster::column::{Column as _, Part as _};
 use pilaster::unstable::vortex_container::end;
 use pilaster::vortex::{DTypeBuf, File};
 
 use crate::failure::Failure;
-use crate::open::{Input, ReadAt};
+use crate::open::Input;
 use crate::vortex_blobs::{Blob, Blobs};
 use crate::vortex_counts::{Count, count};
-use crate::vortex_end::opened;
-use crate::vortex_ids::{fitting, in_order_of_use};
+use crate::vortex_end::{ended, opened};
+use crate::vortex_ids::{fitting, in_order_of_use, is_own};
 use crate::vortex_match::{Assigned, Group, Leaf, Outcome, Search, Tables, by_type, is_in_order, leaves};
 use crate::vortex_plan::{Arrays, Chunks, Plan, tables, zones_of};
 use crate::vortex_zoned::contradiction;
@@ -46,22 +44,11 @@ pub struct Rebuilt<'s> {
     pub lost: u64,
 }
 
-/// Returns the bytes of `input` up to `len`, followed by `end`.
-pub fn ended<'s>(input: &Input<'s>, len: u64, end: Vec<u8>) -> Input<'s> {
-    let reader: Arc<ReadAt> = input.reader().into();
-    let whole = len.saturating_add(end.len() as u64);
-    let read = move |from: u64, to: &mut [u8]| {
-        let stored = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX).min(to.len());
-        let (before, after) = to.split_at_mut_checked(stored).ok_or(std::io::ErrorKind::InvalidInput)?;
-        if !before.is_empty() {
-            reader(from, before)?;
-        }
-        let skipped = usize::try_from(from.saturating_sub(len)).unwrap_or(usize::MAX);
-        let bytes = end.get(skipped..).and_then(|end| end.get(..after.len()));
-        after.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    };
-    input.with(Ranges::new(whole, read))
+impl<'s> Rebuilt<'s> {
+    /// A file all of whose columns are known.
+    pub const fn whole(input: Input<'s>) -> Self {
+        Rebuilt { input, notes: Vec::new(), absent: Vec::new(), is_contradicted: false, unverified: None, lost: 0 }
+    }
 }
 
 /// Finds the arrays of a file without its end, and gives it a new one. Without `--dtype`, the error lists the arrays.
@@ -301,10 +288,11 @@ struct Found {
 /// Assigns the arrays to the leaves.
 fn matched((blobs, ids): Arrays<'_>, all: &[Leaf]) -> Result<Matched, String> {
     let mut ordered = None;
+    let is_own = is_own(blobs, ids);
     for tables in [Tables::Last, Tables::Each] {
         match Search::new(blobs, ids, all, tables).run() {
             Outcome::Fit(found) => {
-                if !found.iter().any(|found| is_in_order((blobs, ids), all, found, tables)) {
+                if !found.iter().any(|found| is_in_order((blobs, ids), all, found, (tables, is_own))) {
                     return Err(in_turns(all));
                 }
                 ordered = Some(agreed(&found, all)?);

@@ -12,7 +12,7 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::filo::Element;
 use pilaster::jay::write::{Sentinels, WriteOptions, storage};
 use pilaster::limits::Limits;
-use pilaster::vortex::{self, Column, File};
+use pilaster::vortex::{self, Column, DType, File};
 
 use crate::args::{Convert, Recover, ToBcolz, ToJay};
 use crate::budget;
@@ -28,7 +28,7 @@ use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
 use crate::vortex_claims::Claims;
 use crate::vortex_dtype::stored;
-use crate::vortex_end::{completed, opened};
+use crate::vortex_end::{completed, opened, untyped};
 use crate::vortex_rebuilt::{Rebuilt, rebuilt};
 use crate::vortex_torn::torn;
 use crate::walk::batches;
@@ -90,8 +90,12 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
             if let Some(log) = torn(input, true)? {
                 return Ok((Some(log), None));
             }
-            stored(&input.path, &AnyFile::Vortex(file), input.hints().dtype)?;
-            return Ok((None, None));
+            let (found, any) = (file.dtype(), AnyFile::Vortex(file));
+            let Err(e) = stored(&input.path, &any, input.hints().dtype) else { return Ok((None, None)) };
+            // A damaged type has as many columns, in most cases. Another one is a mistake.
+            let whole = untyped(input).filter(|input| opened(input).is_ok_and(|file| is_alike(file.dtype(), found)));
+            let why = format!("damaged: the type that the file stores, {found}: it is read as --dtype says");
+            return whole.map(|input| (Some(Rebuilt::whole(input)), Some(why))).ok_or(e);
         }
         Err(e) => e,
     };
@@ -99,13 +103,22 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
     if let Some(log) = torn(input, false)? {
         return Ok((Some(log), Some(of_file)));
     }
+    if let Some(input) = input.hints().dtype.and_then(|_| untyped(input)) {
+        return Ok((
+            Some(Rebuilt::whole(input)),
+            Some(format!("damaged: the type, which --dtype gives, no rows: {e}")),
+        ));
+    }
     if let Some(input) = completed(input)? {
-        let whole =
-            Rebuilt { input, notes: Vec::new(), absent: Vec::new(), is_contradicted: false, unverified: None, lost: 0 };
-        return Ok((Some(whole), Some(format!("damaged: the end marker, no rows: {e}"))));
+        return Ok((Some(Rebuilt::whole(input)), Some(format!("damaged: the end marker, no rows: {e}"))));
     }
     let why = "the end of the file, which says what the columns are and where they lie, is lost";
     Ok((Some(rebuilt(input, &format!("{e}: {why}"))?), Some(of_file)))
+}
+
+/// Returns whether two types have the same number of columns.
+fn is_alike(a: DType<'_>, b: DType<'_>) -> bool {
+    matches!(a.ty(), Type::Struct(_)) == matches!(b.ty(), Type::Struct(_)) && a.children() == b.children()
 }
 
 /// A column, and whether it is saved.

@@ -12,9 +12,9 @@ use pilaster::vortex::{DTypeBuf, File};
 
 use crate::failure::Failure;
 use crate::open::Input;
-use crate::vortex_end::{opened, postscript_of};
+use crate::vortex_end::{ended, opened, postscript_of};
 use crate::vortex_frames::{Group, Groups, Known, has_frames};
-use crate::vortex_rebuilt::{Rebuilt, ended};
+use crate::vortex_rebuilt::Rebuilt;
 
 /// Offset of the first checkpoint of a log.
 const FIRST: u64 = 8;
