@@ -11,7 +11,7 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::generated::vortex as flat;
 use pilaster::unstable::meta::flat::write::{Field, Writer};
 use pilaster::unstable::meta::flat::{Flat, Table};
-use pilaster::vortex;
+use pilaster::vortex::{self, DTypeBuf};
 
 use crate::failure::Failure;
 use crate::open::{Input, ReadAt};
@@ -117,30 +117,31 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
     Ok(None)
 }
 
-/// Returns a file whose end can be read apart from its type without the type, so that `--dtype` gives it; `None` if it has
-/// no such end or no columns.
-pub fn untyped<'s>(input: &Input<'s>) -> Option<Input<'s>> {
-    let bytes = input.input();
-    let range = postscript_of(input).ok()?;
+/// Returns a file whose end can be read apart from its type with the type that `--dtype` gives; `None` if it has no such end
+/// or no columns.
+pub fn retyped<'s>(input: &Input<'s>) -> Option<Input<'s>> {
+    let dtype = input.hints().dtype?.parse::<DTypeBuf>().ok()?;
+    let (bytes, range) = (input.input(), postscript_of(input).ok()?);
     let postscript: Table<'_> = Flat::new(bytes.get(range, What::VORTEX_POSTSCRIPT).ok()?).root().ok()?;
     let mut to = Writer::default();
-    let mut fields = Vec::new();
+    let mut part = |at: u64, len: u32| {
+        let fields =
+            [(flat::PostscriptSegment::OFFSET, Field::U64(at)), (flat::PostscriptSegment::LENGTH, Field::U32(len))];
+        Field::Place(to.table(&fields))
+    };
+    // The type takes the place of the old postscript.
+    let mut fields = vec![(flat::Postscript::DTYPE, part(range.at, u32::try_from(dtype.as_bytes().len()).ok()?))];
     for field in [flat::Postscript::LAYOUT, flat::Postscript::STATISTICS, flat::Postscript::FOOTER] {
-        let Some(part) = postscript.table::<Table<'_>>(field).ok()?.map(flat::PostscriptSegment::from) else {
-            continue;
-        };
-        let part = to.table(&[
-            (flat::PostscriptSegment::OFFSET, Field::U64(part.offset().ok()?)),
-            (flat::PostscriptSegment::LENGTH, Field::U32(part.length().ok()?)),
-        ]);
-        fields.push((field, Field::Place(part)));
+        if let Some(old) = postscript.table::<Table<'_>>(field).ok()?.map(flat::PostscriptSegment::from) {
+            fields.push((field, part(old.offset().ok()?, old.length().ok()?)));
+        }
     }
     let root = to.table(&fields);
-    let mut end = to.finish(root);
-    let [low, high] = u16::try_from(end.len()).ok()?.to_le_bytes();
-    end.extend([1, 0, low, high, b'V', b'T', b'X', b'F']);
-    let untyped = ended(input, range.at, end);
-    is_file(&untyped).then_some(untyped)
+    let postscript = to.finish(root);
+    let [low, high] = u16::try_from(postscript.len()).ok()?.to_le_bytes();
+    let end = [dtype.as_bytes(), &postscript, &[1, 0, low, high], b"VTXF"].concat();
+    let retyped = ended(input, range.at, end);
+    is_file(&retyped).then_some(retyped)
 }
 
 /// Returns whether bytes look like the postscript of a file of `len` bytes: whether they name a layout and a footer inside.

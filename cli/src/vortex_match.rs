@@ -146,6 +146,7 @@ pub struct Search<'s> {
     ids: &'s [&'s str],
     leaves: &'s [Leaf],
     tables: Tables,
+    is_own: bool,
     steps: u32,
     found: Vec<Assigned>,
     failed: HashSet<(usize, usize, u64, u64)>,
@@ -153,14 +154,21 @@ pub struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    pub fn new(blobs: &'s [Blob], ids: &'s [&'s str], leaves: &'s [Leaf], tables: Tables) -> Self {
+    /// `is_own`: pilaster may have written the file.
+    pub fn new(
+        (blobs, ids): (&'s [Blob], &'s [&'s str]),
+        leaves: &'s [Leaf],
+        (tables, is_own): (Tables, bool),
+    ) -> Self {
         let (found, failed, path) = (Vec::new(), HashSet::new(), Vec::new());
-        Search { blobs, ids, leaves, tables, steps: STEPS, found, failed, path }
+        Search { blobs, ids, leaves, tables, is_own, steps: STEPS, found, failed, path }
     }
 
     /// Returns all assignments, also those in which columns have lost chunks: complete ones are no better.
     pub fn run(mut self) -> Outcome {
-        let _ = self.leaf(0, 0, Count::ANY);
+        // Zones of pilaster may have any number of rows.
+        let rows = if self.is_own { Count::ANY } else { rows_of_zones(self.blobs, self.ids) };
+        let _ = self.leaf(0, 0, rows);
         if self.steps == 0 || self.found.len() >= MOST {
             return Outcome::TooMuch;
         }
@@ -402,13 +410,16 @@ fn is_inner(blob: &Blob, ids: &[&str], leaves: &[Leaf]) -> bool {
     counts.any(|rows| rows.least.max(1).next_multiple_of(ROWS) <= rows.most)
 }
 
-/// Returns whether a file has at most one zone, as a table tells, so that columns have one chunk.
-fn is_short(blobs: &[Blob], ids: &[&str]) -> bool {
-    let count_of = Want::of(Type::Prim(Prim::U64), true);
+/// Returns the number of rows of a file, as far as the number of its zones tells it.
+fn rows_of_zones(blobs: &[Blob], ids: &[&str]) -> Count {
+    let want = Want::of(Type::Prim(Prim::U64), true);
     let tables = blobs.iter().filter(|blob| is_table(blob, ids));
-    tables
-        .flat_map(|blob| blob.tree.children.last())
-        .any(|nulls| count(nulls, ids, &count_of) == Some(Count::exactly(1)))
+    let mut zones =
+        tables.flat_map(|blob| blob.tree.children.last()).filter_map(|nulls| count(nulls, ids, &want)?.exact());
+    match zones.next().and_then(|zones| Some((zones.checked_sub(1)?.checked_mul(ROWS)?, zones.checked_mul(ROWS)?))) {
+        Some((before, most)) => Count { least: before.saturating_add(1), most },
+        None => Count::ANY,
+    }
 }
 
 /// Returns whether columns cannot have taken turns, if the arrays fit `found` column after column.
@@ -429,7 +440,9 @@ pub fn is_in_order(
     let is_single = match tables {
         // A column of pilaster without a table after its array has more arrays, of any number of rows.
         Tables::Last if is_own => before.is_empty(),
-        Tables::Last => is_short(blobs, ids) || !before.iter().any(|blob| is_inner(blob, ids, leaves)),
+        Tables::Last => {
+            rows_of_zones(blobs, ids).most <= ROWS || !before.iter().any(|blob| is_inner(blob, ids, leaves))
+        }
         // A table follows the last chunk of each column, and all earlier chunks precede the first table.
         Tables::Each => found.leaves.iter().all(is_one),
     };

@@ -290,7 +290,7 @@ fn matched((blobs, ids): Arrays<'_>, all: &[Leaf]) -> Result<Matched, String> {
     let mut ordered = None;
     let is_own = is_own(blobs, ids);
     for tables in [Tables::Last, Tables::Each] {
-        match Search::new(blobs, ids, all, tables).run() {
+        match Search::new((blobs, ids), all, (tables, is_own)).run() {
             Outcome::Fit(found) => {
                 if !found.iter().any(|found| is_in_order((blobs, ids), all, found, (tables, is_own))) {
                     return Err(in_turns(all));

@@ -28,7 +28,7 @@ use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
 use crate::vortex_claims::Claims;
 use crate::vortex_dtype::stored;
-use crate::vortex_end::{completed, opened, untyped};
+use crate::vortex_end::{completed, opened, retyped};
 use crate::vortex_rebuilt::{Rebuilt, rebuilt};
 use crate::vortex_torn::torn;
 use crate::walk::batches;
@@ -93,7 +93,7 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
             let (found, any) = (file.dtype(), AnyFile::Vortex(file));
             let Err(e) = stored(&input.path, &any, input.hints().dtype) else { return Ok((None, None)) };
             // A damaged type has as many columns, in most cases. Another one is a mistake.
-            let whole = untyped(input).filter(|input| opened(input).is_ok_and(|file| is_alike(file.dtype(), found)));
+            let whole = retyped(input).filter(|input| opened(input).is_ok_and(|file| is_alike(file.dtype(), found)));
             let why = format!("damaged: the type that the file stores, {found}: it is read as --dtype says");
             return whole.map(|input| (Some(Rebuilt::whole(input)), Some(why))).ok_or(e);
         }
@@ -103,11 +103,10 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
     if let Some(log) = torn(input, false)? {
         return Ok((Some(log), Some(of_file)));
     }
-    if let Some(input) = input.hints().dtype.and_then(|_| untyped(input)) {
-        return Ok((
-            Some(Rebuilt::whole(input)),
-            Some(format!("damaged: the type, which --dtype gives, no rows: {e}")),
-        ));
+    if let Some(input) = retyped(input) {
+        let why = format!("damaged: the type, which --dtype gives: {e}");
+        // A file that stores no type is not damaged.
+        return Ok((Some(Rebuilt::whole(input)), Some(why).filter(|_| e.kind() != Kind::NoRoom)));
     }
     if let Some(input) = completed(input)? {
         return Ok((Some(Rebuilt::whole(input)), Some(format!("damaged: the end marker, no rows: {e}"))));

@@ -22,6 +22,7 @@ mod targets;
 mod threads;
 mod vortex;
 mod vortex_convert;
+mod vortex_endless;
 mod vortex_options;
 mod vortex_recover;
 mod vortex_torn;
