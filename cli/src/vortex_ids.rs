@@ -64,7 +64,7 @@ pub fn fitting(blobs: &[Blob]) -> Result<(&'static str, Vec<&'static str>), Stri
 /// Returns the lists that fit all `blobs` of a file of pilaster, which numbers encodings in the order of their first use;
 /// `None` if they are not numbered so, or if too many lists fit.
 pub fn in_order_of_use(blobs: &[Blob], leaves: &[Leaf]) -> Option<Vec<Vec<&'static str>>> {
-    is_ordered(blobs).then_some(())?;
+    is_own(blobs).then_some(())?;
     let mut lists = vec![Vec::new()];
     for blob in blobs {
         let mut longer = Vec::new();
@@ -78,21 +78,18 @@ pub fn in_order_of_use(blobs: &[Blob], leaves: &[Leaf]) -> Option<Vec<Vec<&'stat
     Some(lists)
 }
 
-/// Returns whether encodings are numbered in the order of their first use.
-fn is_ordered(blobs: &[Blob]) -> bool {
-    let (mut next, mut is_ordered) = (0u16, true);
+/// Returns whether pilaster may have written arrays: encodings are numbered in the order of their first use, and empty
+/// vectors are absent.
+pub fn is_own(blobs: &[Blob]) -> bool {
+    let (mut next, mut is_ordered, mut is_terse) = (0u16, true, false);
     for blob in blobs {
         blob.tree.walk(&mut |node| {
             is_ordered &= node.encoding <= next;
             next = next.max(node.encoding.saturating_add(1));
+            is_terse |= node.is_terse;
         });
     }
-    is_ordered
-}
-
-/// Returns whether pilaster may have written arrays whose encodings are numbered as in `ids`.
-pub fn is_own(blobs: &[Blob], ids: &[&str]) -> bool {
-    is_ordered(blobs) && known().iter().all(|(_, known)| known != ids)
+    is_ordered && is_terse
 }
 
 /// Appends the lists that begin with `list`, have all encodings of a blob, and fit it.

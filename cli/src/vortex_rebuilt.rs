@@ -78,12 +78,7 @@ pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure>
     let own = if hints.array_ids.is_none() { in_order_of_use(&blobs.found, &all) } else { None };
     let refused = |e: String| Failure::Input(format!("{why}; {e}"));
     let (by, mut rebuilt) = match own {
-        Some(mut lists) => {
-            // The first encodings of the list of the original are used in its order in some files.
-            let known = ids.ok().filter(|(_, ids)| !lists.iter().any(|list| ids.starts_with(list)));
-            lists.extend(known.map(|(_, ids)| ids));
-            ("in the order of their first use".to_owned(), the_only(&lists, &new).map_err(refused)?)
-        }
+        Some(lists) => ("in the order of their first use".to_owned(), the_only(&lists, &new).map_err(refused)?),
         None => {
             let help = "--array-ids gives the ids, in the order of their numbers";
             let (by, ids) = ids.map_err(|e| refused(format!("{e}: {help}")))?;
@@ -288,7 +283,7 @@ struct Found {
 /// Assigns the arrays to the leaves.
 fn matched((blobs, ids): Arrays<'_>, all: &[Leaf]) -> Result<Matched, String> {
     let mut ordered = None;
-    let is_own = is_own(blobs, ids);
+    let is_own = is_own(blobs);
     for tables in [Tables::Last, Tables::Each] {
         match Search::new((blobs, ids), all, (tables, is_own)).run() {
             Outcome::Fit(found) => {
