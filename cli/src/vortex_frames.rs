@@ -103,7 +103,7 @@ pub struct Groups {
 /// What is known of a log: the end of the last checkpoint, the row groups that it lists, and how checkpoints begin.
 pub struct Known<'k> {
     pub end: u64,
-    /// `None` if its layouts are not those of a log.
+    /// `None` if a log has other layouts.
     pub listed: Option<&'k [Group]>,
     pub columns: usize,
     pub dtype: &'k [u8],

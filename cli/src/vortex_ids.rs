@@ -122,7 +122,7 @@ fn extended(list: Vec<&'static str>, blob: &Blob, leaves: &[Leaf], all: &mut Vec
     }
 }
 
-/// Returns whether the metadata of an array may be those of an encoding, by the numbers and kinds of their fields.
+/// Returns whether metadata of an array fit an encoding, by the numbers and kinds of their fields.
 fn has_metadata(tree: &Tree, id: &str) -> bool {
     let message = Message::new(&tree.metadata);
     let is_number = |field| matches!(message.uint(field), Ok(Some(_)));

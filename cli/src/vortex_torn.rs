@@ -135,7 +135,7 @@ fn checkpoints(input: &Input<'_>, first: Option<u64>, last: u64) -> Result<Vec<C
     Ok(all)
 }
 
-/// Returns the checkpoint whose columns are right: those of most checkpoints, or those that `--dtype` gives; and whether
+/// Returns the checkpoint with the columns that most checkpoints have, or that `--dtype` gives, and whether
 /// `--dtype` confirms them.
 fn chosen<'c>(input: &Input<'_>, all: &'c [Checkpoint]) -> Result<Option<(&'c Checkpoint, bool)>, Failure> {
     let given = input.hints().dtype.and_then(|text| text.parse::<DTypeBuf>().ok()).map(|given| given.to_string());
@@ -160,7 +160,7 @@ fn chosen<'c>(input: &Input<'_>, all: &'c [Checkpoint]) -> Result<Option<(&'c Ch
     Err(Failure::Input(format!("the checkpoints that end at {} and {} contradict each other: {why}", a.0, b.0)))
 }
 
-/// Returns the row groups that a checkpoint lists, or `None` if it has other layouts than those of a log.
+/// Returns the row groups that a checkpoint lists, or `None` if a log has other layouts.
 fn listed(file: &File<'_>, columns: usize) -> Result<Option<Vec<Group>>, Failure> {
     let (mut all, mut is_plain) = (vec![Vec::new(); columns], true);
     let visited = file.visit(true, &mut |node| {

@@ -109,7 +109,7 @@ impl Resume {
     /// those that are damaged from `groups`, so that the checkpoints that follow do not list their rows. Returns the number
     /// of removed row groups.
     ///
-    /// `schema` and `groups` are those of [`find`](Self::find). Reads all bytes of the row groups once, in windows of 64
+    /// `schema` and `groups` are as for [`find`](Self::find). Reads all bytes of the row groups once, in windows of 64
     /// bytes, and hashes them; `find` reads only a checkpoint. The next [`flush`](super::Log::flush) writes a checkpoint if
     /// a record was removed, under every policy but [`ByHand`](super::Policy::ByHand).
     ///
