@@ -28,8 +28,9 @@
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
-//! | `vortex_blobs`, `vortex_counts`, `vortex_ids`, `vortex_match`, `vortex_rebuilt` | a Vortex file without its end: its arrays, their rows, their columns, a new end |
-//! | `vortex_torn` | a Vortex log without its end: the last checkpoint and the row groups after it |
+//! | `vortex_blobs`, `vortex_counts`, `vortex_ids`, `vortex_match` | a Vortex file without its end: its arrays, their rows, their encodings, their columns |
+//! | `vortex_rebuilt`, `vortex_plan`, `vortex_zoned` | a new end for it: what is saved, its layouts, the comparison with zones |
+//! | `vortex_torn`, `vortex_frames` | a Vortex log that is damaged or without its end: its checkpoints, its row groups |
 //! | `jay_recover` | `recover` for Jay |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
@@ -121,11 +122,14 @@ mod vortex_claims;
 mod vortex_counts;
 mod vortex_dtype;
 mod vortex_end;
+mod vortex_frames;
 mod vortex_ids;
 mod vortex_match;
+mod vortex_plan;
 mod vortex_rebuilt;
 mod vortex_recover;
 mod vortex_torn;
+mod vortex_zoned;
 mod walk;
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};

@@ -45,6 +45,8 @@ pub struct Tree {
     pub unpacked: Option<u64>,
     /// The maximum of the rows, if the writer stored it and it is an unsigned integer.
     pub max: Option<u64>,
+    /// Empty vectors are absent, as pilaster writes them. The original writes them.
+    pub is_terse: bool,
 }
 
 impl Tree {
@@ -66,7 +68,9 @@ impl Tree {
         let unpacked = stats.and_then(|stats| stats.uncompressed_size_in_bytes().ok().flatten());
         let max: Option<Vec<u8>> = stats.and_then(|stats| Some(stats.max().ok()??.iter().collect()));
         let max = max.and_then(|max| Message::new(&max).uint(UINT).ok().flatten());
-        Some(Tree { encoding: node.encoding().ok()?, metadata, buffers, children, unpacked, max })
+        let is_terse =
+            node.metadata().ok()?.is_none() || node.children().ok()?.is_none() || node.buffers().ok()?.is_none();
+        Some(Tree { encoding: node.encoding().ok()?, metadata, buffers, children, unpacked, max, is_terse })
     }
 
     /// Calls `each` with every node.

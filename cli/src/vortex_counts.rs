@@ -1,7 +1,7 @@
 //! The number of rows of an array whose layout is lost, as far as its encodings tell: they state the rows of plain values,
 //! and the blocks of packed values.
 
-use pilaster::column::{Type, Unit};
+use pilaster::column::{Prim, Type, Unit};
 use pilaster::unstable::meta::proto::Message;
 
 use crate::vortex_blobs::Tree;
@@ -89,6 +89,11 @@ impl Want {
         matches!(self.ty, Type::Prim(_) | Type::Date(_) | Type::Time(_) | Type::Timestamp(_))
     }
 
+    /// Returns whether values are integers, perhaps with a unit.
+    const fn is_integer(&self) -> bool {
+        self.is_number() && !matches!(self.ty, Type::Prim(Prim::F16 | Prim::F32 | Prim::F64))
+    }
+
     const fn is_text(&self) -> bool {
         matches!(self.ty, Type::Utf8 | Type::Bytes)
     }
@@ -123,8 +128,10 @@ impl Count {
         let typed = |k: usize, field| integers(k, Some(width(field)?));
         let first = || tree.buffers.first().copied();
         let numbers = || want.is_number().then_some(());
+        let is_float = matches!(want.ty, Type::Prim(Prim::F32 | Prim::F64));
         match *id {
             "vortex.null" | "vortex.constant" | "vortex.sparse" | "vortex.runend" | "vortex.zstd" => Some(Count::ANY),
+            "vortex.sequence" if !want.is_integer() => None,
             "vortex.sequence" | "vortex.pco" => numbers().map(|()| Count::ANY),
             "vortex.primitive" => numbers().and_then(|()| Count::of_plain(first()?, want.width)),
             "vortex.bool" if want.ty == Type::Bool => {
@@ -140,8 +147,9 @@ impl Count {
             "vortex.listview" if matches!(want.ty, Type::List | Type::Map) => typed(1, 2)?.both(typed(2, 3)?),
             "vortex.map" if want.ty == Type::Map => child(0, want),
             "vortex.ext" | "vortex.masked" => child(0, want),
-            "vortex.zigzag" | "fastlanes.for" | "vortex.alp" => numbers().and_then(|()| child(0, want)),
-            "vortex.alprd" => numbers().and_then(|()| integers(0, Some(2))),
+            "vortex.zigzag" | "fastlanes.for" if want.is_integer() => child(0, want),
+            "vortex.alp" if is_float => integers(0, want.width),
+            "vortex.alprd" if is_float => integers(0, Some(2)),
             "vortex.dict" => typed(0, 2),
             "vortex.datetimeparts" if matches!(want.ty, Type::Timestamp(_)) => {
                 typed(0, 1)?.both(typed(1, 2)?)?.both(typed(2, 3)?)
@@ -151,8 +159,7 @@ impl Count {
                 first()?.checked_div(width).map(Count::exactly)
             }
             "vortex.decimal_byte_parts" if matches!(want.ty, Type::Decimal { .. }) => typed(0, 1),
-            "fastlanes.bitpacked" => {
-                numbers()?;
+            "fastlanes.bitpacked" if want.is_integer() => {
                 let (bits, offset) = (number(1)?, number(2)?);
                 if want.width.is_some_and(|width| bits > width.saturating_mul(8)) {
                     return None;
@@ -167,6 +174,13 @@ impl Count {
             _ => None,
         }
     }
+}
+
+/// Returns whether the buffer of packed integers has blocks of their width.
+fn is_packed(tree: &Tree) -> bool {
+    let bits = Message::new(&tree.metadata).uint(1).map(Option::unwrap_or_default);
+    let (Ok(bits @ 0..=64), Some(len)) = (bits, tree.buffers.first()) else { return false };
+    len.checked_rem(bits.saturating_mul(128)).map_or(*len == 0, |rest| rest == 0)
 }
 
 /// Returns whether the numbers of buffers and children fit the encoding, so that the list of ids may be the right one.
@@ -186,7 +200,7 @@ pub fn has_shape(tree: &Tree, id: &str) -> bool {
         "vortex.fixed_size_list",
         "vortex.map",
     ];
-    if plain.contains(&id) && !tree.metadata.is_empty() {
+    if plain.contains(&id) && !tree.metadata.is_empty() || id == "fastlanes.bitpacked" && !is_packed(tree) {
         return false;
     }
     let (least, most, nodes) = match id {

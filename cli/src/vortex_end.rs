@@ -1,4 +1,5 @@
-//! A Vortex file whose end marker is lost: the last eight bytes, which only say how long the postscript before them is.
+//! The end of a Vortex file, of which a part is lost: the end marker, the last eight bytes, which only say how long the
+//! postscript before them is, or the type.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,10 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::{FileRange, Ranges, Scratch};
 use pilaster::column::Part as _;
-use pilaster::error::What;
+use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::generated::vortex as flat;
+use pilaster::unstable::meta::flat::write::{Field, Writer};
 use pilaster::unstable::meta::flat::{Flat, Table};
-use pilaster::vortex;
+use pilaster::vortex::{self, DTypeBuf};
 
 use crate::failure::Failure;
 use crate::open::{Input, ReadAt};
@@ -35,6 +37,35 @@ pub fn opened<'i>(input: &'i Input<'_>) -> pilaster::Result<vortex::File<'i>> {
         // The format was given.
         _ => Err(pilaster::Error::new(pilaster::error::Kind::WrongType, What::INPUT, 0)),
     }
+}
+
+/// Returns the bytes of `input` up to `len`, followed by `end`.
+pub fn ended<'s>(input: &Input<'s>, len: u64, end: Vec<u8>) -> Input<'s> {
+    let reader: Arc<ReadAt> = input.reader().into();
+    let whole = len.saturating_add(end.len() as u64);
+    let read = move |from: u64, to: &mut [u8]| {
+        let stored = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX).min(to.len());
+        let (before, after) = to.split_at_mut_checked(stored).ok_or(std::io::ErrorKind::InvalidInput)?;
+        if !before.is_empty() {
+            reader(from, before)?;
+        }
+        let skipped = usize::try_from(from.saturating_sub(len)).unwrap_or(usize::MAX);
+        let bytes = end.get(skipped..).and_then(|end| end.get(..after.len()));
+        after.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    };
+    input.with(Ranges::new(whole, read))
+}
+
+/// Returns the range of the postscript of a file with an end marker.
+pub fn postscript_of(input: &Input<'_>) -> Result<FileRange, Failure> {
+    let marker = FileRange { at: input.len().saturating_sub(MARKER), len: MARKER.min(input.len()) };
+    let bytes = input.input();
+    let Some([_, _, low, high, ..]) = bytes.get(marker, What::VORTEX_END)?.first_chunk::<8>() else {
+        return Err(Error::needing(Kind::Truncated, What::VORTEX_END, 0, MARKER).into());
+    };
+    let len = u64::from(u16::from_le_bytes([*low, *high]));
+    Ok(FileRange { at: marker.at.saturating_sub(len), len })
 }
 
 /// Returns the file with a new end marker, if the postscript is still there. Only its length is lost.
@@ -84,6 +115,33 @@ pub fn completed<'s>(input: &Input<'s>) -> Result<Option<Input<'s>>, Failure> {
         }
     }
     Ok(None)
+}
+
+/// Returns a file whose end can be read apart from its type with the type that `--dtype` gives; `None` if it has no such end
+/// or no columns.
+pub fn retyped<'s>(input: &Input<'s>) -> Option<Input<'s>> {
+    let dtype = input.hints().dtype?.parse::<DTypeBuf>().ok()?;
+    let (bytes, range) = (input.input(), postscript_of(input).ok()?);
+    let postscript: Table<'_> = Flat::new(bytes.get(range, What::VORTEX_POSTSCRIPT).ok()?).root().ok()?;
+    let mut to = Writer::default();
+    let mut part = |at: u64, len: u32| {
+        let fields =
+            [(flat::PostscriptSegment::OFFSET, Field::U64(at)), (flat::PostscriptSegment::LENGTH, Field::U32(len))];
+        Field::Place(to.table(&fields))
+    };
+    // The type takes the place of the old postscript.
+    let mut fields = vec![(flat::Postscript::DTYPE, part(range.at, u32::try_from(dtype.as_bytes().len()).ok()?))];
+    for field in [flat::Postscript::LAYOUT, flat::Postscript::STATISTICS, flat::Postscript::FOOTER] {
+        if let Some(old) = postscript.table::<Table<'_>>(field).ok()?.map(flat::PostscriptSegment::from) {
+            fields.push((field, part(old.offset().ok()?, old.length().ok()?)));
+        }
+    }
+    let root = to.table(&fields);
+    let postscript = to.finish(root);
+    let [low, high] = u16::try_from(postscript.len()).ok()?.to_le_bytes();
+    let end = [dtype.as_bytes(), &postscript, &[1, 0, low, high], b"VTXF"].concat();
+    let retyped = ended(input, range.at, end);
+    is_file(&retyped).then_some(retyped)
 }
 
 /// Returns whether bytes look like the postscript of a file of `len` bytes: whether they name a layout and a footer inside.

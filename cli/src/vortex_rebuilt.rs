@@ -2,31 +2,32 @@
 //! the caller gives.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::ops::Range;
 
-use pilaster::bytes::Ranges;
-use pilaster::column::{Part as _, Prim, Type};
-use pilaster::unstable::meta::proto::write::Writer;
-use pilaster::unstable::vortex_container::{Layout, end};
-use pilaster::unstable::vortex_raw::LayoutId;
-use pilaster::vortex::{DType, DTypeBuf};
+use pilaster::column::{Column as _, Part as _};
+use pilaster::unstable::vortex_container::end;
+use pilaster::vortex::{DTypeBuf, File};
 
 use crate::failure::Failure;
-use crate::open::{Input, ReadAt};
+use crate::open::Input;
 use crate::vortex_blobs::{Blob, Blobs};
 use crate::vortex_counts::{Count, count};
-use crate::vortex_end::opened;
-use crate::vortex_ids::fitting;
-use crate::vortex_match::{Assigned, Group, Leaf, Outcome, Search, by_type, leaves};
+use crate::vortex_end::{ended, opened};
+use crate::vortex_ids::{fitting, in_order_of_use, is_own};
+use crate::vortex_match::{Assigned, Group, Leaf, Outcome, Search, Tables, by_type, is_in_order, leaves};
+use crate::vortex_plan::{Arrays, Chunks, Plan, tables, zones_of};
+use crate::vortex_zoned::contradiction;
 use crate::walk::batches;
 
 /// Maximum number of arrays, or of ranges without one, that a report lists.
 const SHOWN: usize = 16;
 
-/// Types and order do not always tell whose an array is.
-const ASSIGNED: &str = "which array belongs to which column is inferred from types and order: values may be in the wrong column, \
-    above all if columns of one type are neighbours, and the codes of a dictionary without its values may be taken for \
-    values; compare the rows with what you know of them";
+/// Nothing in the file tells which program wrote it.
+const ASSIGNED: &str = "that the writer stores columns as the default writer of the original or as pilaster does: which array \
+    belongs to which column follows from that";
+
+/// A padding between segments has fewer bytes; an array has more.
+const PADDING: u64 = 64;
 
 /// A file with a new end.
 pub struct Rebuilt<'s> {
@@ -37,66 +38,121 @@ pub struct Rebuilt<'s> {
     pub absent: Vec<Option<String>>,
     /// Facts that were not verified, so that values may be wrong.
     pub unverified: Option<&'static str>,
+    /// Columns contradict their zones.
+    pub is_contradicted: bool,
+    /// Number of row groups that are lost.
+    pub lost: u64,
 }
 
-/// Returns the bytes of `input` up to `len`, followed by `end`.
-pub fn ended<'s>(input: &Input<'s>, len: u64, end: Vec<u8>) -> Input<'s> {
-    let reader: Arc<ReadAt> = input.reader().into();
-    let whole = len.saturating_add(end.len() as u64);
-    let read = move |from: u64, to: &mut [u8]| {
-        let stored = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX).min(to.len());
-        let (before, after) = to.split_at_mut_checked(stored).ok_or(std::io::ErrorKind::InvalidInput)?;
-        if !before.is_empty() {
-            reader(from, before)?;
-        }
-        let skipped = usize::try_from(from.saturating_sub(len)).unwrap_or(usize::MAX);
-        let bytes = end.get(skipped..).and_then(|end| end.get(..after.len()));
-        after.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    };
-    input.with(Ranges::new(whole, read))
+impl<'s> Rebuilt<'s> {
+    /// A file all of whose columns are known.
+    pub const fn whole(input: Input<'s>) -> Self {
+        Rebuilt { input, notes: Vec::new(), absent: Vec::new(), is_contradicted: false, unverified: None, lost: 0 }
+    }
 }
 
 /// Finds the arrays of a file without its end, and gives it a new one. Without `--dtype`, the error lists the arrays.
 pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure> {
-    let blobs = Blobs::search(input, 4)?;
-    let Some(last) = blobs.found.last() else {
+    let mut blobs = Blobs::search(input, 4)?;
+    if blobs.found.is_empty() {
         return Err(Failure::Input(format!("{why}, and no array is found in its {} bytes", input.len())));
-    };
-    let (len, hints) = (last.end(), input.hints());
+    }
+    let hints = input.hints();
     let ids = match hints.array_ids {
-        Some(ids) => Ok((None, ids.to_vec())),
-        None => fitting(&blobs.found).map(|(releases, ids)| (Some(releases), ids)),
+        Some(ids) => Ok((String::new(), ids.to_vec())),
+        None => {
+            fitting(&blobs.found).map(|(releases, ids)| (format!("as by releases {releases} of the original"), ids))
+        }
     };
     let Some(text) = hints.dtype else {
         let ids = ids.map(|(_, ids)| ids).unwrap_or_default();
         return Err(Failure::Input(format!("{why}; {}", diagnosis(&blobs, &ids))));
     };
-    let (releases, ids) = ids
-        .map_err(|e| Failure::Input(format!("{why}; {e}: --array-ids gives the ids, in the order of their numbers")))?;
     let dtype: DTypeBuf = text.parse()?;
     let mut all = Vec::new();
     leaves(dtype.as_dtype(), "", 0, &mut all)?;
-    let mut notes = vec![found(&blobs, releases)];
-    others(&blobs, &mut notes);
-    let arrays = (&blobs.found[..], &ids[..]);
-    let found = matched(arrays, &all).map_err(|e| Failure::Input(format!("{why}; {e}")))?;
+    let found = found(&blobs);
+    let mut notes = Vec::new();
+    before_damage(&mut blobs, &mut notes);
+    let new = |ids: &[&str]| new(input, (&blobs.found, ids), (&dtype, &all), notes.clone());
+    let own = if hints.array_ids.is_none() { in_order_of_use(&blobs.found, &all) } else { None };
+    let refused = |e: String| Failure::Input(format!("{why}; {e}"));
+    let (by, mut rebuilt) = match own {
+        Some(lists) => ("in the order of their first use".to_owned(), the_only(&lists, &new).map_err(refused)?),
+        None => {
+            let help = "--array-ids gives the ids, in the order of their numbers";
+            let (by, ids) = ids.map_err(|e| refused(format!("{e}: {help}")))?;
+            (by, new(&ids).map_err(|e| e.text().map_or(e, refused))?)
+        }
+    };
+    let by = if by.is_empty() { by } else { format!("; their encodings are numbered {by}") };
+    rebuilt.notes.insert(0, format!("{found}{by}"));
+    Ok(rebuilt)
+}
+
+/// Returns the file with the only list of ids with which all columns can be read and agree with their zones.
+fn the_only<'s>(
+    lists: &[Vec<&str>],
+    new: &dyn Fn(&[&str]) -> Result<Rebuilt<'s>, Failure>,
+) -> Result<Rebuilt<'s>, String> {
+    let (mut found, mut why) = (None, None);
+    for list in lists {
+        match new(list) {
+            Ok(rebuilt) if is_read(&rebuilt) => {
+                if found.is_some() {
+                    return Err("several lists of encodings fit the arrays: --array-ids gives the right one".to_owned());
+                }
+                found = Some(rebuilt);
+            }
+            Ok(_) => {}
+            Err(e) => why = why.or(e.text()),
+        }
+    }
+    let none = || "no list of encodings fits the arrays: --array-ids gives it".to_owned();
+    found.ok_or_else(|| why.unwrap_or_else(none))
+}
+
+/// Returns whether all rows can be read, and no column contradicts its zones.
+fn is_read(rebuilt: &Rebuilt<'_>) -> bool {
+    let read = |k: usize, file: &File<'_>| -> Result<(), Failure> {
+        let column = file.part()?.column(k)?;
+        batches(&column, 0..column.rows(), |_| Ok::<_, pilaster::Error>(())).map_err(Failure::from)
+    };
+    let is_read = |file: File<'_>| {
+        rebuilt.absent.iter().enumerate().filter(|(_, absent)| absent.is_none()).all(|(k, _)| read(k, &file).is_ok())
+    };
+    !rebuilt.is_contradicted && opened(&rebuilt.input).is_ok_and(is_read)
+}
+
+/// Gives a file a new end, in which the encodings of its arrays are numbered as in a list.
+fn new<'s>(
+    input: &Input<'s>,
+    arrays: Arrays<'_>,
+    (dtype, all): (&DTypeBuf, &[Leaf]),
+    mut notes: Vec<String>,
+) -> Result<Rebuilt<'s>, Failure> {
+    let (blobs, ids) = arrays;
+    let len = blobs.last().map_or(0, Blob::end);
+    let found = matched(arrays, all).map_err(Failure::Input)?;
     if found.by_type {
         notes.push("assumed: an array belongs to the only column that has its type".to_owned());
     }
     let mut segments: Vec<(u64, u32)> = Vec::new();
-    for blob in &blobs.found {
+    for blob in blobs {
         segments.push((blob.at, u32::try_from(blob.len).unwrap_or(u32::MAX)));
     }
     // Rows that are lost.
     segments.push((len, 0));
-    let hole = u32::try_from(blobs.found.len()).unwrap_or(u32::MAX);
+    let hole = u32::try_from(blobs.len()).unwrap_or(u32::MAX);
+    // All possible numbers of rows have the same number of zones.
+    let is_narrow = zones_of(found.rows.least) == zones_of(found.rows.most);
     let with = |rows: u64, notes: &mut Vec<String>| -> Result<_, Failure> {
         let parts: Vec<_> =
-            found.leaves.iter().zip(&all).map(|(leaf, of)| part(arrays, leaf, rows, of, notes)).collect();
-        let mut plan = Plan { all: &all, parts, rows, next: 0, hole };
+            found.leaves.iter().zip(all).map(|(leaf, of)| part(arrays, leaf, rows, of, notes)).collect();
+        let tables = if is_narrow { tables(arrays, all) } else { Vec::new() };
+        let mut plan = Plan { all, parts, tables, rows, next: 0, hole };
         let (layout, absent) = plan.root(dtype.as_dtype())?;
-        let end = end(len, &ids, &segments, dtype.as_bytes(), &layout)?;
+        let end = end(len, ids, &segments, dtype.as_bytes(), &layout)?;
         Ok((ended(input, len, end), absent))
     };
     let rows = certain(found.rows, &|rows| {
@@ -107,8 +163,36 @@ pub fn rebuilt<'s>(input: &Input<'s>, why: &str) -> Result<Rebuilt<'s>, Failure>
         let most = found.rows.most;
         notes.push(format!("uncertain: the file has {rows} to {most} rows; the first {rows} are saved"));
     }
-    let (input, absent) = with(rows, &mut notes)?;
-    Ok(Rebuilt { input, notes, absent, unverified: Some(ASSIGNED) })
+    let (input, mut absent) = with(rows, &mut notes)?;
+    let lost = absent.iter().flatten().count();
+    let is_compared = compared(&input, &mut absent, found.rows.exact().is_some())?;
+    let is_contradicted = absent.iter().flatten().count() > lost;
+    if is_compared {
+        notes.push("compared: all columns that are saved agree with their tables of zones".to_owned());
+    }
+    let unverified = match (is_compared, found.rows.exact()) {
+        (false, _) => Some(ASSIGNED),
+        (true, None) => Some("the number of rows, of which the arrays tell only the blocks"),
+        (true, Some(_)) => None,
+    };
+    Ok(Rebuilt { input, notes, absent, is_contradicted, unverified, lost: 0 })
+}
+
+/// Compares columns with their zones, and leaves out those that contradict them. Returns whether all others have zones.
+/// `is_exact`: the number of rows is known.
+fn compared(input: &Input<'_>, absent: &mut [Option<String>], is_exact: bool) -> Result<bool, Failure> {
+    let (file, mut all, mut any) = (opened(input)?, true, false);
+    for (k, absent) in absent.iter_mut().enumerate().filter(|(_, absent)| absent.is_none()) {
+        match contradiction(&file.part()?.column(k)?, is_exact) {
+            Some(None) => any = true,
+            Some(Some(why)) => {
+                *absent =
+                    Some(format!("{why}: its arrays are damaged, or those of another column, or the table is damaged"));
+            }
+            None => all = false,
+        }
+    }
+    Ok(all && any)
 }
 
 /// Returns the smallest number of rows with which the last row of every column can be read: a patch after the end cannot.
@@ -154,31 +238,31 @@ fn diagnosis(blobs: &Blobs, ids: &[&str]) -> String {
     text
 }
 
-fn found(blobs: &Blobs, releases: Option<&str>) -> String {
+fn found(blobs: &Blobs) -> String {
     let bytes = blobs.found.iter().fold(0, |sum: u64, blob| sum.saturating_add(blob.len));
-    let by = releases.map_or_else(String::new, |releases| {
-        format!("; their encodings are numbered as by releases {releases} of the original")
-    });
-    format!("found: {} arrays of {bytes} bytes{by}", blobs.found.len())
+    format!("found: {} arrays of {bytes} bytes", blobs.found.len())
 }
 
-fn others(blobs: &Blobs, notes: &mut Vec<String>) {
-    for other in blobs.others.iter().take(SHOWN) {
-        notes.push(format!("lost: {} bytes at {}: no array", other.end.saturating_sub(other.start), other.start));
-    }
-    if let Some(more) = blobs.others.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        notes.push(format!("lost: {more} more ranges of bytes: no array"));
+/// Leaves out the arrays after damaged bytes, in which arrays of any column may be lost. Reports bytes without an array.
+fn before_damage(blobs: &mut Blobs, notes: &mut Vec<String>) {
+    let last = blobs.found.last().map_or(0, |blob| blob.at);
+    let range = |other: &Range<u64>| format!("{} bytes at {}", other.end.saturating_sub(other.start), other.start);
+    for other in blobs.others.iter().filter(|other| other.end.saturating_sub(other.start) >= PADDING) {
+        if other.start > last {
+            notes.push(format!("lost: {}, the beginning of an array or other data", range(other)));
+            continue;
+        }
+        let kept = blobs.found.iter().take_while(|blob| blob.at < other.start).count();
+        let after = blobs.found.len().saturating_sub(kept);
+        let why = "arrays that were there are missing, so that the columns of those after it are not known";
+        notes.push(format!("lost: {} and {after} arrays after it: {why}", range(other)));
+        blobs.found.truncate(kept);
+        return;
     }
 }
 
 /// Why a column without arrays is lost.
 const GONE: &str = "none of its arrays is in the file";
-
-/// The chunks of a leaf: blob and rows each; and the dictionary: blob, rows, and the type of codes.
-type Chunks = Vec<(Vec<(usize, u64)>, Option<(usize, u64, Prim)>)>;
-
-/// The arrays, and the ids of their encodings.
-type Arrays<'a> = (&'a [Blob], &'a [&'a str]);
 
 /// The groups of each leaf, or why it has none.
 struct Matched {
@@ -198,15 +282,44 @@ struct Found {
 
 /// Assigns the arrays to the leaves.
 fn matched((blobs, ids): Arrays<'_>, all: &[Leaf]) -> Result<Matched, String> {
-    let found = match Search::new(blobs, ids, all).run() {
-        Outcome::Fit(found) => agreed(&found, all)?,
-        Outcome::TooMuch => return Err("the arrays fit the columns in too many ways".to_owned()),
-        Outcome::Nothing => typed(by_type(blobs, ids, all), all)?,
+    let mut ordered = None;
+    let is_own = is_own(blobs);
+    for tables in [Tables::Last, Tables::Each] {
+        match Search::new((blobs, ids), all, (tables, is_own)).run() {
+            Outcome::Fit(found) => {
+                if !found.iter().any(|found| is_in_order((blobs, ids), all, found, (tables, is_own))) {
+                    return Err(in_turns(all));
+                }
+                ordered = Some(agreed(&found, all)?);
+                break;
+            }
+            Outcome::TooMuch => return Err(format!("the arrays fit the columns in too many ways; {LIST}")),
+            Outcome::Nothing => {}
+        }
+    }
+    let found = match ordered {
+        Some(found) => found,
+        None => typed(by_type(blobs, ids, all).ok_or_else(|| in_turns(all))?, all)?,
     };
     if found.rows.most == u64::MAX {
         return Err("no array tells the number of rows".to_owned());
     }
     Ok(found)
+}
+
+/// What helps if the arrays cannot be matched.
+const LIST: &str =
+    "without --dtype, recover lists the arrays, each of which `cat --dtype --array-rows` reads if it is cut out";
+
+/// Returns why files whose columns may take turns are not saved.
+fn in_turns(all: &[Leaf]) -> String {
+    let paths: Vec<&str> = all.iter().map(|leaf| leaf.path.as_str()).take(SHOWN).collect();
+    let more = if all.len() > SHOWN { " and others" } else { "" };
+    format!(
+        "which arrays belong to which of the columns {}{more} is not certain: they do not follow each other column after column, \
+         or may not, as in files that were written from several batches; {LIST}",
+        paths.join(", ")
+    )
 }
 
 /// Returns what all assignments agree on.
@@ -217,14 +330,20 @@ fn agreed(found: &[Assigned], all: &[Leaf]) -> Result<Matched, String> {
     }
     let mut leaves = Vec::new();
     for k in 0..all.len() {
-        leaves.push(match first.leaves.get(k) {
+        leaves.push(match first.leaves.get(k).map(Vec::as_slice) {
             None => Err(GONE.to_owned()),
-            Some(groups) if found.iter().any(|other| other.leaves.get(k) != Some(groups)) => {
-                Err("several arrays, or several types of codes, fit it".to_owned())
+            Some([]) if found.iter().all(|other| other.leaves.get(k).is_some_and(Vec::is_empty)) => {
+                Err("the values of its dictionary are lost".to_owned())
+            }
+            // The order of packed codes depends on their type, and zones have the same bounds in any order.
+            Some(groups) if found.iter().any(|other| other.leaves.get(k).map(Vec::as_slice) != Some(groups)) => {
+                let why =
+                    "several arrays, or several types of codes, fit it; its values or their dictionary may be lost";
+                Err(why.to_owned())
             }
             Some(groups) => {
                 let is_torn = first.torn && k.saturating_add(1) == first.leaves.len();
-                Ok(Found { groups: groups.clone(), is_torn, blobs: Vec::new() })
+                Ok(Found { groups: groups.to_vec(), is_torn, blobs: Vec::new() })
             }
         });
     }
@@ -232,13 +351,12 @@ fn agreed(found: &[Assigned], all: &[Leaf]) -> Result<Matched, String> {
 }
 
 /// Returns the leaves whose arrays have no other place. They may have different numbers of rows.
-fn typed(assigned: Vec<Option<Vec<(usize, Count)>>>, all: &[Leaf]) -> Result<Matched, String> {
+fn typed(assigned: Vec<Vec<(usize, Count)>>, all: &[Leaf]) -> Result<Matched, String> {
     let (mut leaves, mut rows) = (Vec::new(), Count::exactly(0));
-    for (blobs, leaf) in assigned.into_iter().zip(all) {
-        let found = match blobs.as_deref() {
-            None => Err(format!("its arrays may be those of another column, as their type is {}", leaf.want.ty)),
-            Some([]) => Err(GONE.to_owned()),
-            Some([before @ .., (_, last)]) => {
+    for blobs in assigned {
+        let found = match &blobs[..] {
+            [] => Err(GONE.to_owned()),
+            [before @ .., (_, last)] => {
                 let each = before.iter().try_fold(Count::ANY, |each, (_, rows)| each.both(*rows));
                 let group = each.map(|each| Group {
                     blobs: (0, before.len().saturating_add(1)),
@@ -255,7 +373,7 @@ fn typed(assigned: Vec<Option<Vec<(usize, Count)>>>, all: &[Leaf]) -> Result<Mat
             if let Some(own) = group.rows().filter(|own| own.least > rows.least) {
                 rows = own;
             }
-            let blobs = blobs.into_iter().flatten().map(|(blob, _)| blob).collect();
+            let blobs = blobs.into_iter().map(|(blob, _)| blob).collect();
             Found { groups: vec![group], is_torn: true, blobs }
         }));
     }
@@ -329,104 +447,4 @@ fn entries((blobs, ids): Arrays<'_>, group: &Group, values: usize, leaf: &Leaf) 
     let used = largest.and_then(|largest| stated.both(Count::exactly(largest.saturating_add(1))));
     let rows = stated.exact().or(used.and_then(Count::exact)).or((stated.most < u64::MAX).then_some(stated.most));
     rows.ok_or_else(|| "the number of values of its dictionary is not known".to_owned())
-}
-
-/// Returns the number of rows of chunks.
-fn sum(chunks: &Chunks) -> u64 {
-    chunks.iter().flat_map(|(chunks, _)| chunks).fold(0, |sum, (_, rows)| sum.saturating_add(*rows))
-}
-
-/// The layouts of the new file.
-struct Plan<'p> {
-    all: &'p [Leaf],
-    parts: Vec<Result<Chunks, String>>,
-    rows: u64,
-    /// The next leaf.
-    next: usize,
-    /// The number of an empty segment, for rows that are lost.
-    hole: u32,
-}
-
-impl Plan<'_> {
-    /// Returns the layout of the file, and why a column has no rows.
-    fn root(&mut self, dtype: DType<'_>) -> Result<(Layout, Vec<Option<String>>), Failure> {
-        if !matches!(dtype.ty(), Type::Struct(_)) || dtype.nullable() {
-            let (layout, why) = self.layout(dtype, 0)?;
-            return Ok((layout, vec![why]));
-        }
-        let (mut children, mut absent) = (Vec::new(), Vec::new());
-        for k in 0..dtype.children() {
-            let (layout, why) = self.layout(dtype.child(k)?, 1)?;
-            children.push(layout);
-            absent.push(why);
-        }
-        Ok((Layout { children, ..Layout::new(LayoutId::Struct, self.rows) }, absent))
-    }
-
-    /// Returns the layout of a column or field, and why it has no rows.
-    fn layout(&mut self, dtype: DType<'_>, depth: u32) -> Result<(Layout, Option<String>), Failure> {
-        let start = self.next;
-        let mut fields = Vec::new();
-        leaves(dtype, "", depth, &mut fields)?;
-        if !matches!(dtype.ty(), Type::Struct(_)) || fields.len() == 1 {
-            return Ok(self.leaf(dtype.nullable()));
-        }
-        let (mut children, mut why) = (Vec::new(), None);
-        if dtype.nullable() {
-            let (layout, absent) = self.leaf(false);
-            children.push(layout);
-            why = why.or(absent);
-        }
-        for k in 0..dtype.children() {
-            let (layout, absent) = self.layout(dtype.child(k)?, depth.saturating_add(1))?;
-            children.push(layout);
-            why = why.or(absent);
-        }
-        self.next = start.saturating_add(fields.len());
-        Ok((Layout { children, ..Layout::new(LayoutId::Struct, self.rows) }, why))
-    }
-
-    fn leaf(&mut self, nullable: bool) -> (Layout, Option<String>) {
-        let leaf = self.next;
-        self.next = leaf.saturating_add(1);
-        let chunks = match self.parts.get(leaf) {
-            Some(Ok(chunks)) => chunks,
-            Some(Err(why)) => {
-                let path = self.all.get(leaf).map_or("", |leaf| leaf.path.as_str());
-                let why = if path.contains(['.', ' ']) { format!("{path}: {why}") } else { why.clone() };
-                return (Layout::flat(self.hole, self.rows), Some(why));
-            }
-            None => return (Layout::flat(self.hole, self.rows), Some("no such column".to_owned())),
-        };
-        let flat = |(blob, rows): &(usize, u64)| Layout::flat(u32::try_from(*blob).unwrap_or(u32::MAX), *rows);
-        let mut parts = Vec::new();
-        for (chunks, dictionary) in chunks {
-            let rows = Layout::chunked(chunks.iter().map(flat).collect());
-            parts.push(match dictionary {
-                None => rows,
-                Some((values, entries, codes)) => {
-                    let values = Layout::flat(u32::try_from(*values).unwrap_or(u32::MAX), *entries);
-                    dict(rows, values, *codes, nullable)
-                }
-            });
-        }
-        let lost = self.rows.saturating_sub(sum(chunks));
-        if lost > 0 {
-            parts.push(Layout::flat(self.hole, lost));
-        }
-        (Layout::chunked(parts), None)
-    }
-}
-
-/// Returns the layout of codes and their dictionary.
-fn dict(codes: Layout, values: Layout, ty: Prim, nullable: bool) -> Layout {
-    let number = match ty {
-        Prim::U16 => 1,
-        Prim::U32 => 2,
-        _ => 0,
-    };
-    let mut message = Writer::default();
-    message.uint(1, number).some(2, nullable.into());
-    let rows = codes.rows;
-    Layout { metadata: message.finish(), children: vec![values, codes], ..Layout::new(LayoutId::Dict, rows) }
 }

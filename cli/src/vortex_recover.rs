@@ -12,7 +12,7 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::filo::Element;
 use pilaster::jay::write::{Sentinels, WriteOptions, storage};
 use pilaster::limits::Limits;
-use pilaster::vortex::{self, Column, File};
+use pilaster::vortex::{self, Column, DType, File};
 
 use crate::args::{Convert, Recover, ToBcolz, ToJay};
 use crate::budget;
@@ -29,7 +29,7 @@ use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
 use crate::vortex_claims::Claims;
 use crate::vortex_dtype::stored;
-use crate::vortex_end::{completed, opened};
+use crate::vortex_end::{completed, opened, retyped};
 use crate::vortex_rebuilt::{Rebuilt, rebuilt};
 use crate::vortex_torn::torn;
 use crate::walk::batches;
@@ -56,32 +56,12 @@ pub fn recover(
     (to, target): (Goal, &Target<'_>),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let (whole, end) = match opened(input) {
-        Ok(file) => {
-            stored(&input.path, &AnyFile::Vortex(file), input.hints().dtype)?;
-            (None, None)
-        }
-        Err(e) => {
-            let why = "the end of the file, which says what the columns are and where they lie, is lost";
-            let whole = match torn(input)? {
-                Some(log) => log,
-                None => match completed(input)? {
-                    Some(input) => Rebuilt { input, notes: Vec::new(), absent: Vec::new(), unverified: None },
-                    None => rebuilt(input, &format!("{e}: {why}"))?,
-                },
-            };
-            (Some(whole), Some(e))
-        }
-    };
+    let (whole, end) = source(input)?;
     let (input, absent) = whole.as_ref().map_or((input, &[][..]), |whole| (&whole.input, &whole.absent));
     let mut saving = Saving { absent, ..Saving::of(input, opened(input)?, how, to)? };
     let outcomes = saving.outcomes()?;
     let unverified = whole.as_ref().and_then(|whole| whole.unverified);
-    if let Some(e) = end {
-        let part = if unverified.is_none() { "marker, no rows" } else { "of the file" };
-        writeln!(out, "damaged: the end {part}: {e}")?;
-    }
-    for note in whole.iter().flat_map(|whole| &whole.notes) {
+    for note in end.iter().chain(whole.iter().flat_map(|whole| &whole.notes)) {
         writeln!(out, "{note}")?;
     }
     if let Some(what) = unverified {
@@ -98,8 +78,47 @@ pub fn recover(
     let rows = saving.file.rows()?;
     write!(out, "{}: {rows} rows in {} columns, {len} bytes of {to}", how.target.display(), found.len())?;
     let none = if unverified.is_some() { "not verified, see above" } else { NOTHING };
-    writeln!(out, "; {}", summary(&outcomes, to, saving.file.metadata_len(), none))?;
+    let groups = whole.as_ref().map_or(0, |whole| whole.lost);
+    writeln!(out, "; {}", summary(&outcomes, to, (saving.file.metadata_len(), groups), none))?;
     Ok(())
+}
+
+/// Returns the file that is read in place of `input`, if it is damaged so that another end is needed, and what is said about
+/// its own end.
+fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>), Failure> {
+    let e = match opened(input) {
+        Ok(file) => {
+            if let Some(log) = torn(input, true)? {
+                return Ok((Some(log), None));
+            }
+            let (found, any) = (file.dtype(), AnyFile::Vortex(file));
+            let Err(e) = stored(&input.path, &any, input.hints().dtype) else { return Ok((None, None)) };
+            // A damaged type has as many columns, in most cases. Another one is a mistake.
+            let whole = retyped(input).filter(|input| opened(input).is_ok_and(|file| is_alike(file.dtype(), found)));
+            let why = format!("damaged: the type that the file stores, {found}: it is read as --dtype says");
+            return whole.map(|input| (Some(Rebuilt::whole(input)), Some(why))).ok_or(e);
+        }
+        Err(e) => e,
+    };
+    let of_file = format!("damaged: the end of the file: {e}");
+    if let Some(log) = torn(input, false)? {
+        return Ok((Some(log), Some(of_file)));
+    }
+    if let Some(input) = retyped(input) {
+        let why = format!("damaged: the type, which --dtype gives: {e}");
+        // A file that stores no type is not damaged.
+        return Ok((Some(Rebuilt::whole(input)), Some(why).filter(|_| e.kind() != Kind::NoRoom)));
+    }
+    if let Some(input) = completed(input)? {
+        return Ok((Some(Rebuilt::whole(input)), Some(format!("damaged: the end marker, no rows: {e}"))));
+    }
+    let why = "the end of the file, which says what the columns are and where they lie, is lost";
+    Ok((Some(rebuilt(input, &format!("{e}: {why}"))?), Some(of_file)))
+}
+
+/// Returns whether two types have the same number of columns.
+fn is_alike(a: DType<'_>, b: DType<'_>) -> bool {
+    matches!(a.ty(), Type::Struct(_)) == matches!(b.ty(), Type::Struct(_)) && a.children() == b.children()
 }
 
 /// A column, and whether it is saved.
@@ -159,11 +178,12 @@ fn report(outcomes: &[Outcome], to: Goal, out: &mut dyn Write) -> Result<(), Fai
 }
 
 /// Returns the end of the last line: the number of everything that is not in the new file, or may be damaged in it.
-fn summary(outcomes: &[Outcome], to: Goal, metadata: usize, none: &str) -> String {
+fn summary(outcomes: &[Outcome], to: Goal, (metadata, groups): (usize, u64), none: &str) -> String {
     let count = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).fold(0, usize::saturating_add) as u64;
     let zones = count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some()));
     let contradicted = |outcome: &Outcome| usize::from(outcome.fate.is_ok() && !outcome.contradicted.is_empty());
     let counts = [
+        (groups, "lost", "row groups"),
         (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", "columns"),
         (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
         (count(contradicted), "damaged", "columns or their statistics"),

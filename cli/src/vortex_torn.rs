@@ -1,203 +1,228 @@
-//! A log whose end is lost, such as after a power cut: the last checkpoint in it, which is a complete file, and the row
-//! groups after it (format description, section 17).
+//! A log of pilaster that is damaged, or whose end is lost, such as after a power cut: all its intact row groups, and the
+//! columns that its checkpoints agree on (format description, section 17).
 
 use pilaster::bytes::{FileRange, Ranges};
-use pilaster::column::Part as _;
 use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::generated::vortex as flat;
 use pilaster::unstable::meta::flat::{Flat, Table};
 use pilaster::unstable::vortex_container::{Layout, end};
-use pilaster::unstable::vortex_raw::{GROUP_MAGIC, LayoutId};
-use pilaster::vortex::File;
-use pilaster::vortex::log::{Frames, last_checkpoint};
+use pilaster::unstable::vortex_raw::{LayoutId, MAGIC};
+use pilaster::vortex::log::last_checkpoint;
+use pilaster::vortex::{DTypeBuf, File};
 
 use crate::failure::Failure;
 use crate::open::Input;
-use crate::vortex_end::opened;
-use crate::vortex_rebuilt::{Rebuilt, ended};
+use crate::vortex_end::{ended, opened, postscript_of};
+use crate::vortex_frames::{Group, Groups, Known, has_frames};
+use crate::vortex_rebuilt::Rebuilt;
 
-/// Row groups begin at multiples of this number of bytes.
-const ALIGNED: u64 = 8;
+/// Offset of the first checkpoint of a log.
+const FIRST: u64 = 8;
 
-/// Maximum number of places without an intact row group after which others are searched.
-const PLACES: usize = 64;
+/// The first checkpoint of a log ends within this number of bytes.
+const SEARCHED: u64 = 1 << 18;
 
-/// Number of bytes that are searched at once.
-const STEP: u64 = 1 << 16;
+/// Maximum number of checkpoints that are compared.
+const COMPARED: usize = 8;
 
-/// A log has its first checkpoint within this number of bytes, as it begins with one. Of other files no more is searched.
-const FIRST: u64 = 1 << 18;
+/// What cannot be known of a log with one checkpoint.
+const SINGLE: &str = "names and types of the columns: only one checkpoint states them, and nothing can be compared with it; \
+    --dtype confirms them";
 
-/// Only the checks of row groups after the checkpoint are compared.
-const BEFORE: &str =
-    "the row groups before the checkpoint were not checked: damage there is noticed only if they cannot be read";
+/// A checkpoint: its end, and what it says about columns.
+struct Checkpoint {
+    end: u64,
+    /// The type as text, and as it is stored.
+    dtype: (String, Vec<u8>),
+    ids: Vec<String>,
+    columns: usize,
+}
 
-/// Returns the rows up to the last checkpoint, and the row groups behind it, as a file with an end. `None` if there
-/// is no checkpoint at the start.
-pub fn torn<'s>(input: &Input<'s>) -> Result<Option<Rebuilt<'s>>, Failure> {
-    let start = ended(input, input.len().min(FIRST), Vec::new());
-    if last_checkpoint(&start.input())?.is_none() {
+impl Checkpoint {
+    fn of(input: &Input<'_>, end: u64) -> Result<Self, Failure> {
+        let before = ended(input, end, Vec::new());
+        let file = opened(&before)?;
+        let dtype = (file.dtype().to_string(), dtype(&before)?);
+        Ok(Checkpoint { end, dtype, ids: ids(&file), columns: file.dtype().children() })
+    }
+
+    fn agrees(&self, other: &Self) -> bool {
+        self.dtype.0 == other.dtype.0 && self.ids == other.ids
+    }
+}
+
+/// Returns the intact row groups of a log as a file with an end, `None` if the file is no log. `is_whole`: its end can be
+/// read.
+pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>, Failure> {
+    let first = first(input)?;
+    if first.is_none() && is_whole && !is_log(input)? {
+        return Ok(None);
+    }
+    if is_whole && first == Some(input.len()) {
+        // A file without rows.
         return Ok(None);
     }
     let window = input.window();
-    let Some(at) = last_checkpoint(&window.as_ref().map_or(input.input(), Ranges::input))? else { return Ok(None) };
-    let before = ended(input, at, Vec::new());
-    let file = opened(&before)?;
-    let rows = file.rows()?;
-    let mut notes = vec![format!("found: {rows} rows up to the checkpoint that ends at {at}")];
-    let columns = file.part()?.width();
-    let groups = Groups::of(input, at, columns)?;
-    let (count, more) = (groups.found.len(), groups.rows());
-    if count > 0 {
-        notes.push(format!("found: {more} rows in {count} row groups behind the checkpoint"));
+    let Some(last) = last_checkpoint(&window.as_ref().map_or(input.input(), Ranges::input))? else { return Ok(None) };
+    if first.is_none() && !is_whole && !is_log(&ended(input, last, Vec::new()))? {
+        return Ok(None);
     }
-    for (range, why) in &groups.lost {
-        notes.push(format!("lost: {} bytes at {}: {why}", range.len, range.at));
-    }
-    let chunks = chunks(&file, columns)?;
-    let whole = match chunks {
-        Some(chunks) if count > 0 => joined(input, (&before, &file), chunks, &groups)?,
-        None if count > 0 => {
-            notes.push(format!("lost: {more} rows: the checkpoint has other layouts than those of a log"));
-            before
-        }
-        _ => before,
-    };
-    Ok(Some(Rebuilt { input: whole, notes, absent: Vec::new(), unverified: Some(BEFORE) }))
-}
-
-/// The segment of each column in a row group, and its rows.
-type Group = (Vec<FileRange>, u64);
-
-/// The row groups behind a checkpoint.
-#[derive(Default)]
-struct Groups {
-    found: Vec<Group>,
-    /// Bytes without an intact row group.
-    lost: Vec<(FileRange, String)>,
-    /// Offset after the last one.
-    end: u64,
-}
-
-impl Groups {
-    fn of(input: &Input<'_>, at: u64, columns: usize) -> Result<Self, Failure> {
-        let (mut groups, mut lens) = (Groups { end: at, ..Groups::default() }, vec![0; columns]);
-        let window = input.window();
-        let bytes = window.as_ref().map_or(input.input(), Ranges::input);
-        let mut frames = Frames::new(bytes, at);
-        loop {
-            let e = match frames.next(&mut lens) {
-                Ok(None) => return Ok(groups),
-                Ok(Some(frame)) => {
-                    let segment = |k| frame.segment(&lens, k);
-                    let segments = (0..columns).map(segment).collect::<Option<Vec<_>>>().unwrap_or_default();
-                    groups.found.push((segments, frame.rows.into()));
-                    groups.end = frame.end;
-                    continue;
-                }
-                Err(e) if matches!(e.kind(), Kind::Missing) => return Err(e.into()),
-                Err(e) => e,
-            };
-            let from = frames.at();
-            let next = if groups.lost.len() < PLACES { next(input, from)? } else { None };
-            let until = next.unwrap_or(input.len());
-            groups.lost.push((FileRange { at: from, len: until.saturating_sub(from) }, e.to_string()));
-            match next {
-                Some(next) => frames = Frames::new(bytes, next),
-                None => return Ok(groups),
-            }
+    let all = checkpoints(input, first, last)?;
+    let Some((columns, is_confirmed)) = chosen(input, &all)? else { return Ok(None) };
+    let unverified = (all.len() == 1 && !is_confirmed).then_some(SINGLE);
+    let before = ended(input, last, Vec::new());
+    let listed = listed(&opened(&before)?, columns.columns)?;
+    let listed = listed.as_deref();
+    let known = Known { end: last, listed, columns: columns.columns, dtype: &columns.dtype.1 };
+    let groups = Groups::search(input, &known)?;
+    let mut notes = Vec::new();
+    if !is_whole {
+        let rows = |groups: &[Group]| groups.iter().fold(0, |sum: u64, group| sum.saturating_add(group.rows));
+        let (before, behind) = groups.found.split_at_checked(groups.listed).unwrap_or_default();
+        notes.push(format!("found: {} rows up to the checkpoint that ends at {last}", rows(before)));
+        if !behind.is_empty() {
+            notes.push(format!("found: {} rows in {} row groups behind the checkpoint", rows(behind), behind.len()));
         }
     }
-
-    fn rows(&self) -> u64 {
-        self.found.iter().fold(0, |sum, (_, rows)| sum.saturating_add(*rows))
-    }
+    let whole = joined(input, columns, &groups)?;
+    notes.extend(groups.notes);
+    Ok(Some(Rebuilt { input: whole, notes, absent: Vec::new(), is_contradicted: false, unverified, lost: groups.lost }))
 }
 
-/// Returns the offset after `from` at which a row group may begin.
-fn next(input: &Input<'_>, from: u64) -> Result<Option<u64>, Failure> {
-    let mut at = from.next_multiple_of(ALIGNED).saturating_add(ALIGNED);
-    while at < input.len() {
-        let window = input.window();
-        let bytes = window.as_ref().map_or(input.input(), Ranges::input);
-        let range = FileRange { at, len: STEP.min(input.len().saturating_sub(at)) };
-        let mut eights = bytes.get(range, What::INPUT)?.chunks(8);
-        if let Some(place) = eights.position(|eight| eight.starts_with(&GROUP_MAGIC)) {
-            return Ok(Some(at.saturating_add((place as u64).saturating_mul(ALIGNED))));
+/// Returns the end of the first checkpoint, which begins at offset 8 and has no rows.
+fn first(input: &Input<'_>) -> Result<Option<u64>, Failure> {
+    let bytes = input.window();
+    let bytes = bytes.as_ref().map_or(input.input(), Ranges::input);
+    let len = bytes.len().min(SEARCHED);
+    let start = bytes.get(FileRange { at: 0, len }, What::INPUT)?;
+    let ends = start.chunks(4).zip((4u64..).step_by(4)).filter(|(four, end)| **four == MAGIC && *end > FIRST);
+    for (_, end) in ends.take(COMPARED) {
+        let before = ended(input, end, Vec::new());
+        if opened(&before).is_ok_and(|file| file.rows() == Ok(0))
+            && dtype_range(&before).is_ok_and(|dtype| dtype.at == FIRST)
+        {
+            return Ok(Some(end));
         }
-        at = at.saturating_add(STEP);
     }
     Ok(None)
 }
 
-/// Segment and number of rows of each chunk of a column.
-type Chunks = Vec<(FileRange, u64)>;
+/// Returns whether the end of a file lists row groups in frames.
+fn is_log(input: &Input<'_>) -> Result<bool, Failure> {
+    let file = opened(input)?;
+    let count = file.dtype().children();
+    listed(&file, count)?.map_or(Ok(false), |listed| has_frames(input, &listed, count))
+}
 
-/// Returns the chunks of each column, or `None` if a column has other layouts.
-fn chunks(file: &File<'_>, columns: usize) -> Result<Option<Vec<Chunks>>, Failure> {
+/// Returns the first and the last checkpoint, and others before the last one if they do not agree.
+fn checkpoints(input: &Input<'_>, first: Option<u64>, last: u64) -> Result<Vec<Checkpoint>, Failure> {
+    let mut all = vec![Checkpoint::of(input, last)?];
+    if let Some(first) = first.filter(|first| *first < last) {
+        all.push(Checkpoint::of(input, first)?);
+    }
+    let mut end = last;
+    while all.len() < 2
+        || all.len() < COMPARED && all.iter().any(|one| all.first().is_some_and(|last| !last.agrees(one)))
+    {
+        let before = ended(input, end.saturating_sub(4), Vec::new());
+        let Some(next) = last_checkpoint(&before.input())?.filter(|next| first.is_none_or(|first| *next > first))
+        else {
+            break;
+        };
+        all.push(Checkpoint::of(input, next)?);
+        end = next;
+    }
+    Ok(all)
+}
+
+/// Returns the checkpoint with the columns that most checkpoints have, or that `--dtype` gives, and whether
+/// `--dtype` confirms them.
+fn chosen<'c>(input: &Input<'_>, all: &'c [Checkpoint]) -> Result<Option<(&'c Checkpoint, bool)>, Failure> {
+    let given = input.hints().dtype.and_then(|text| text.parse::<DTypeBuf>().ok()).map(|given| given.to_string());
+    let fits = |one: &&Checkpoint| given.as_ref().is_none_or(|given| one.dtype.0 == *given);
+    let votes = |one: &Checkpoint| all.iter().filter(|other| other.agrees(one)).count();
+    let Some(best) = all.iter().filter(fits).max_by_key(|one| votes(one)) else {
+        let stored: Vec<&str> = all.iter().take(1).map(|one| one.dtype.0.as_str()).collect();
+        let why = format!("{} stores {}", input.path, stored.join(", "));
+        return Err(Failure::Usage(format!("--dtype is not the type of any checkpoint, and {why}")));
+    };
+    let rival = all.iter().filter(fits).find(|other| !other.agrees(best) && votes(other) == votes(best));
+    let Some(rival) = rival else { return Ok(Some((best, given.is_some()))) };
+    let [a, b] = [best, rival].map(|one| (one.end, &one.dtype.0, one.ids.join(",")));
+    if a.1 == b.1 {
+        let why = format!("they list the encodings {} and {}, and nothing tells which list is damaged", a.2, b.2);
+        return Err(Failure::Input(format!(
+            "the checkpoints that end at {} and {} contradict each other: {why}",
+            a.0, b.0
+        )));
+    }
+    let why = format!("their columns are {} and {}: --dtype gives the right ones", a.1, b.1);
+    Err(Failure::Input(format!("the checkpoints that end at {} and {} contradict each other: {why}", a.0, b.0)))
+}
+
+/// Returns the row groups that a checkpoint lists, or `None` if a log has other layouts.
+fn listed(file: &File<'_>, columns: usize) -> Result<Option<Vec<Group>>, Failure> {
     let (mut all, mut is_plain) = (vec![Vec::new(); columns], true);
-    file.visit(false, &mut |node| {
-        if node.is_array {
-            return Ok(());
-        }
+    let visited = file.visit(true, &mut |node| {
         let id = LayoutId::of(node.id);
-        match (node.column.and_then(|column| all.get_mut(column)), node.segment, node.rows) {
-            (Some(chunks), Some(segment), Some(rows)) => chunks.push((segment, rows)),
-            (Some(_), ..) => is_plain &= id == LayoutId::Chunked,
+        match (node.column.map(|column| all.get_mut(column)), node.segment, node.rows) {
+            (Some(Some(chunks)), Some(segment), Some(rows)) => chunks.push((segment, rows)),
+            (Some(Some(_)), ..) => is_plain &= id == LayoutId::Chunked,
+            (Some(None), ..) => is_plain = false,
             _ => is_plain &= id == LayoutId::Struct,
         }
         Ok::<_, Error>(())
-    })?;
-    Ok(is_plain.then_some(all))
+    });
+    let count = all.first().map_or(0, Vec::len);
+    let is_even = all.iter().all(|chunks| chunks.len() == count);
+    match visited {
+        Err(e) if e.kind() == Kind::Missing => return Err(e.into()),
+        Ok(()) if is_plain && is_even => {}
+        _ => return Ok(None),
+    }
+    let group = |k: usize| {
+        let chunks: Option<Vec<_>> = all.iter().map(|chunks| chunks.get(k).copied()).collect();
+        let chunks = chunks?;
+        let rows = chunks.first()?.1;
+        let is_even = chunks.iter().all(|(_, other)| *other == rows);
+        Group::listed(chunks.into_iter().map(|(segment, _)| segment).collect(), rows).filter(|_| is_even)
+    };
+    Ok((0..count).map(group).collect())
 }
 
-/// Returns a file with the chunks up to the checkpoint and the row groups behind it.
-fn joined<'s>(
-    input: &Input<'s>,
-    (before, file): (&Input<'s>, &File<'_>),
-    mut chunks: Vec<Chunks>,
-    groups: &Groups,
-) -> Result<Input<'s>, Failure> {
-    for (segments, rows) in &groups.found {
-        for (chunks, segment) in chunks.iter_mut().zip(segments) {
-            chunks.push((*segment, *rows));
+/// Returns a file with the row groups.
+fn joined<'s>(input: &Input<'s>, of: &Checkpoint, groups: &Groups) -> Result<Input<'s>, Failure> {
+    let (mut chunks, mut specs) = (vec![Vec::new(); of.columns], Vec::new());
+    for group in &groups.found {
+        for (chunks, segment) in chunks.iter_mut().zip(&group.segments) {
+            chunks.push(Layout::flat(u32::try_from(specs.len()).unwrap_or(u32::MAX), group.rows));
+            specs.push((segment.at, u32::try_from(segment.len).unwrap_or(u32::MAX)));
         }
     }
-    let mut segments: Vec<FileRange> = chunks.iter().flatten().map(|(segment, _)| *segment).collect();
-    segments.sort_unstable_by_key(|segment| (segment.at, segment.len));
-    let number = |segment: &FileRange| {
-        let place = segments.partition_point(|other| (other.at, other.len) < (segment.at, segment.len));
-        u32::try_from(place).unwrap_or(u32::MAX)
-    };
-    let rows = file.rows()?.saturating_add(groups.rows());
-    let column = |chunks: &Vec<(FileRange, u64)>| {
-        Layout::chunked(chunks.iter().map(|(segment, rows)| Layout::flat(number(segment), *rows)).collect())
-    };
-    let layout = Layout { children: chunks.iter().map(column).collect(), ..Layout::new(LayoutId::Struct, rows) };
-    let placed = |segment: &FileRange| (segment.at, u32::try_from(segment.len).unwrap_or(u32::MAX));
-    let specs: Vec<(u64, u32)> = segments.iter().map(placed).collect();
-    let end = end(groups.end, &ids(file), &specs, &dtype(before)?, &layout)?;
-    Ok(ended(input, groups.end, end))
+    let children = chunks.into_iter().map(Layout::chunked).collect();
+    let layout = Layout { children, ..Layout::new(LayoutId::Struct, groups.rows()) };
+    let ids: Vec<&str> = of.ids.iter().map(String::as_str).collect();
+    // Bytes of the file after the last row group are not needed, but offsets in what follows are right without them.
+    let at = groups.found.last().map_or(of.end, |group| group.end);
+    Ok(ended(input, at, end(at, &ids, &specs, &of.dtype.1, &layout)?))
 }
 
 /// Returns the ids of encodings in the order of their numbers.
-fn ids<'f>(file: &File<'f>) -> Vec<&'f str> {
+fn ids(file: &File<'_>) -> Vec<String> {
     let id = |number| file.unknown_id(&Error::needing(Kind::Unsupported, What::VORTEX_ENCODING, 0, number));
-    (0..u64::from(u16::MAX)).map_while(id).collect()
+    (0..u64::from(u16::MAX)).map_while(id).map(str::to_owned).collect()
+}
+
+/// Returns the range of the FlatBuffer of the type of a file.
+fn dtype_range(input: &Input<'_>) -> Result<FileRange, Failure> {
+    let lost = || Error::new(Kind::Invalid, What::VORTEX_DTYPE, input.len());
+    let bytes = input.input();
+    let postscript: Table<'_> = Flat::new(bytes.get(postscript_of(input)?, What::VORTEX_POSTSCRIPT)?).root()?;
+    let part = flat::Postscript::from(postscript).dtype()?.ok_or_else(lost)?;
+    Ok(FileRange { at: part.offset()?, len: part.length()?.into() })
 }
 
 /// Returns the FlatBuffer of the type of a file.
 fn dtype(input: &Input<'_>) -> Result<Vec<u8>, Failure> {
-    const MARKER: u64 = 8;
-    let (bytes, lost) = (input.input(), || Error::new(Kind::Invalid, What::VORTEX_DTYPE, input.len()));
-    let marker = FileRange { at: input.len().saturating_sub(MARKER), len: MARKER };
-    let Some([_, _, low, high, ..]) = bytes.get(marker, What::VORTEX_END)?.first_chunk::<8>() else {
-        return Err(lost().into());
-    };
-    let len = u64::from(u16::from_le_bytes([*low, *high]));
-    let postscript = FileRange { at: marker.at.saturating_sub(len), len };
-    let postscript: Table<'_> = Flat::new(bytes.get(postscript, What::VORTEX_POSTSCRIPT)?).root()?;
-    let Some(part) = flat::Postscript::from(postscript).dtype()? else { return Err(lost().into()) };
-    let range = FileRange { at: part.offset()?, len: part.length()?.into() };
-    Ok(bytes.get(range, What::VORTEX_DTYPE)?.to_vec())
+    Ok(input.input().get(dtype_range(input)?, What::VORTEX_DTYPE)?.to_vec())
 }

@@ -103,6 +103,37 @@ fn damage_is_found_or_is_in_row_groups_of_a_checkpoint() {
     }
 }
 
+/// After the row groups of the checkpoint are verified, too, a log that continues has no wrong row.
+#[test]
+fn damaged_row_groups_are_dropped() {
+    let (fields, rows) = (mixed(), mixed_rows(28));
+    let (bytes, _) = written(&fields, &rows);
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut room = Room::of(&fields, 8, 300);
+    let groups = [0..8, 8..12, 12..20, 20..28];
+    let mut outcomes = [0; 5];
+    for at in (0..bytes.len()).step_by(16).flat_map(|at| [at, at + 5, at + 11]).filter(|at| *at < bytes.len()) {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 0x10;
+        let Ok(mut found) = Resume::find(&bytes[..], &columns, &mut room.groups) else { continue };
+        let before = found.groups();
+        let dropped = found.drop_damaged(&bytes[..], &columns, &mut room.groups).expect("a slice");
+        assert_eq!((found.groups(), found.at() <= bytes.len() as u64), (before - dropped, true));
+        bytes.truncate(found.at() as usize);
+        let memory = (&mut room.rows[..], room.most);
+        let log = Log::resume(bytes, columns, memory, &mut room.groups, (&found, Policy::ByHand)).expect("memory");
+        let have = read(&log.finish().expect("a vector")).expect("a valid file");
+        assert_eq!(have.len() as u64, found.rows());
+        let mut rest = &have[..];
+        for group in groups.clone() {
+            rest = rest.strip_prefix(&rows[group]).unwrap_or(rest);
+        }
+        assert!(rest.is_empty(), "damage at {at}: {rest:?}");
+        outcomes[dropped as usize] += 1;
+    }
+    assert!(outcomes[0] > 10 && outcomes[1] > 10 && outcomes[2..] == [0; 3], "{outcomes:?}");
+}
+
 /// Takes a number of bytes, then fails.
 struct Fails(Vec<u8>, usize);
 

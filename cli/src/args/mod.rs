@@ -80,9 +80,10 @@ pub enum Command {
     /// Prints what is lost. DataSeries: keeps every intact extent and writes a new index. Jay: keeps every readable
     /// column; strings that are not UTF-8 become missing. Vortex: keeps every column of which rows can be read, in any
     /// format (by the extension of TARGET); other rows of it become missing. Changed numbers are noticed only if they
-    /// contradict the statistics of the file, as Vortex has no check values. Of a log of pilaster without its end, the rows
-    /// up to the last checkpoint and the row groups behind it are saved. Of another Vortex file without its end, the
-    /// arrays are found; with --dtype they are matched to columns, as far as they tell, and without it they are listed.
+    /// contradict the statistics of the file, as Vortex has no check values. Of a log of pilaster, also without its end,
+    /// the row groups whose check values agree are saved, and the others are named. Of another Vortex file without its
+    /// end, the arrays are found; with --dtype, columns are saved to which they fit in one way only, and without it they
+    /// are listed.
     /// bcolz: keeps the rows that all columns with readable metadata have.
     Recover(Recover),
     /// Writes the rows of a table to another file, in any format that can be written

@@ -24,6 +24,7 @@ mod threads;
 mod to_arrow;
 mod vortex;
 mod vortex_convert;
+mod vortex_endless;
 mod vortex_options;
 mod vortex_recover;
 mod vortex_torn;

@@ -155,6 +155,40 @@ impl<T: Source> Frames<T> {
         Ok(Some(Frame { at, rows, segments: at.saturating_add(segments), end: self.at }))
     }
 
+    /// Reads the next intact frame at or after [`at`](Self::at), as [`next`](Self::next) does. Skips other bytes, such as
+    /// checkpoints and damaged frames. Returns `None` if there is no intact frame up to the end of the source.
+    ///
+    /// ```
+    /// use pilaster::vortex::log::Frames;
+    ///
+    /// let mut lens = [0; 4];
+    /// let mut frames = Frames::new(&b"12345678PLRG, and no row group"[..], 0);
+    /// assert_eq!(frames.find(&mut lens)?, None);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if bytes that only look like frames have more than twice the length of the source, counted each time
+    /// they are hashed; errors of the source.
+    pub fn find(&mut self, lens: &mut [u32]) -> Result<Option<Frame>> {
+        let size = self.source.size();
+        let mut fuel = size.saturating_mul(2).saturating_add(1 << 16);
+        let before = self.at;
+        while let Some(at) = magic(&mut self.source, self.at)? {
+            self.at = at;
+            match self.next(lens) {
+                Err(e) if e.what() == What::VORTEX_LOG => {
+                    let limit = Error::needing(Kind::Limit, What::VORTEX_LOG, at, size);
+                    fuel = fuel.checked_sub(e.at().saturating_sub(at)).ok_or(limit)?;
+                    self.at = at.saturating_add(8);
+                }
+                done => return done,
+            }
+        }
+        self.at = before;
+        Ok(None)
+    }
+
     /// Compares the check value at `offset` of the frame with the computed one.
     fn verify(&mut self, at: u64, offset: u64, computed: u32) -> Result<()> {
         let (at, mut four) = (at.saturating_add(offset), [0; 4]);
@@ -183,6 +217,21 @@ impl<T: Source> Frames<T> {
 
 fn invalid(at: u64, found: [u8; 4]) -> Error {
     Error::needing(Kind::Invalid, What::VORTEX_LOG, at, u32::from_le_bytes(found).into())
+}
+
+/// Returns the offset of the next first word of a frame at or after `from`, at a multiple of 8.
+fn magic(source: &mut impl Source, from: u64) -> Result<Option<u64>> {
+    let (mut at, mut window, end) = (up8(from), [0; WINDOW], source.size());
+    while at < end {
+        let len = usize::try_from(end.saturating_sub(at)).unwrap_or(WINDOW).min(WINDOW);
+        let part = window.get_mut(..len).unwrap_or_default();
+        source.read(at, part)?;
+        if let Some(place) = part.chunks(8).position(|eight| eight.starts_with(&raw::GROUP_MAGIC)) {
+            return Ok(Some(at.saturating_add(u64::from(len32(place)).saturating_mul(8))));
+        }
+        at = at.saturating_add(WINDOW as u64);
+    }
+    Ok(None)
 }
 
 /// Finds the last end marker that ends at `before` or a smaller offset: version, length of a postscript, magic. Returns
@@ -321,7 +370,28 @@ mod tests {
             let (found, end, _) = walk(&bytes);
             assert_eq!(found.len(), usize::from(bad >= first_end), "damage at {bad}");
             assert!(end.is_err(), "damage at {bad}");
+            // The other frame is found, behind the damaged one or before it.
+            let (mut frames, mut lens) = (Frames::new(&bytes[..], 0), [0; 2]);
+            let frame = frames.find(&mut lens).unwrap().expect("the other frame");
+            assert_eq!(frame.rows, if bad < first_end { 1 } else { 5 }, "damage at {bad}");
+            assert_eq!((frames.find(&mut lens), frames.at()), (Ok(None), frame.end));
         }
+    }
+
+    /// A frame with another one in a segment, and frames with an intact header in front of few bytes.
+    #[test]
+    fn the_search_is_bounded_and_does_not_look_into_frames() {
+        let inner = frame(9, &[b"inner"]);
+        let outer = frame(4, &[&inner]);
+        let (mut frames, mut lens) = (Frames::new(&outer[..], 0), [0]);
+        assert_eq!(frames.find(&mut lens).unwrap().map(|frame| frame.rows), Some(4));
+        assert_eq!(frames.find(&mut lens), Ok(None));
+        let mut head = frame(1, &[&[0; 1 << 16]]);
+        head.truncate(16);
+        let mut bytes = head.repeat(1 << 13);
+        bytes.resize(bytes.len() + (1 << 16), 0);
+        let e = Frames::new(&bytes[..], 0).find(&mut [0]).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Limit, What::VORTEX_LOG));
     }
 
     #[test]

@@ -65,6 +65,15 @@ impl<'m> Groups<'m> {
         }
     }
 
+    /// Returns the offset of the first segment of a row group, also of one after those that were added, whose record is
+    /// still in memory.
+    pub fn at(&self, group: u32) -> u64 {
+        match self.words.get((group as usize).wrapping_mul(self.each)..) {
+            Some([low, high, ..]) => u64::from(*low) | u64::from(*high) << 32,
+            _ => 0,
+        }
+    }
+
     /// Returns the number of rows of all row groups.
     pub const fn rows(&self) -> u64 {
         self.rows

@@ -2,7 +2,7 @@
 
 use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
-use super::frames::{Frames, marker};
+use super::frames::{Frames, marker, segments_at};
 use super::groups::Groups;
 use super::put::{Flat, Put};
 use super::source::Source;
@@ -60,7 +60,7 @@ impl Resume {
     /// groups. Reads windows of at most 64 bytes.
     ///
     /// The last checkpoint is compared with the one that a [`Log`](super::Log) writes, byte by byte. The row groups after it
-    /// are verified by their checks; those before it are not read.
+    /// are verified by their checks; those before it are not read: [`drop_damaged`](Self::drop_damaged) verifies them.
     ///
     /// # Errors
     /// [`Kind::Invalid`] if the source is no Vortex file; [`Kind::Misuse`] if it has no intact checkpoint of these columns:
@@ -103,6 +103,67 @@ impl Resume {
             }
         };
         Ok(Resume { at: frames.at(), groups: groups.len(), covered, rows: groups.rows(), rest })
+    }
+
+    /// Verifies the checks of all row groups, also of those that the last checkpoint covers, and removes the records of
+    /// those that are damaged from `groups`, so that the checkpoints that follow do not list their rows. Returns the number
+    /// of removed row groups.
+    ///
+    /// `schema` and `groups` are as for [`find`](Self::find). Reads all bytes of the row groups once, in windows of 64
+    /// bytes, and hashes them; `find` reads only a checkpoint. The next [`flush`](super::Log::flush) writes a checkpoint if
+    /// a record was removed, under every policy but [`ByHand`](super::Policy::ByHand).
+    ///
+    /// ```
+    /// use pilaster::vortex::File;
+    /// use pilaster::vortex::log::{Log, Of, Policy, Record, Resume};
+    /// use pilaster::vortex::record;
+    ///
+    /// record! {
+    ///     struct Tick { time: u32 }
+    /// }
+    ///
+    /// # #[cfg(feature = "alloc")] {
+    /// let (mut memory, mut groups) = ([0; Tick::memory_len(8, 0)], [0; 80]);
+    /// let mut log = Log::of::<Tick>(Vec::new(), (&mut memory, 8), &mut groups, Policy::ByHand)?;
+    /// for time in 0..24 {
+    ///     log.push(&Tick { time })?;
+    /// }
+    /// let mut bytes = log.finish()?;
+    /// let at = bytes.windows(4).position(|four| four == b"PLRG").expect("a row group");
+    /// bytes[at + 40] ^= 1; // A bit of the first row group has changed.
+    ///
+    /// let columns = Of::<Tick>::new();
+    /// let mut found = Resume::find(&bytes[..], &columns, &mut groups)?;
+    /// assert_eq!(found.rows(), 24);
+    /// assert_eq!(found.drop_damaged(&bytes[..], &columns, &mut groups)?, 1);
+    /// assert_eq!(found.rows(), 16);
+    /// let log = Log::resume(bytes, columns, (&mut memory, 8), &mut groups, (&found, Policy::ByHand))?;
+    /// assert_eq!(File::open(&log.finish()?)?.rows()?, 16);
+    /// # }
+    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of the source.
+    pub fn drop_damaged<T: Schema>(&mut self, mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<u32> {
+        let columns = schema.fields().len();
+        let mut kept = Groups::new(groups, columns);
+        for k in 0..self.groups {
+            // The record of row group k, or one before it that was removed, takes what is read.
+            let at = kept.at(k);
+            let Some(lens) = kept.next() else { break };
+            match Frames::new(&mut source, at.wrapping_sub(segments_at(columns))).next(lens) {
+                Ok(Some(frame)) if frame.segments == at => kept.add(at, frame.rows),
+                Ok(_) => {}
+                Err(e) if e.what() == What::VORTEX_LOG => {}
+                Err(e) => return Err(e),
+            }
+        }
+        let removed = self.groups.wrapping_sub(kept.len());
+        if removed > 0 {
+            (self.groups, self.rows, self.covered) = (kept.len(), kept.rows(), 0);
+        }
+        Ok(removed)
     }
 
     /// Returns the offset where the log continues. Bytes after it are lost, and must be cut off or erased before.
