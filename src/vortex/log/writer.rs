@@ -105,10 +105,10 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
 
     /// Creates a log that continues at offset `found.at()` of its medium, after [`Resume::find`] with the same columns and
     /// `groups`. The sink puts its first byte at that offset. The first checkpoint then covers the row groups that were
-    /// found after the last one.
+    /// found after the last one. It is written at once if `found` [skips](Resume::skipping) bytes.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] as for [`new`](Self::new).
+    /// [`Kind::NoRoom`] as for [`new`](Self::new); errors of the sink.
     pub fn resume(
         sink: S,
         schema: T,
@@ -119,6 +119,11 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let mut log = Log::started(sink, schema, memory, (groups, found.groups()), policy)?;
         log.out.at = found.at();
         (log.data_end, log.covered) = (found.at(), found.covered());
+        if found.is_skipping() {
+            log.put_checkpoint()?;
+            // It is never removed: the row groups after the skipped bytes are found from it.
+            log.data_end = log.out.at;
+        }
         Ok(log)
     }
 
