@@ -29,7 +29,7 @@ pub fn instructions(f: impl FnOnce()) -> u64 {
 }
 
 /// Number of bytes below the stack pointer that are painted, more than any call here takes.
-const DEPTH: usize = 3 << 10;
+const DEPTH: usize = 2560;
 const PAINT: u32 = 0x5ca1_ab1e;
 
 /// Calls `f` and returns the number of bytes of stack that it took.
