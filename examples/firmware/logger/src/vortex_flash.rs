@@ -78,8 +78,8 @@ pub struct Promise {
 
 type Outcome<T, F> = Result<T, WriteError<<F as embedded_storage::nor_flash::ErrorType>::Error>>;
 
-/// Logs readings until number `until` in `region`, and continues the log that is there. Returns the size of the
-/// file in bytes, which begins at the start of the region.
+/// Logs readings until number `until` in `region`, and continues an existing log. Returns the size in bytes of the
+/// file, which begins at the start of the region.
 ///
 /// # Errors
 /// Errors of the flash; [`Kind::Invalid`] with the number of a reading that was flushed, and is lost.
@@ -159,7 +159,7 @@ fn put<F: NorFlash>(
     Ok(if is_full { None } else { Some(log.at()) })
 }
 
-/// Finds the log, and compares it with the promise. Returns where it continues; `None` if there is none.
+/// Finds the log, and compares it with the promise. Returns where it continues; `None` without a log.
 fn find<F: NorFlash>(
     flash: &mut F,
     region: Region,

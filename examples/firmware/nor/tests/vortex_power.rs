@@ -36,7 +36,7 @@ fn compared(file: &[u8], first: i64) -> i64 {
     time.len() as i64
 }
 
-/// Returns the number of readings that a torn log has: those of its last checkpoint, and of the row groups after it.
+/// Returns the number of readings that a torn log has: in its last checkpoint, and in the row groups after it.
 fn left(memory: &[u8], first: i64) -> i64 {
     let region = &memory[REGION.start as usize..REGION.end as usize];
     let Some(end) = last_checkpoint(&Input::whole(region)).unwrap() else { return 0 };
@@ -48,7 +48,7 @@ fn left(memory: &[u8], first: i64) -> i64 {
     rows
 }
 
-/// Cuts power at every byte of two logs, of which the first becomes full. After each cut, the log is continued, and all
+/// Cuts power at every byte of two logs. The first becomes full. After each cut, the log is continued, and all
 /// of its readings are compared. Returns the number of cuts.
 fn every_cut<const WRITE: usize>() -> u32 {
     let mut cuts = 0;
