@@ -73,6 +73,66 @@ fn a_log_continues_after_a_cut_at_every_byte() {
     assert_eq!(before, rows.len() as u64);
 }
 
+/// Continues a log on a medium whose bytes stay, with the rows that it lacks. Returns the file, and the end of the skipped
+/// bytes.
+fn appended(fields: &[Field<'_>], bytes: &[u8], rows: &Rows, room: &mut Room) -> (Vec<u8>, usize) {
+    let columns = Fields::new(fields).expect("valid types");
+    let found = Resume::find(bytes, &columns, &mut room.groups).expect("a checkpoint").skipping(bytes.len() as u64);
+    let at = found.at() as usize;
+    let mut kept = bytes.to_vec();
+    // Without skipped bytes, the log puts the padding of the last item itself.
+    kept.resize(at, 0xff);
+    let memory = (&mut room.rows[..], room.most);
+    let resumed = Log::resume(kept, columns, memory, &mut room.groups, (&found, Policy::ByHand));
+    let mut log = resumed.expect("enough memory");
+    for row in &rows[found.rows() as usize..] {
+        log.push_cells(&cells(row)).expect("a vector");
+    }
+    (log.finish().expect("a vector"), at)
+}
+
+#[test]
+fn a_log_continues_after_bytes_that_cannot_be_removed() {
+    let (fields, rows) = (mixed(), mixed_rows(28));
+    let (bytes, ends) = written(&fields, &rows);
+    let mut room = Room::of(&fields, 8, 300);
+    for cut in (ends[0].0..bytes.len()).step_by(397) {
+        let (again, at) = appended(&fields, &bytes[..cut], &rows, &mut room);
+        assert_eq!(read(&again), Ok(rows.clone()), "cut at {cut}");
+        let columns = Fields::new(&fields).expect("valid types");
+        let before = Resume::find(&bytes[..cut], &columns, &mut room.groups).expect("a checkpoint").rows();
+        // The power fails again, in the checkpoint after the skipped bytes or later.
+        for cut in (at..again.len()).step_by(911) {
+            let found = Resume::find(&again[..cut], &columns, &mut room.groups).expect("a checkpoint");
+            assert!(found.rows() >= before, "cut again at {cut}");
+            let (last, _) = appended(&fields, &again[..cut], &rows, &mut room);
+            assert_eq!(read(&last), Ok(rows.clone()), "cut again at {cut}");
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_after_skipped_bytes_is_not_replaced() {
+    let (fields, rows) = (mixed(), mixed_rows(28));
+    let columns = Fields::new(&fields).expect("valid types");
+    let (bytes, ends) = written(&fields, &rows);
+    let mut room = Room::of(&fields, 8, 300);
+    let part = &bytes[..ends[1].0 + 20];
+    let found = Resume::find(part, &columns, &mut room.groups).expect("a checkpoint").skipping(part.len() as u64);
+    let mut card = Card(part.to_vec(), 1 << 20);
+    card.0.resize(found.at() as usize, 0xff);
+    let memory = (&mut room.rows[..], room.most);
+    let resumed = Log::resume(card, columns, memory, &mut room.groups, (&found, Policy::Every(1)));
+    let mut log = resumed.expect("room").replacing();
+    let checkpoint_end = log.at() as usize;
+    for row in &rows[found.rows() as usize..] {
+        log.push_cells(&cells(row)).expect("room");
+        let whole = last_checkpoint(&Input::whole(&log.sink().0[..checkpoint_end])).expect("a slice");
+        assert_eq!(whole, Some(checkpoint_end as u64));
+    }
+    assert_eq!(read(&log.finish().expect("room").0), Ok(rows));
+}
+
 #[test]
 fn damage_is_found_or_is_in_row_groups_of_a_checkpoint() {
     let (fields, rows) = (mixed(), mixed_rows(28));

@@ -2,7 +2,7 @@
 
 use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
-use super::frames::{Frames, marker, segments_at};
+use super::frames::{Frames, marker, segments_at, up8};
 use super::groups::Groups;
 use super::put::{Flat, Put};
 use super::source::Source;
@@ -53,6 +53,7 @@ pub struct Resume {
     covered: u32,
     rows: u64,
     rest: Option<Error>,
+    is_skipping: bool,
 }
 
 impl Resume {
@@ -102,7 +103,7 @@ impl Resume {
                 Err(e) => break Some(e),
             }
         };
-        Ok(Resume { at: frames.at(), groups: groups.len(), covered, rows: groups.rows(), rest })
+        Ok(Resume { at: frames.at(), groups: groups.len(), covered, rows: groups.rows(), rest, is_skipping: false })
     }
 
     /// Verifies the checks of all row groups, also of those that the last checkpoint covers, and removes the records of
@@ -166,7 +167,53 @@ impl Resume {
         Ok(removed)
     }
 
-    /// Returns the offset where the log continues. Bytes after it are lost, and must be cut off or erased before.
+    /// Continues the log at the first multiple of 8 that is at least `end`, if that is after [`at`](Self::at). For media
+    /// whose bytes can be neither cut off nor overwritten, such as flash: `end` is the offset after the last byte that is
+    /// not erased.
+    ///
+    /// The bytes before the new offset stay and have no meaning. The resumed log begins with a checkpoint, because row groups
+    /// are searched only directly after a checkpoint or another row group.
+    ///
+    /// ```
+    /// use pilaster::vortex::File;
+    /// use pilaster::vortex::log::{Log, Of, Policy, Resume};
+    /// use pilaster::vortex::record;
+    ///
+    /// record! {
+    ///     struct Tick { time: u32 }
+    /// }
+    ///
+    /// # #[cfg(feature = "alloc")] {
+    /// let (columns, mut memory, mut groups) = (Of::<Tick>::new(), [0; Tick::memory_len(8, 0)], [0; 80]);
+    /// let mut log = Log::of::<Tick>(Vec::new(), (&mut memory, 8), &mut groups, Policy::ByHand)?;
+    /// for time in 0..16 {
+    ///     log.push(&Tick { time })?;
+    /// }
+    /// // A power cut in the second row group; its bytes cannot be overwritten.
+    /// let mut bytes = log.sink().clone();
+    /// bytes.truncate(bytes.len() - 9);
+    ///
+    /// let found = Resume::find(&bytes[..], &columns, &mut groups)?.skipping(bytes.len() as u64);
+    /// assert_eq!((found.rows(), found.at()), (8, bytes.len().next_multiple_of(8) as u64));
+    /// bytes.resize(found.at() as usize, 0xff);
+    /// let log = Log::resume(bytes, columns, (&mut memory, 8), &mut groups, (&found, Policy::ByHand))?;
+    /// assert_eq!(File::open(&log.finish()?)?.rows()?, 8);
+    /// # }
+    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// ```
+    #[must_use]
+    pub const fn skipping(self, end: u64) -> Self {
+        let to = up8(end);
+        if to <= up8(self.at) { self } else { Resume { at: to, is_skipping: true, ..self } }
+    }
+
+    /// Returns whether the log begins with a checkpoint.
+    pub(super) const fn is_skipping(&self) -> bool {
+        self.is_skipping
+    }
+
+    /// Returns the offset where the log continues. Bytes after it are lost, and must be cut off, erased or
+    /// [skipped](Self::skipping) before.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.at

@@ -141,10 +141,10 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
 
     /// Creates a log that continues at offset `found.at()` of its medium, after [`Resume::find`] with the same columns and
     /// `groups`. The sink puts its first byte at that offset. The first checkpoint then covers the row groups that were
-    /// found after the last one.
+    /// found after the last one. It is written at once if `found` [skips](Resume::skipping) bytes.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] as for [`new`](Self::new).
+    /// [`Kind::NoRoom`] as for [`new`](Self::new); errors of the sink.
     #[inline]
     pub fn resume(
         sink: S,
@@ -158,6 +158,12 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         log.groups.set_len(found.groups(), found.rows());
         log.out.at = found.at();
         (log.data_end, log.covered, log.is_closed) = (found.at(), found.covered(), false);
+        if found.is_skipping() {
+            log.put_checkpoint();
+            log.outcome()?;
+            // It is never removed: the row groups after the skipped bytes are found from it.
+            log.data_end = log.out.at;
+        }
         Ok(log)
     }
 

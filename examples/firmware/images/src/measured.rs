@@ -2,6 +2,7 @@
 
 use core::hint::black_box;
 use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use cortex_m::Peripherals;
 use cortex_m::peripheral::SYST;
@@ -11,25 +12,46 @@ include!(concat!(env!("OUT_DIR"), "/chip.rs"));
 
 /// Picoseconds per instruction with `-icount shift=6` of QEMU.
 const INSTRUCTION_PS: u64 = 64_000;
-/// Mask of the timer, which has 24 bits and counts down.
-const MASK: u32 = 0xff_ffff;
+/// The largest value of the timer, which counts down.
+const MOST: u32 = 0xff_ffff;
+/// Number of times that the timer has reached zero.
+static ROUNDS: AtomicU32 = AtomicU32::new(0);
 
-/// Calls `f` and returns the number of instructions, at most ten million. Instructions are not cycles.
+#[cortex_m_rt::exception]
+fn SysTick() {
+    ROUNDS.store(ROUNDS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+}
+
+/// Returns the number of rounds, and the value of the timer in the last one.
+fn now() -> (u32, u32) {
+    loop {
+        let (rounds, value) = (ROUNDS.load(Ordering::Relaxed), SYST::get_current());
+        // Zero: before the first round, or before the interrupt.
+        if value != 0 && rounds == ROUNDS.load(Ordering::Relaxed) {
+            return (rounds, value);
+        }
+    }
+}
+
+/// Calls `f` and returns the number of instructions. Instructions are not cycles.
 pub fn instructions(f: impl FnOnce()) -> u64 {
     // SAFETY: no other code uses the timer.
     let mut timer = unsafe { Peripherals::steal() }.SYST;
     timer.set_clock_source(SystClkSource::Core);
-    timer.set_reload(MASK);
+    timer.set_reload(MOST);
     timer.clear_current();
+    timer.enable_interrupt();
     timer.enable_counter();
-    let before = SYST::get_current();
+    let (first_round, before) = now();
     f();
-    let ticks = before.wrapping_sub(SYST::get_current()) & MASK;
-    u64::from(ticks) * TICK_PS / INSTRUCTION_PS
+    let (round, after) = now();
+    timer.disable_interrupt();
+    let rounds = u64::from(round.wrapping_sub(first_round)) * (u64::from(MOST) + 1);
+    (rounds + u64::from(before)).wrapping_sub(after.into()) * TICK_PS / INSTRUCTION_PS
 }
 
 /// Number of bytes below the stack pointer that are painted, more than any call here takes.
-const DEPTH: usize = 3 << 10;
+const DEPTH: usize = 2560;
 const PAINT: u32 = 0x5ca1_ab1e;
 
 /// Calls `f` and returns the number of bytes of stack that it took.

@@ -9,3 +9,5 @@ pub mod read;
 pub mod sensors;
 pub mod typed;
 pub mod vectors;
+pub mod vortex;
+pub mod vortex_flash;

@@ -15,6 +15,8 @@ use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::Packing;
 use pilaster::filo::write::Line;
 use pilaster::filo::write::append::{Append, Booleans, Ints, Lines};
+use pilaster::vortex;
+use pilaster::vortex::log::{Log, Policy, Record as _, group_words};
 
 record! {
     /// A reading of a weather station, one per second.
@@ -34,6 +36,17 @@ record! {
         millivolts: int32 relative,
         /// Whether the sun shines on the panel.
         #[n(4)]
+        charging: bool,
+    }
+}
+
+vortex::record! {
+    /// A reading as a row of a Vortex file.
+    struct Row {
+        time: timestamp_ms "UTC",
+        temp: f64,
+        humidity: i32,
+        millivolts: i32,
         charging: bool,
     }
 }
@@ -99,16 +112,30 @@ impl Sink for Page {
 #[derive(Debug)]
 #[repr(C, align(4))]
 pub struct Lent {
-    rows: [u8; 2048],
+    rows: [u8; Row::memory_len(MOST_ROWS, 0)],
     out: [u8; 512],
     table: HashTable<256>,
     slots: [IndexSlot; 64],
+    groups: [u32; GROUPS * group_words(Row::FIELDS.len())],
 }
+
+/// Size in bytes of the rows of a DataSeries extent.
+const EXTENT: usize = 2048;
+/// Maximum number of rows of a row group of Vortex: what the RAM of a chip holds, here of a Cortex-M0 without 32-bit
+/// atomics, and of others.
+const MOST_ROWS: usize = if cfg!(target_has_atomic = "32") { 1024 } else { 256 };
+/// Maximum number of row groups.
+const GROUPS: usize = 4;
 
 impl Lent {
     /// The initial value for a `static`.
-    pub const NEW: Lent =
-        Lent { rows: [0; 2048], out: [0; 512], table: HashTable::new(), slots: [IndexSlot::EMPTY; 64] };
+    pub const NEW: Lent = Lent {
+        rows: [0; Row::memory_len(MOST_ROWS, 0)],
+        out: [0; 512],
+        table: HashTable::new(),
+        slots: [IndexSlot::EMPTY; 64],
+        groups: [0; GROUPS * group_words(Row::FIELDS.len())],
+    };
 }
 
 /// Writes a given number of readings.
@@ -153,7 +180,8 @@ fn dataseries<C: Compress>(
 /// # Errors
 /// [`Kind::NoRoom`] for more extents than slots of the index.
 pub fn dataseries_stored(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
-    dataseries(page, &mut lent.rows, &mut lent.slots, Stored, readings).map_err(flat)
+    let (rows, _) = part(&mut lent.rows, EXTENT);
+    dataseries(page, rows, &mut lent.slots, Stored, readings).map_err(flat)
 }
 
 /// DataSeries, extents of 2 KiB compressed by LZF.
@@ -161,7 +189,8 @@ pub fn dataseries_stored(page: &mut Page, lent: &mut Lent, readings: u32) -> Res
 /// # Errors
 /// As above.
 pub fn dataseries_lzf(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
-    let Lent { rows, out, table, slots } = lent;
+    let Lent { rows, out, table, slots, .. } = lent;
+    let (rows, _) = part(rows, EXTENT);
     let lzf = Lzf::new(table, out);
     dataseries(page, rows, slots, lzf, readings).map_err(flat)
 }
@@ -171,7 +200,8 @@ pub fn dataseries_lzf(page: &mut Page, lent: &mut Lent, readings: u32) -> Result
 /// # Errors
 /// As above.
 pub fn dataseries_lz4(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
-    let Lent { rows, out, table, slots } = lent;
+    let Lent { rows, out, table, slots, .. } = lent;
+    let (rows, _) = part(rows, EXTENT);
     let lz4 = Lz4::new(table, out);
     dataseries(page, rows, slots, lz4, readings).map_err(flat)
 }
@@ -234,6 +264,33 @@ fn part(bytes: &mut [u8], len: usize) -> (&mut [u8], &mut [u8]) {
     bytes.split_at_mut_checked(len).unwrap_or_default()
 }
 
+/// Writes a Vortex file with a checkpoint at its start and one at its end.
+fn vortex(page: &mut Page, lent: &mut Lent, rows: usize, readings: u32) -> Result<(), WriteError<Error>> {
+    let (memory, _) = part(&mut lent.rows, Row::memory_len(rows, 0));
+    let mut log = Log::of::<Row>(page, (memory, rows), &mut lent.groups, Policy::ByHand)?;
+    for n in 0..readings {
+        let Reading { time, temp, humidity, millivolts, charging } = reading(n);
+        log.push(&Row { time, temp, humidity, millivolts, charging })?;
+    }
+    log.end()
+}
+
+/// Vortex, row groups of 256 rows.
+///
+/// # Errors
+/// [`Kind::NoRoom`] for more row groups than there is memory for.
+pub fn vortex_256(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
+    vortex(page, lent, 256, readings).map_err(flat)
+}
+
+/// Vortex, row groups of 1,024 rows, which are packed best.
+///
+/// # Errors
+/// As above, and on a chip whose memory holds fewer rows.
+pub fn vortex_1024(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
+    vortex(page, lent, 1024, readings).map_err(flat)
+}
+
 /// postcard, consecutive records.
 ///
 /// # Errors
@@ -286,5 +343,8 @@ mod tests {
         for write in [dataseries_lzf, dataseries_lz4, filo] {
             assert!(bytes(write) * 3 <= postcard);
         }
+        // Packed integers take whole blocks of 1,024 rows, so that smaller row groups are stored as they are.
+        assert!(bytes(vortex_1024) * 2 <= postcard, "{}", bytes(vortex_1024));
+        assert!(bytes(vortex_256) * 10 <= postcard * 11, "{}", bytes(vortex_256));
     }
 }

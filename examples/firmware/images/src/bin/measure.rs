@@ -15,12 +15,16 @@ static LENT: Lent<rivals::Lent> = Lent::new(rivals::Lent::NEW);
 /// Number of records to write.
 const READINGS: u32 = 1024;
 
-const WRITERS: [(&str, Write); 7] = [
+const WRITERS: &[(&str, Write)] = &[
     ("nothing", rivals::nothing),
     ("dataseries_stored", rivals::dataseries_stored),
     ("dataseries_lzf", rivals::dataseries_lzf),
     ("dataseries_lz4", rivals::dataseries_lz4),
     ("filo", rivals::filo),
+    ("vortex_256", rivals::vortex_256),
+    // The rows do not fit the RAM of the Cortex-M0.
+    #[cfg(target_has_atomic = "32")]
+    ("vortex_1024", rivals::vortex_1024),
     ("postcard", rivals::postcard),
     ("minicbor", rivals::minicbor),
 ];
@@ -33,7 +37,7 @@ fn main() -> ! {
 fn run() -> Result<(), Error> {
     let (page, lent) = PAGE.take().zip(LENT.take()).ok_or(Error::new(Kind::Misuse, What::SCRATCH, 0))?;
     let mut other = 0;
-    for (name, write) in WRITERS {
+    for (name, write) in WRITERS.iter().copied() {
         let mut done = Ok(());
         page.written = 0;
         let instructions = measured::instructions(|| done = black_box(write)(page, lent, READINGS));

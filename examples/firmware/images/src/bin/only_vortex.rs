@@ -1,0 +1,4 @@
+#![no_std]
+#![no_main]
+
+images::only!(rivals::vortex_256);
