@@ -2,7 +2,8 @@
 //! panics, formats floats, or can call itself directly or through others.
 //!
 //! A call through a pointer counts as a call of every function whose address occurs in the image, except in the
-//! interrupt table.
+//! interrupt table. In an image with closures that call trait objects, all of them then seem to call each other: with
+//! `direct` as the second argument, calls through pointers are not followed for recursion.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -53,11 +54,11 @@ fn examine() -> Result<String> {
             words.extend(chunks.iter().map(|word| u64::from(u32::from_le_bytes(*word))));
         }
     }
-    judge(functions, &words)
+    judge(functions, &words, env::args_os().nth(2).is_some_and(|word| word == "direct"))
 }
 
 /// Returns a summary of the functions, or an error for a forbidden one. `words`: all words that may be addresses.
-fn judge(mut functions: BTreeMap<u64, Function>, words: &BTreeSet<u64>) -> Result<String> {
+fn judge(mut functions: BTreeMap<u64, Function>, words: &BTreeSet<u64>, direct: bool) -> Result<String> {
     if functions.is_empty() {
         return Err("that is no listing".into());
     }
@@ -67,7 +68,7 @@ fn judge(mut functions: BTreeMap<u64, Function>, words: &BTreeSet<u64>) -> Resul
         .map(|word| word - 1)
         .filter(|at| functions.contains_key(at))
         .collect();
-    for function in functions.values_mut().filter(|function| function.indirect) {
+    for function in functions.values_mut().filter(|function| function.indirect && !direct) {
         function.calls.extend(&pointed);
     }
     let awaits = functions.values().any(|function| function.name.contains(RESUMED));
@@ -173,7 +174,21 @@ mod tests {
     fn examined(listing: &str, more: &[u64]) -> String {
         let (functions, mut words) = listed(listing).unwrap();
         words.extend(more);
-        judge(functions, &words).unwrap_or_else(|e| e.to_string())
+        judge(functions, &words, false).unwrap_or_else(|e| e.to_string())
+    }
+
+    #[test]
+    fn direct_calls_only() {
+        let judged = |listing: &str| {
+            let (functions, words) = listed(listing).unwrap();
+            judge(functions, &words, true).unwrap_or_else(|e| e.to_string())
+        };
+        const POINTER: &str =
+            "000000c0 <main>:\n      c0:      \tblx\tr3\n      c4: c1 00 00 00  \t.word\t0x000000c1\n";
+        assert_eq!(examined(POINTER, &[]), "main can come to call itself, through main");
+        assert_eq!(judged(POINTER), "1 functions, 1 called through pointers, calls 1 deep at most");
+        let called = "000000c0 <main>:\n      c0:      \tbl\t0xd0 <one> @\n\n000000d0 <one>:\n      d0:      \tbl\t0xc0 <main> @\n";
+        assert_eq!(judged(called), "main can come to call itself, through one");
     }
 
     #[test]
