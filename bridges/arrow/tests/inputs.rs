@@ -14,7 +14,7 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{Column, Memory, Part, Table, Value};
 use pilaster_arrow::input::{FileKind, Input, InputFile, InputOptions, open};
 use pilaster_arrow::schema::parse;
-use pilaster_arrow::write::{Compression, ipc_file, ipc_stream, parquet};
+use pilaster_arrow::write::{self, Compression, Kind};
 use pilaster_arrow::{Batches, Filter, Source};
 
 fn rows_of<T: Table>(table: &mut T) -> Vec<Vec<String>> {
@@ -53,9 +53,9 @@ fn expected(batches: &[RecordBatch]) -> Vec<Vec<String>> {
 
 fn files(kind: FileKind, batches: &[RecordBatch]) -> Vec<u8> {
     match kind {
-        FileKind::Parquet => parquet(reader(batches), Vec::new(), Compression::Snappy).unwrap(),
-        FileKind::IpcFile => ipc_file(reader(batches), Vec::new(), Compression::Lz4).unwrap(),
-        _ => ipc_stream(reader(batches), Vec::new(), Compression::None).unwrap(),
+        FileKind::Parquet => write::all(reader(batches), Vec::new(), Kind::Parquet, Compression::Snappy).unwrap(),
+        FileKind::IpcFile => write::all(reader(batches), Vec::new(), Kind::IpcFile, Compression::Lz4).unwrap(),
+        _ => write::all(reader(batches), Vec::new(), Kind::IpcStream, Compression::None).unwrap(),
     }
 }
 
