@@ -186,7 +186,8 @@ impl<'a> File<'a> {
     /// // The bytes of the rows are released with the window.
     /// let window = ranges.window();
     /// let file = file.with_input(window.input());
-    /// let part = file.table(None)?.next_part(&mut Scratch::new(&mut []))?.expect("a part");
+    /// let mut table = file.table(None)?;
+    /// let part = table.next_part(&mut Scratch::new(&mut []))?.expect("a part");
     /// assert_eq!(part.named("k")?.to_vec::<i32>(0..1)?, [-996]);
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -36,7 +36,8 @@
 //! let (mut types, mut part) = ([0; 1024], [0; 256]);
 //! let file = File::<LittleEndian>::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut types))?;
 //! let mut part = Scratch::new(&mut part);
-//! let part = file.table("FiloChunk")?.next_part(&mut part)?.expect("an extent");
+//! let mut table = file.table("FiloChunk")?;
+//! let part = table.next_part(&mut part)?.expect("an extent");
 //! let chunks = Chunks::of(&part)?;
 //! assert_eq!((chunks.len(), chunks.is_empty(), chunks.get(1)?.first), (2, false, 50));
 //! for chunk in chunks.iter() {

@@ -33,7 +33,8 @@ module reads and writes without a heap:"
 //! let mut memory = [0; 4096];
 //! let mut scratch = Scratch::new(&mut memory);
 //! let file = File::<LittleEndian>::open(bytes, &ReadOptions::DEFAULT, &mut scratch)?;
-//! let part = file.table("Reading")?.next_part(&mut scratch)?.expect("an extent");
+//! let mut table = file.table("Reading")?;
+//! let part = table.next_part(&mut scratch)?.expect("an extent");
 //! assert_eq!((part.rows(), part.name(1)?), (1, "celsius"));
 //! # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
 //! ```

@@ -22,7 +22,8 @@ use crate::error::{Error, Kind, Result, What};
 /// let (mut kept, mut memory) = ([0; 4096], [0; 4096]);
 /// let file = AnyFile::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
 /// let mut scratch = Scratch::new(&mut memory);
-/// let part: Part<'_> = file.table("Tiny")?.next_part(&mut scratch)?.expect("an extent");
+/// let mut table = file.table("Tiny")?;
+/// let part: Part<'_> = table.next_part(&mut scratch)?.expect("an extent");
 ///
 /// // Strings of the field `s`, without columns: its cells are offsets in the pool.
 /// let ty = part.extent_type();
