@@ -67,6 +67,7 @@ impl Resume {
     /// [`Kind::Invalid`] if the source is no Vortex file; [`Kind::Misuse`] if it has no intact checkpoint of these columns:
     /// it is the log of other columns, or ends in its first checkpoint, so that it has no rows; [`Kind::NoRoom`] if it has
     /// more row groups than `groups` has memory for (`need`: the required size in bytes); errors of the source.
+    #[inline(never)]
     pub fn find<T: Schema>(mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<Self> {
         let fields = schema.fields();
         let mut magic = [0; 4];

@@ -154,17 +154,26 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         (found, policy): (&Resume, Policy),
     ) -> core::result::Result<Self, WriteError<S::Error>> {
         let mut log = Log::prepare(sink, schema, memory, groups, policy);
-        log.rows.start(&log.schema)?;
-        log.groups.set_len(found.groups(), found.rows());
-        log.out.at = found.at();
-        (log.data_end, log.covered, log.is_closed) = (found.at(), found.covered(), false);
-        if found.is_skipping() {
-            log.put_checkpoint();
-            log.outcome()?;
-            // It is never removed: the row groups after the skipped bytes are found from it.
-            log.data_end = log.out.at;
-        }
+        log.continue_at(found)?;
         Ok(log)
+    }
+
+    /// Continues a log of [`prepare`](Self::prepare), as [`resume`](Self::resume) does, which creates and moves it.
+    ///
+    /// # Errors
+    /// Errors of [`resume`](Self::resume).
+    #[inline(never)]
+    pub fn continue_at(&mut self, found: &Resume) -> core::result::Result<(), WriteError<S::Error>> {
+        self.rows.start(&self.schema)?;
+        self.groups.set_len(found.groups(), found.rows());
+        self.out.at = found.at();
+        (self.data_end, self.covered, self.is_closed) = (found.at(), found.covered(), false);
+        if found.is_skipping() {
+            self.put_checkpoint();
+            // It is never removed: the row groups after the skipped bytes are found from it.
+            self.data_end = self.out.at;
+        }
+        self.outcome()
     }
 
     /// Replaces checkpoints: before a row group is written, the checkpoint after the previous one is cut off, except the

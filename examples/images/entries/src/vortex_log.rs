@@ -84,6 +84,7 @@ pub fn resume(call: Call<'_>) -> Result<u32> {
     let groups = memory.take::<u32>(GROUPS * (3 + 6))?;
     let rows = memory.take::<u8>(MEMORY)?;
     let found = Resume::find(call.bytes, &READING, groups)?;
-    let mut writer = Log::resume(Sum(0), READING, (rows, ROWS), groups, (&found, Policy::Every(2))).map_err(format)?;
+    let mut writer = Log::prepare(Sum(0), READING, (rows, ROWS), groups, Policy::Every(2));
+    writer.continue_at(&found).map_err(format)?;
     log(&mut writer, call.bytes, call.kind).map_err(format)
 }
