@@ -12,7 +12,7 @@ use pilaster::vortex::{DTypeBuf, File};
 
 use crate::failure::Failure;
 use crate::open::Input;
-use crate::vortex_end::{ended, opened, postscript_of};
+use crate::vortex_end::{completed, ended, opened, postscript_of};
 use crate::vortex_frames::{Group, Groups, Known, has_frames};
 use crate::vortex_rebuilt::Rebuilt;
 
@@ -60,6 +60,14 @@ pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>
     }
     if is_whole && first == Some(input.len()) {
         // A file without rows.
+        return Ok(None);
+    }
+    // A file that lacks only its end marker is not searched for checkpoints, which reads all of it.
+    if first.is_none()
+        && !is_whole
+        && let Some(whole) = completed(input)?
+        && !is_log(&whole)?
+    {
         return Ok(None);
     }
     let window = input.window();
