@@ -88,7 +88,7 @@ pub fn recover(
 fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>), Failure> {
     let e = match opened(input) {
         Ok(file) => {
-            if let Some(log) = torn(input, true)? {
+            if let Some(log) = torn(input, true, &mut None)? {
                 return Ok((Some(log), None));
             }
             let (found, any) = (file.dtype(), AnyFile::Vortex(file));
@@ -101,7 +101,8 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
         Err(e) => e,
     };
     let of_file = format!("damaged: the end of the file: {e}");
-    if let Some(log) = torn(input, false)? {
+    let mut end = None;
+    if let Some(log) = torn(input, false, &mut end)? {
         return Ok((Some(log), Some(of_file)));
     }
     if let Some(input) = retyped(input) {
@@ -109,7 +110,11 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
         // A file that stores no type is not damaged.
         return Ok((Some(Rebuilt::whole(input)), Some(why).filter(|_| e.kind() != Kind::NoRoom)));
     }
-    if let Some(input) = completed(input)? {
+    let end = match end {
+        Some(end) => end,
+        None => completed(input)?,
+    };
+    if let Some(input) = end {
         return Ok((Some(Rebuilt::whole(input)), Some(format!("damaged: the end marker, no rows: {e}"))));
     }
     let why = "the end of the file, which says what the columns are and where they lie, is lost";

@@ -52,8 +52,12 @@ impl Checkpoint {
 }
 
 /// Returns the intact row groups of a log as a file with an end, `None` if the file is no log. `is_whole`: its end can be
-/// read.
-pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>, Failure> {
+/// read. `end` receives the file with a new end marker, if it was looked for.
+pub fn torn<'s>(
+    input: &Input<'s>,
+    is_whole: bool,
+    end: &mut Option<Option<Input<'s>>>,
+) -> Result<Option<Rebuilt<'s>>, Failure> {
     let first = first(input)?;
     if first.is_none() && is_whole && !is_log(input)? {
         return Ok(None);
@@ -63,12 +67,13 @@ pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>
         return Ok(None);
     }
     // A file that lacks only its end marker is not searched for checkpoints, which reads all of it.
-    if first.is_none()
-        && !is_whole
-        && let Some(whole) = completed(input)?
-        && !is_log(&whole)?
-    {
-        return Ok(None);
+    if first.is_none() && !is_whole {
+        let found = end.insert(completed(input)?);
+        if let Some(whole) = found
+            && !is_log(whole)?
+        {
+            return Ok(None);
+        }
     }
     let window = input.window();
     let Some(last) = last_checkpoint(&window.as_ref().map_or(input.input(), Ranges::input))? else { return Ok(None) };
