@@ -160,6 +160,25 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
 
     /// Continues a log of [`prepare`](Self::prepare), as [`resume`](Self::resume) does, which creates and moves it.
     ///
+    /// ```
+    /// use pilaster::vortex::log::{Log, Of, Policy, Record, Resume};
+    /// use pilaster::vortex::record;
+    ///
+    /// record! {
+    ///     struct Tick { time: u32 }
+    /// }
+    ///
+    /// # #[cfg(feature = "alloc")] {
+    /// let (mut memory, mut groups) = ([0; Tick::memory_len(8, 0)], [0; 8]);
+    /// let bytes = Log::of::<Tick>(Vec::new(), (&mut memory, 8), &mut groups, Policy::ByHand)?.finish()?;
+    /// let found = Resume::find(&bytes[..], &Of::<Tick>::new(), &mut groups)?;
+    /// let mut log = Log::prepare(bytes, Of::<Tick>::new(), (&mut memory, 8), &mut groups, Policy::ByHand);
+    /// log.continue_at(&found)?;
+    /// log.push(&Tick { time: 7 })?;
+    /// # }
+    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// ```
+    ///
     /// # Errors
     /// Errors of [`resume`](Self::resume).
     #[inline(never)]
