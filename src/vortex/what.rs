@@ -32,7 +32,7 @@ fields! { 0x240;
     VORTEX_ROW_MEMORY = "memory for rows of a vortex log",
     VORTEX_TEXT_MEMORY = "memory for texts of a vortex log",
     VORTEX_FIELD = "field of a vortex log",
-    VORTEX_VARIANT = "variant, which the profile 2026 has",
+    VORTEX_VARIANT = "variant (profile 2026)",
 
     // What the notation of a type has at a position.
     NOTATION_TYPE = "name of a vortex type",
