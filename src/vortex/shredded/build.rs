@@ -13,6 +13,7 @@ use crate::vortex::context::Context;
 use crate::vortex::dtype::Shape;
 use crate::vortex::encodings::variant::{At, Parts, Typed};
 use crate::vortex::node::Node;
+use crate::vortex::scheme::Holds;
 use crate::vortex::stored_type::Meaning;
 use crate::vortex::tree::{Ask, NOWHERE, ROWS_PER_NODE, span, span_cell};
 
@@ -103,6 +104,10 @@ impl Build<'_, '_, '_, '_> {
     /// Appends the text of a row.
     fn text(&mut self, (node, at): At<Node<'_>>) -> Result<()> {
         let (node, at) = stored(&node, at, &mut self.cx)?;
+        // It would append its whole frame, with the lengths of the texts.
+        if matches!(node.holds(), Some(Holds::Packed(_))) {
+            return Err(node.undecoded());
+        }
         let mut cell = [0];
         node.cells(Ask::Spans, at, &mut Cells::W8(&mut cell), &mut self.cx.scope())?;
         if bytemuck::cast::<_, Span>(cell) == NOWHERE {

@@ -193,9 +193,7 @@ fn has_objects(node: &Node<'_>) -> Result<bool> {
 fn text_bound((node, at): At<Node<'_>>, cx: &mut Context<'_, '_>) -> Result<u64> {
     let (node, at) = stored(&node, at, cx)?;
     match (node.holds(), &node.form) {
-        (Some(Holds::Texts(bound) | Holds::PackedTexts(bound) | Holds::Packed(bound)), _) => {
-            bound(&node, at, 1, &mut cx.scope())
-        }
+        (Some(Holds::Texts(bound) | Holds::PackedTexts(bound)), _) => bound(&node, at, 1, &mut cx.scope()),
         (Some(Holds::Nulls), _) => Ok(0),
         (None, Form::Scalar(scalar)) => Ok(scalar.bytes()?.len() as u64),
         _ => Err(node.undecoded()),
