@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// The extension of a target that is one Blosc chunk.
 pub const CHUNK: &str = "blosc";
 
-/// What is written.
+/// The format that `convert` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     Format(Format),
@@ -22,43 +22,6 @@ pub enum Goal {
     /// CSV or JSON lines.
     Text(Form),
 }
-
-/// The names of `--format-out`.
-#[cfg(not(feature = "arrow"))]
-pub const NAMES: [(&str, Goal); 7] = {
-    let [a, b, c, d, e] = FORMATS;
-    let [f, g] = TEXTS;
-    [a, b, c, d, e, f, g]
-};
-
-/// The names of `--format-out`.
-#[cfg(feature = "arrow")]
-pub const NAMES: [(&str, Goal); 10] = {
-    let [a, b, c, d, e] = FORMATS;
-    let [f, g] = TEXTS;
-    let [h, i, j] = ARROW;
-    [a, b, c, d, e, h, i, j, f, g]
-};
-
-const FORMATS: [(&str, Goal); 5] = {
-    let [a, b, c, d, e] = Format::ALL;
-    [
-        (a.name(), Goal::Format(a)),
-        (b.name(), Goal::Format(b)),
-        (c.name(), Goal::Format(c)),
-        (d.name(), Goal::Format(d)),
-        (e.name(), Goal::Format(e)),
-    ]
-};
-
-const TEXTS: [(&str, Goal); 2] = [("csv", Goal::Text(Form::Csv)), ("jsonl", Goal::Text(Form::JsonLines))];
-
-#[cfg(feature = "arrow")]
-const ARROW: [(&str, Goal); 3] = [
-    ("parquet", Goal::Arrow(Kind::Parquet)),
-    ("arrow", Goal::Arrow(Kind::IpcFile)),
-    ("arrows", Goal::Arrow(Kind::IpcStream)),
-];
 
 /// Extensions of targets beside the names.
 const EXTENSIONS: &[(&str, Goal)] = &[
@@ -74,6 +37,18 @@ const EXTENSIONS: &[(&str, Goal)] = &[
 ];
 
 impl Goal {
+    /// Returns the names of `--format-out`, which are extensions, too.
+    pub fn all() -> impl Iterator<Item = (&'static str, Goal)> {
+        let formats = Format::ALL.into_iter().map(|format| (format.name(), Goal::Format(format)));
+        #[cfg(feature = "arrow")]
+        let formats = formats.chain([
+            ("parquet", Goal::Arrow(Kind::Parquet)),
+            ("arrow", Goal::Arrow(Kind::IpcFile)),
+            ("arrows", Goal::Arrow(Kind::IpcStream)),
+        ]);
+        formats.chain([("csv", Goal::Text(Form::Csv)), ("jsonl", Goal::Text(Form::JsonLines))])
+    }
+
     /// Returns whether time zones of timestamps are kept.
     pub const fn has_zones(self) -> bool {
         match self {
@@ -109,10 +84,10 @@ pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
         return Ok(how.format_out);
     }
     let Some(extension) = extension(&how.target) else { return Ok(None) };
-    let mut known = NAMES.iter().chain(EXTENSIONS);
-    let found = known.find(|(known, _)| extension.eq_ignore_ascii_case(known));
-    found.map(|(_, goal)| Some(*goal)).ok_or_else(|| {
-        let names = NAMES.iter().chain(EXTENSIONS).map(|(known, _)| format!(".{known}")).collect::<Vec<_>>();
+    let known = || Goal::all().chain(EXTENSIONS.iter().copied());
+    let found = known().find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    found.map(|(_, goal)| Some(goal)).ok_or_else(|| {
+        let names = known().map(|(known, _)| format!(".{known}")).collect::<Vec<_>>();
         let why = format!("the extension is none of {}", names.join(", "));
         Failure::Usage(format!("{}: {why}{hint}", how.target.display()))
     })
@@ -122,7 +97,7 @@ pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
 pub fn extension_of(goal: Goal) -> &'static str {
     match goal {
         Goal::Format(Format::DataSeries) => "ds",
-        goal => NAMES.iter().find(|(_, known)| *known == goal).map_or("out", |(name, _)| name),
+        goal => Goal::all().find(|(_, known)| *known == goal).map_or("out", |(name, _)| name),
     }
 }
 

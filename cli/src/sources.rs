@@ -55,7 +55,7 @@ pub struct Sources {
 #[derive(Args, Clone, Debug, Default)]
 pub struct Hints {
     /// The format [default: detected from the content, or from the extension]
-    #[arg(long, help_heading = HINTS, ignore_case = true, value_parser = one_of(KNOWN))]
+    #[arg(long, help_heading = HINTS, ignore_case = true, value_parser = one_of(Known::all()))]
     pub format: Option<Known>,
     /// The element type of a Filo vector
     #[arg(long = "type", value_name = "ELEMENT", help_heading = HINTS, ignore_case = true)]
@@ -93,39 +93,15 @@ pub enum Known {
     Arrow(pilaster_arrow::input::FileKind),
 }
 
-const FORMATS: [(&str, Known); 5] = {
-    let [a, b, c, d, e] = Format::ALL;
-    [
-        (a.name(), Known::Format(a)),
-        (b.name(), Known::Format(b)),
-        (c.name(), Known::Format(c)),
-        (d.name(), Known::Format(d)),
-        (e.name(), Known::Format(e)),
-    ]
-};
-
-/// The names of `--format`.
-#[cfg(not(feature = "arrow"))]
-const KNOWN: [(&str, Known); 5] = FORMATS;
-
-/// The names of `--format`.
-#[cfg(feature = "arrow")]
-const KNOWN: [(&str, Known); 10] = {
-    let [a, b, c, d, e] = FORMATS;
-    let [f, g, h, i, j] = crate::arrow::KINDS;
-    [
-        a,
-        b,
-        c,
-        d,
-        e,
-        (f.0, Known::Arrow(f.1)),
-        (g.0, Known::Arrow(g.1)),
-        (h.0, Known::Arrow(h.1)),
-        (i.0, Known::Arrow(i.1)),
-        (j.0, Known::Arrow(j.1)),
-    ]
-};
+impl Known {
+    /// Returns the names of `--format`.
+    fn all() -> impl Iterator<Item = (&'static str, Known)> {
+        let formats = Format::ALL.into_iter().map(|format| (format.name(), Known::Format(format)));
+        #[cfg(feature = "arrow")]
+        let formats = formats.chain(crate::arrow::KINDS.map(|(name, kind)| (name, Known::Arrow(kind))));
+        formats
+    }
+}
 
 impl Hints {
     /// Returns the format of this library that the caller names.
@@ -308,11 +284,12 @@ pub fn is_dataset(path: &Path) -> bool {
 }
 
 /// Returns a parser of the names in `all`, which the help lists.
-pub fn one_of<T, const N: usize>(all: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+pub fn one_of<T>(all: impl IntoIterator<Item = (&'static str, T)>) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(all.each_ref().map(|(name, _)| *name)).try_map(move |text| {
+    let all: Vec<_> = all.into_iter().collect();
+    PossibleValuesParser::new(all.iter().map(|(name, _)| *name)).try_map(move |text| {
         let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
         found.map(|(_, value)| value.clone()).ok_or("an unknown name")
     })

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pilaster::bytes::FileRange;
 use pilaster::error::{Error, Kind, What};
-use pilaster::unstable::vortex_raw::{GROUP_MAGIC, MAGIC};
+use pilaster::unstable::vortex_raw::{GROUP_MAGIC, MAGIC, group_segments_at};
 use pilaster::vortex::log::{Frame, Frames, Source};
 
 use crate::failure::Failure;
@@ -77,16 +77,11 @@ impl Group {
 
     /// Returns the row group that a checkpoint lists by its segments.
     pub fn listed(segments: Vec<FileRange>, rows: u64) -> Option<Self> {
-        let head = head(segments.len());
+        let head = group_segments_at(segments.len());
         let (first, last) = (segments.first()?, segments.last()?);
         let end = last.at.checked_add(last.len)?.checked_next_multiple_of(ALIGNED)?.checked_add(4)?;
         Some(Group { at: first.at.checked_sub(head)?, end, rows, segments })
     }
-}
-
-/// Returns the number of bytes of a frame before its first segment.
-fn head(columns: usize) -> u64 {
-    12u64.saturating_add((columns as u64).saturating_mul(4)).next_multiple_of(ALIGNED)
 }
 
 /// The intact row groups of a log, and what the report says about the rest.
@@ -100,7 +95,7 @@ pub struct Groups {
     pub lost: u64,
 }
 
-/// What is known of a log: the end of the last checkpoint, the row groups that it lists, and how checkpoints begin.
+/// Facts about a log: the end of the last checkpoint, the row groups that it lists, and how checkpoints begin.
 pub struct Known<'k> {
     pub end: u64,
     /// `None` if a log has other layouts.
@@ -279,7 +274,7 @@ fn damaged(bytes: &mut Steps, at: u64, left: u64, columns: usize) -> Result<(Str
         return Ok((format!("lost: {left} bytes at {at}, which are no row group and no checkpoint"), left));
     }
     let rows = rows.first_chunk().map_or(0, |rows| u32::from_le_bytes(*rows));
-    let (mut lens, head) = (vec![0; columns], head(columns));
+    let (mut lens, head) = (vec![0; columns], group_segments_at(columns));
     Ok(match Frames::new(&mut *bytes, at).next(&mut lens) {
         // The check of the head agrees, so that the number of rows is right.
         Err(e) if e.kind() == Kind::Truncated && u64::from(e.need()) > head => {

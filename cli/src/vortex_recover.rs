@@ -31,7 +31,7 @@ use crate::vortex_claims::Claims;
 use crate::vortex_dtype::stored;
 use crate::vortex_end::{completed, opened, retyped};
 use crate::vortex_rebuilt::{Rebuilt, rebuilt};
-use crate::vortex_torn::torn;
+use crate::vortex_torn::{begins, is_log, torn};
 use crate::walk::batches;
 
 /// Maximum number of rows that are tried at once.
@@ -88,7 +88,7 @@ pub fn recover(
 fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>), Failure> {
     let e = match opened(input) {
         Ok(file) => {
-            if let Some(log) = torn(input, true, &mut None)? {
+            if let Some(log) = torn(input, true)? {
                 return Ok((Some(log), None));
             }
             let (found, any) = (file.dtype(), AnyFile::Vortex(file));
@@ -101,8 +101,16 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
         Err(e) => e,
     };
     let of_file = format!("damaged: the end of the file: {e}");
-    let mut end = None;
-    if let Some(log) = torn(input, false, &mut end)? {
+    let begins = begins(input)?;
+    let mut whole = if begins { None } else { completed(input)? };
+    let why = || format!("damaged: the end marker, no rows: {e}");
+    // Checkpoints are not searched in a file that lacks only its end marker, because that reads all of it.
+    if whole.as_ref().map(is_log).transpose()? == Some(false)
+        && let Some(found) = whole.take()
+    {
+        return Ok((Some(Rebuilt::whole(found)), Some(why())));
+    }
+    if let Some(log) = torn(input, false)? {
         return Ok((Some(log), Some(of_file)));
     }
     if let Some(input) = retyped(input) {
@@ -110,12 +118,11 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
         // A file that stores no type is not damaged.
         return Ok((Some(Rebuilt::whole(input)), Some(why).filter(|_| e.kind() != Kind::NoRoom)));
     }
-    let end = match end {
-        Some(end) => end,
-        None => completed(input)?,
-    };
-    if let Some(input) = end {
-        return Ok((Some(Rebuilt::whole(input)), Some(format!("damaged: the end marker, no rows: {e}"))));
+    if begins {
+        whole = completed(input)?;
+    }
+    if let Some(input) = whole {
+        return Ok((Some(Rebuilt::whole(input)), Some(why())));
     }
     let why = "the end of the file, which says what the columns are and where they lie, is lost";
     Ok((Some(rebuilt(input, &format!("{e}: {why}"))?), Some(of_file)))
@@ -211,7 +218,7 @@ fn stores(to: Goal, column: &Column<'_>) -> pilaster::Result<Result<(), Type>> {
             Goal::Format(Format::Filo) => Element::of_column(ty).is_some(),
             Goal::Format(Format::Bcolz) => bcolz::write::holds(ty) && !matches!(ty, Type::Struct(_)),
             Goal::Format(Format::Vortex) => vortex::write::holds(ty),
-            // Those that cannot be written are found as they are written.
+            // A trial finds the columns that cannot be written.
             #[cfg(feature = "arrow")]
             Goal::Arrow(_) => true,
             Goal::Text(_) => false,

@@ -12,7 +12,7 @@ use pilaster::vortex::{DTypeBuf, File};
 
 use crate::failure::Failure;
 use crate::open::Input;
-use crate::vortex_end::{completed, ended, opened, postscript_of};
+use crate::vortex_end::{ended, opened, postscript_of};
 use crate::vortex_frames::{Group, Groups, Known, has_frames};
 use crate::vortex_rebuilt::Rebuilt;
 
@@ -52,12 +52,8 @@ impl Checkpoint {
 }
 
 /// Returns the intact row groups of a log as a file with an end, `None` if the file is no log. `is_whole`: its end can be
-/// read. `end` receives the file with a new end marker, if it was looked for.
-pub fn torn<'s>(
-    input: &Input<'s>,
-    is_whole: bool,
-    end: &mut Option<Option<Input<'s>>>,
-) -> Result<Option<Rebuilt<'s>>, Failure> {
+/// read.
+pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>, Failure> {
     let first = first(input)?;
     if first.is_none() && is_whole && !is_log(input)? {
         return Ok(None);
@@ -65,15 +61,6 @@ pub fn torn<'s>(
     if is_whole && first == Some(input.len()) {
         // A file without rows.
         return Ok(None);
-    }
-    // A file that lacks only its end marker is not searched for checkpoints, which reads all of it.
-    if first.is_none() && !is_whole {
-        let found = end.insert(completed(input)?);
-        if let Some(whole) = found
-            && !is_log(whole)?
-        {
-            return Ok(None);
-        }
     }
     let window = input.window();
     let Some(last) = last_checkpoint(&window.as_ref().map_or(input.input(), Ranges::input))? else { return Ok(None) };
@@ -102,6 +89,11 @@ pub fn torn<'s>(
     Ok(Some(Rebuilt { input: whole, notes, absent: Vec::new(), is_contradicted: false, unverified, lost: groups.lost }))
 }
 
+/// Returns whether a file begins with a checkpoint, as a log does.
+pub fn begins(input: &Input<'_>) -> Result<bool, Failure> {
+    Ok(first(input)?.is_some())
+}
+
 /// Returns the end of the first checkpoint, which begins at offset 8 and has no rows.
 fn first(input: &Input<'_>) -> Result<Option<u64>, Failure> {
     let bytes = input.window();
@@ -121,7 +113,7 @@ fn first(input: &Input<'_>) -> Result<Option<u64>, Failure> {
 }
 
 /// Returns whether the end of a file lists row groups in frames.
-fn is_log(input: &Input<'_>) -> Result<bool, Failure> {
+pub fn is_log(input: &Input<'_>) -> Result<bool, Failure> {
     let file = opened(input)?;
     let count = file.dtype().children();
     listed(&file, count)?.map_or(Ok(false), |listed| has_frames(input, &listed, count))

@@ -8,6 +8,12 @@ pub const MAGIC: [u8; 4] = *b"VTXF";
 /// First bytes of the frame of a row group, in logs of this crate (section 17).
 pub const GROUP_MAGIC: [u8; 4] = *b"PLRG";
 
+/// Returns the offset of the first segment in the frame of a row group: after the magic, the number of rows, the length of
+/// each segment and a check, at a multiple of 8 (section 17).
+pub const fn group_segments_at(columns: usize) -> u64 {
+    (columns as u64).saturating_mul(4).saturating_add(12 + 7) & !7
+}
+
 /// The only version of the container.
 pub const VERSION: u16 = 1;
 

@@ -68,7 +68,7 @@ pub use arrow_array;
 pub use arrow_buffer::Buffer;
 pub use arrow_data;
 pub use arrow_schema;
-pub use arrow_select::filter::filter_record_batch;
+pub use arrow_select;
 pub use build::Builder;
 pub use error::Error;
 pub use import::{Batches, Cause, Column, Kept, Part, Source, Stream, convert};

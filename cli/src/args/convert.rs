@@ -15,7 +15,7 @@ use pilaster::vortex::write::{Encodings, Profile, WriteOptions};
 #[cfg(feature = "arrow")]
 use pilaster_arrow::write::Compression;
 
-use crate::goal::{Goal, NAMES};
+use crate::goal::Goal;
 use crate::sieve::Conditions;
 use crate::sources::{Hints, Location, Source, one_of};
 use crate::threads::Threads;
@@ -62,7 +62,7 @@ pub struct Convert {
     /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc .vortex .parquet .arrow
     /// .arrows .csv .jsonl, the last two also with .gz), or without one the format of FILE]
     #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
-    #[arg(value_parser = one_of(NAMES))]
+    #[arg(value_parser = one_of(Goal::all()))]
     pub format_out: Option<Goal>,
     /// The columns, in this order [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]

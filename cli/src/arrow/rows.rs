@@ -3,8 +3,9 @@
 use pilaster::column::{Memory, Part as _, Table as _};
 use pilaster_arrow::arrow_array::{BooleanArray, RecordBatch};
 use pilaster_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
+use pilaster_arrow::arrow_select::filter::filter_record_batch;
 use pilaster_arrow::input::{AnyReader, InputFile};
-use pilaster_arrow::{Batches, Error, Kept, Source, filter_record_batch};
+use pilaster_arrow::{Batches, Error, Kept, Source};
 
 use crate::filter::Filter;
 use crate::progress::Progress;
@@ -17,8 +18,8 @@ pub struct Rows<'f> {
     pub filter: Option<&'f Filter>,
 }
 
-impl<'f> Source for Rows<'f> {
-    type Batches = Sifted<'f>;
+impl Source for Rows<'_> {
+    type Batches = Sifted;
 
     fn schema(&self) -> SchemaRef {
         self.files.schema()
@@ -36,7 +37,7 @@ impl<'f> Source for Rows<'f> {
         self.filter.is_none() && self.files.seeks()
     }
 
-    fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(Sifted<'f>, u64), Error> {
+    fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(Sifted, u64), Error> {
         let total = self.files.rows();
         let progress = Progress::counted(|| total.unwrap_or(0), true);
         let Some(filter) = self.filter else {
@@ -54,22 +55,21 @@ impl<'f> Source for Rows<'f> {
         bound.columns = filter.columns.iter().filter_map(place).collect();
         let kept = wanted.iter().filter_map(place).collect();
         let (batches, _) = self.files.open(Some(&read), 0)?;
-        Ok((Sifted { batches, progress, done: 0, test: Some((bound, kept, filter)) }, 0))
+        Ok((Sifted { batches, progress, done: 0, test: Some((bound, kept)) }, 0))
     }
 }
 
 /// Batches without the rows that a condition leaves out.
-pub struct Sifted<'f> {
+pub struct Sifted {
     batches: AnyReader,
     progress: Progress,
     /// Number of rows that were read.
     done: u64,
-    /// The condition over the columns that are read, the places of those that are returned, and the condition as it was
-    /// bound.
-    test: Option<(Filter, Vec<usize>, &'f Filter)>,
+    /// The condition over the columns that are read, and the places of those that are returned.
+    test: Option<(Filter, Vec<usize>)>,
 }
 
-impl Iterator for Sifted<'_> {
+impl Iterator for Sifted {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -79,7 +79,7 @@ impl Iterator for Sifted<'_> {
             self.progress.at(self.done);
             match &self.test {
                 None => Ok(batch),
-                Some((filter, kept, _)) => sifted(&batch, filter)?.project(kept),
+                Some((filter, kept)) => sifted(&batch, filter)?.project(kept),
             }
         });
         Some(batch)

@@ -190,7 +190,11 @@ fn damage_costs_row_groups_and_no_other_rows() {
         let bad = groups.clone().find(|bad| text == without(*bad));
         assert!(bad.is_some() || text == without(-1), "{at}: {said}{text}");
         if bad.is_some() {
-            assert!(said.contains("lost: rows ") || said.contains("lost: 5 rows"), "{at}: {said}");
+            // Behind the last checkpoint, a damaged head does not say how many rows there were.
+            let group = log.ends[5].0;
+            let unknown = format!("lost: {} bytes at {group}, ", bytes.len() - group);
+            let is_told = said.contains("lost: rows ") || said.contains("lost: 5 rows");
+            assert!(is_told || (group..group + 24).contains(&at) && said.contains(&unknown), "{at}: {said}");
             assert!(said.contains("; lost: "), "{at}: {said}");
         }
         outcomes[usize::from(bad.is_some())] += 1;

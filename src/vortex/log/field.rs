@@ -289,7 +289,7 @@ impl<R: Record> Columns for Of<R> {
     }
 }
 
-/// What is computed of the columns of a record at compile time.
+/// Constants of the columns of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants {
     /// The properties of each column.

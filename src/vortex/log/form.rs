@@ -1,4 +1,4 @@
-//! What the code of a log asks of a column: a few numbers that are computed once, from its type.
+//! The properties of a column that the code of a log needs, computed once from its type.
 
 use super::field::{Field, FieldType};
 use super::scalar;
@@ -51,7 +51,7 @@ impl Form {
 
     /// Returns the size of a number as an exponent of two, 0 for booleans.
     pub(super) const fn exponent(self) -> u32 {
-        // Of 0, 1, 2, 4, 8: 0, 0, 1, 2, 3.
+        // The exponents of 0, 1, 2, 4 and 8 are 0, 0, 1, 2 and 3.
         (self.size as u32 >> 1).wrapping_sub(self.size as u32 >> 3)
     }
 

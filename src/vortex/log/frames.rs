@@ -27,11 +27,6 @@ pub(super) const fn up8(n: u64) -> u64 {
     n.saturating_add(7) & !7
 }
 
-/// Returns the offset of the first segment in the frame of a row group with `columns` columns.
-pub(super) const fn segments_at(columns: usize) -> u64 {
-    up8(HEAD.saturating_add(CHECK).saturating_add((columns as u64).saturating_mul(4)))
-}
-
 /// Returns the number of bytes that segments take in a frame, each padded to a multiple of 8.
 pub(super) fn segments_len(lens: &[u32]) -> u64 {
     // Less than 2^32 lengths of 32 bits.
@@ -40,7 +35,7 @@ pub(super) fn segments_len(lens: &[u32]) -> u64 {
 
 /// Returns the number of bytes of a frame.
 pub(super) fn frame_len(lens: &[u32]) -> u64 {
-    segments_at(lens.len()).wrapping_add(segments_len(lens)).wrapping_add(CHECK)
+    raw::group_segments_at(lens.len()).wrapping_add(segments_len(lens)).wrapping_add(CHECK)
 }
 
 /// A row group in its frame.
@@ -116,7 +111,7 @@ impl<T: Source> Frames<T> {
         if left == 0 {
             return Ok(None);
         }
-        let segments = segments_at(lens.len());
+        let segments = raw::group_segments_at(lens.len());
         let short = |need| Error::needing(Kind::Truncated, What::VORTEX_LOG, at, need);
         if left < segments {
             return Err(short(segments));
@@ -370,7 +365,7 @@ mod tests {
             let (found, end, _) = walk(&bytes);
             assert_eq!(found.len(), usize::from(bad >= first_end), "damage at {bad}");
             assert!(end.is_err(), "damage at {bad}");
-            // The other frame is found, behind the damaged one or before it.
+            // The search finds the other frame.
             let (mut frames, mut lens) = (Frames::new(&bytes[..], 0), [0; 2]);
             let frame = frames.find(&mut lens).unwrap().expect("the other frame");
             assert_eq!(frame.rows, if bad < first_end { 1 } else { 5 }, "damage at {bad}");

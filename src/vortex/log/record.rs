@@ -162,7 +162,7 @@ pub trait Record {
     /// The encodings that the columns may get.
     const USES: Uses = Uses::of(Self::FIELDS);
 
-    /// What is computed of the columns at compile time.
+    /// Constants of the columns, computed at compile time.
     #[doc(hidden)]
     const CONSTANTS: Constants;
 

@@ -2,7 +2,7 @@
 
 use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
-use super::frames::{Frames, marker, segments_at, up8};
+use super::frames::{Frames, marker, up8};
 use super::groups::Groups;
 use super::put::{Flat, Put};
 use super::source::Source;
@@ -154,7 +154,7 @@ impl Resume {
             // The record of row group k, or one before it that was removed, takes what is read.
             let at = kept.at(k);
             let Some(lens) = kept.next() else { break };
-            match Frames::new(&mut source, at.wrapping_sub(segments_at(columns))).next(lens) {
+            match Frames::new(&mut source, at.wrapping_sub(raw::group_segments_at(columns))).next(lens) {
                 Ok(Some(frame)) if frame.segments == at => kept.add(at, frame.rows),
                 Ok(_) => {}
                 Err(e) if e.what() == What::VORTEX_LOG => {}

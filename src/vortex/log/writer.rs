@@ -5,7 +5,7 @@ use core::fmt;
 use super::chunk::Chunk;
 use super::end::{Sizes, checkpoint};
 use super::field::{Of, Schema};
-use super::frames::{SEED, frame_len, segments_at, up8};
+use super::frames::{SEED, frame_len, up8};
 use super::groups::Groups;
 use super::put::{Flat, Out, Put};
 use super::record::{Cell, Record};
@@ -15,7 +15,7 @@ use super::{Policy, Rewind, WriteError};
 use crate::bytes::{Sink, len32};
 use crate::error::{Error, Kind, What};
 use crate::hash::Lookup2;
-use crate::vortex::raw::{GROUP_MAGIC, MAGIC};
+use crate::vortex::raw::{GROUP_MAGIC, MAGIC, group_segments_at};
 
 /// Removes the bytes of a sink from an offset to the end, if it can.
 type Cut<S> = fn(&mut S, u64) -> core::result::Result<(), <S as Sink>::Error>;
@@ -416,7 +416,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let at = self.out.at;
         self.put_frame();
         if self.out.error.is_none() {
-            self.groups.add(at.wrapping_add(segments_at(self.schema.count())), len32(self.rows.len()));
+            self.groups.add(at.wrapping_add(group_segments_at(self.schema.count())), len32(self.rows.len()));
             self.data_end = self.out.at;
             self.rows.clear();
         }
