@@ -47,7 +47,7 @@ fn whole(chunk: &Chunk<'_>) -> bool {
     match one {
         Ok(got) => {
             assert!(got == len && a[..len] == b[..len], "dirt shows");
-            assert!(a[len..].iter().all(|byte| *byte == 0) && b[len..].iter().all(|byte| *byte == 0xff));
+            assert!(super::filled(&a[len..], 0) && super::filled(&b[len..], 0xff));
             match chunk.decode_with(&mut b[..len], &mut Scratch::new(room), small) {
                 Ok(got) => assert!(got == len && a[..len] == b[..len]),
                 Err(e) => assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BLOSC_CODEC)),
@@ -76,7 +76,7 @@ fn ranges(chunk: &Chunk<'_>) -> usize {
             Ok(len) => {
                 assert_eq!(len, (to - from) * chunk.typesize());
                 assert!(!whole || some[..len] == all[from * chunk.typesize()..][..len]);
-                assert!(some[len..].iter().all(|byte| *byte == 0xee));
+                assert!(super::filled(&some[len..], 0xee));
                 read += 1;
             }
             Err(e) => assert!(!whole && e.kind() != Kind::NoRoom, "{e:?}"),

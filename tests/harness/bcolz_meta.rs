@@ -139,7 +139,7 @@ fn again(column: &Column<'_>, items: &[u8]) {
     if put_items(&dtype, &batch, &mut put[..len], size, 0, Missing::Refuse).is_err() {
         return;
     }
-    assert!(put[len..].iter().all(|byte| *byte == 0xee));
+    assert!(super::filled(&put[len..], 0xee));
     match dtype {
         // Every byte but zero is true.
         Dtype::Bool => assert!(put[..len].iter().zip(items).all(|(put, item)| *put == u8::from(*item != 0))),

@@ -33,7 +33,7 @@ fn check(bytes: &[u8], params: &Params) {
     let mut chunk = [0xee; MOST + 16];
     let len = encode(bytes, params, &mut chunk, &mut Scratch::new(room)).expect("what is promised is enough");
     assert!(len <= max_len(bytes.len()));
-    assert!(chunk[max_len(bytes.len())..].iter().all(|byte| *byte == 0xee));
+    assert!(super::filled(&chunk[max_len(bytes.len())..], 0xee));
 
     let opened = Chunk::open(&chunk[..len]).expect("a chunk");
     assert_eq!((opened.nbytes(), opened.typesize()), (bytes.len(), usize::from(params.typesize.max(1))));

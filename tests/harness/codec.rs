@@ -46,7 +46,7 @@ pub fn decode(codec: Codec, stream: &[u8]) {
     let mut exact = [0x55; ROOM];
     assert_eq!(codec.decode(stream, &mut exact[..len], &mut Scratch::new(ones)), Ok(len));
     assert!(exact[..len] == a[..len], "{codec:?}: the room makes a difference");
-    assert!(exact[len..].iter().all(|byte| *byte == 0x55));
+    assert!(super::filled(&exact[len..], 0x55));
     if let Some(less) = len.checked_sub(1) {
         let e = codec.decode(stream, &mut exact[..less], &mut Scratch::new(zeros)).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::DESTINATION), "{codec:?}");

@@ -63,6 +63,11 @@ pub mod vortex_texts;
 pub mod walk;
 pub mod xml;
 
+/// Whether all bytes are `byte`: as slices, of which a fuzzer traces one comparison, not one per byte.
+pub fn filled(bytes: &[u8], byte: u8) -> bool {
+    bytes.chunks(256).all(|part| *part == [byte; 256][..part.len()])
+}
+
 /// The bodies of the codecs that have no dictionary: the input is a stream, see [`codec::decode`].
 macro_rules! decoders {
     ($($name:ident $codec:ident),*) => {$(

@@ -6,7 +6,7 @@ use pilaster::column::{Memory, Table as _};
 use pilaster_arrow::{Batches, Source as _};
 use serde_json::json;
 
-use super::rows::Rows;
+use super::rows::{Rows, bound, prune};
 use super::source::{Foreign, failed};
 use crate::args::{Info, Verify};
 use crate::columns::Rules;
@@ -66,6 +66,15 @@ pub fn verify(mut foreign: Foreign, how: &Verify, out: &mut dyn Write) -> Result
 /// Passes the chosen rows of a file to `to`. Returns the number of rows up to the last one that was read.
 pub fn cat<R: walk::Rows>(foreign: Foreign, choice: Choice<'_>, to: &mut R) -> Result<u64, Failure> {
     let mut table = Batches::from_source(Rows { files: foreign.files, filter: None }).map_err(failed)?;
+    // The numbers of rows would not count those that are left out.
+    if choice.conditions.trust_statistics && *choice.rows == (0..u64::MAX) {
+        let (_, filter) = bound(&mut table, choice.conditions)?;
+        let mut files = table.into_source().files;
+        if let Some(filter) = &filter {
+            prune(&mut files, filter)?;
+        }
+        table = Batches::from_source(Rows { files, filter: None }).map_err(failed)?;
+    }
     let (mut walked, first) = (Walked::default(), table.skip(choice.rows.start)?);
     let mut walk = Walk::resume(choice, &mut walked, first);
     let done = walk.step(&mut table, Pause::Never, &mut |_| {}, to);

@@ -3,17 +3,17 @@
 use std::io::Write;
 
 use pilaster::any::Format;
-use pilaster::column::{Memory, Table as _};
+use pilaster::column::Memory;
 use pilaster_arrow::arrow_schema::SchemaRef;
 use pilaster_arrow::input::FileKind;
 use pilaster_arrow::write::Kind;
 use pilaster_arrow::{Batches, Source as _};
 
-use super::rows::Rows;
+use super::rows::{Rows, bound, prune};
 use super::source::{Foreign, failed};
 use super::write::batches;
 use crate::args::{Convert, Form};
-use crate::columns::{Columns, Retyped, Rules};
+use crate::columns::{Columns, Retyped};
 use crate::conversion::View;
 use crate::convert::{self, open_target};
 use crate::failure::Failure;
@@ -48,7 +48,11 @@ pub fn convert(foreign: Foreign, how: &Convert, goal: Option<Goal>, out: &mut dy
 fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Result<u64, Failure> {
     let mut table = Batches::from_source(Rows { files: foreign.files, filter: None }).map_err(failed)?;
     let (columns, filter) = choose(&mut table, how)?;
-    let source = Rows { files: table.into_source().files, filter: filter.as_ref() };
+    let mut files = table.into_source().files;
+    if let Some(filter) = filter.as_ref().filter(|_| how.conditions.trust_statistics) {
+        prune(&mut files, filter)?;
+    }
+    let source = Rows { files, filter: filter.as_ref() };
     let retyped = how.stored_times || how.bytes_as_text;
     if let (Goal::Arrow(kind), false) = (to, retyped) {
         return straight(source, &columns, (how, target), kind);
@@ -65,17 +69,9 @@ fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Resu
 
 /// Chooses the columns, and binds the conditions on rows.
 fn choose(table: &mut Batches<Rows<'_>>, how: &Convert) -> Result<(Columns, Option<Filter>), Failure> {
-    table.choose(Some(&[]));
-    let mut memory = Memory::default();
-    let found = match table.next_part(&mut memory.scratch())? {
-        None => (Columns::default(), None),
-        Some(part) => {
-            let all = Columns::all(&part, Rules::default())?;
-            let filter = how.conditions.bind(&part, &all)?;
-            (all.pick(how.columns.as_deref())?, filter)
-        }
-    };
-    let (mut columns, filter) = found;
+    let (all, filter) = bound(table, &how.conditions)?;
+    // Without batches, no column is known.
+    let mut columns = if all.names.is_empty() { all } else { all.pick(how.columns.as_deref())? };
     columns.retyped = Retyped { stored_times: how.stored_times, bytes_as_text: how.bytes_as_text };
     Ok((columns, filter))
 }

@@ -1,21 +1,40 @@
 //! The record batches of a file, without the rows that a condition leaves out, and with progress.
 
-use pilaster::column::{Memory, Part as _, Table as _};
+use pilaster::column::{Memory, Part as _, Table as _, Zone};
 use pilaster_arrow::arrow_array::{BooleanArray, RecordBatch};
 use pilaster_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
 use pilaster_arrow::arrow_select::filter::filter_record_batch;
 use pilaster_arrow::input::{AnyReader, InputFile};
 use pilaster_arrow::{Batches, Error, Kept, Source};
 
+use super::source::failed;
+use crate::columns::{Columns, Rules};
+use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::progress::Progress;
-use crate::sieve::Sieve;
+use crate::sieve::{Conditions, Sieve};
 
 /// A file as a source of record batches.
 pub struct Rows<'f> {
     pub files: InputFile,
     /// The condition on rows, bound to the columns of the file.
     pub filter: Option<&'f Filter>,
+}
+
+/// Returns all columns of a file, and the conditions bound to them. A file without batches has no columns.
+pub fn bound(table: &mut Batches<Rows<'_>>, conditions: &Conditions) -> Result<(Columns, Option<Filter>), Failure> {
+    table.choose(Some(&[]));
+    let mut memory = Memory::default();
+    let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(Default::default()) };
+    let all = Columns::all(&part, Rules::default())?;
+    let filter = conditions.bind(&part, &all)?;
+    Ok((all, filter))
+}
+
+/// Leaves out the row groups that a condition rules out by the statistics of the file, which nothing checks.
+pub fn prune(files: &mut InputFile, filter: &Filter) -> Result<(), Failure> {
+    let mut may = |zones: &[Zone<'_>]| Ok(filter.may_keep(true, &mut |place| Ok(zones.get(place).cloned()))?);
+    files.retain(&filter.columns, &mut may).map_err(failed)
 }
 
 impl Source for Rows<'_> {

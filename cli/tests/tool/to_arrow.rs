@@ -256,3 +256,30 @@ fn json_lines_are_read_as_they_are_written() {
     assert!(info.contains("a       uint64?") && info.contains("b       float64?"), "{info}");
     assert_eq!(out(&run(&["cat", &path("b.jsonl")])), "a,b\n18446744073709551615,NaN\n,2.5\n,-Infinity\n");
 }
+
+/// A row group without a readable page is not noticed if its statistics rule it out.
+#[test]
+fn statistics_of_parquet_rule_row_groups_out() {
+    let place = place("to_arrow_statistics");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.csv"), "n,t\n1,a\n2,b\n3,\n").unwrap();
+    good(&["convert", "--compression", "none", &path("a.csv"), &path("a.parquet")]);
+    let mut bytes = fs::read(path("a.parquet")).unwrap();
+    bytes[4..24].fill(0xff);
+    fs::write(path("b.parquet"), bytes).unwrap();
+    let trust = "--trust-statistics";
+    for condition in ["n > 3", "n < 1 and t = 'a'", "n = 7 or t > 'b'", "n is missing"] {
+        let b = path("b.parquet");
+        assert!(bad(1, &["cat", "--where", condition, &b]).contains("b.parquet"), "{condition}");
+        assert_eq!(good(&["cat", trust, "--where", condition, &b]), "n,t\n", "{condition}");
+        for to in ["c.csv", "c.parquet", "c.vortex"] {
+            good(&["convert", "--force", trust, "--where", condition, &b, &path(to)]);
+            assert_eq!(good(&["cat", &path(to)]), "n,t\n", "{to}");
+        }
+    }
+    for (condition, rows) in [("n >= 2", "2,b\n3,\n"), ("t = 'a'", "1,a\n"), ("t is missing", "3,\n")] {
+        assert!(bad(1, &["cat", trust, "--where", condition, &path("b.parquet")]).contains("b.parquet"), "{condition}");
+        let args = ["cat", "--no-header", trust, "--where", condition, &path("a.parquet")];
+        assert_eq!(good(&args), rows, "{condition}");
+    }
+}

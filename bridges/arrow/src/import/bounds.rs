@@ -17,9 +17,6 @@ pub(crate) struct Bounds {
     nulls: UInt64Array,
 }
 
-/// Size in bytes of the scratch memory for one value.
-const ROOM: usize = 256;
-
 impl Bounds {
     pub fn new(field: &Field, mins: &ArrayRef, maxes: &ArrayRef, nulls: &UInt64Array) -> Result<Self, Error> {
         node::check(field)?;
@@ -32,18 +29,19 @@ impl Bounds {
         Ok(Bounds { mins: of(mins)?, maxes: of(maxes)?, nulls: nulls.clone() })
     }
 
-    /// Calls `take` with what is known about range `k`, which has `rows` rows.
-    pub fn zone<R>(&self, k: usize, rows: u64, take: impl FnOnce(&Zone<'_>) -> R) -> Result<R, Error> {
-        let (mut low, mut high) = ([0; ROOM], [0; ROOM]);
-        let (mut low, mut high) = (Scratch::new(&mut low), Scratch::new(&mut high));
+    /// Size in bytes of the scratch memory for one zone.
+    pub const ROOM: usize = 512;
+
+    /// Returns what is known about range `k`, which has `rows` rows.
+    pub fn zone<'z>(&'z self, k: usize, rows: u64, memory: &'z mut [u8]) -> Result<Zone<'z>, Error> {
+        let mut scratch = Scratch::new(memory);
         let nulls = (k < self.nulls.len() && self.nulls.is_valid(k)).then(|| self.nulls.value(k));
-        let zone = Zone {
+        Ok(Zone {
             rows: 0..rows,
-            min: value(&self.mins, k, &mut low)?.into(),
-            max: value(&self.maxes, k, &mut high)?.into(),
+            min: value(&self.mins, k, &mut scratch)?.into(),
+            max: value(&self.maxes, k, &mut scratch)?.into(),
             nulls: Fact::from(nulls),
-        };
-        Ok(take(&zone))
+        })
     }
 }
 

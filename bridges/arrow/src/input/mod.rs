@@ -52,6 +52,7 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
+use pilaster::column::Zone;
 
 use crate::{Error, Filter, Source};
 
@@ -264,7 +265,53 @@ impl InputFile {
     pub fn reader(&mut self) -> Result<AnyReader, Error> {
         Ok(self.open(None, 0)?.0)
     }
+
+    /// Leaves out rows that need not be read, in every later read: row groups of Parquet, by their statistics, which are
+    /// claims of the file. Files of other kinds, which have no statistics, keep all rows. Numbers of rows then do not count
+    /// those that are left out.
+    ///
+    /// `may_match` receives what is known of the columns with the numbers `columns` in a row group, in this order, and
+    /// returns whether any of its rows may be wanted.
+    ///
+    /// ```
+    /// use pilaster::column::{Table, Value};
+    /// use pilaster_arrow::input::{InputOptions, open};
+    /// use pilaster_arrow::{Batches, Kept, ReadOptions, read, write};
+    /// # use std::sync::Arc;
+    /// # use pilaster_arrow::arrow_array::{Int32Array, RecordBatch};
+    /// # let batch = RecordBatch::try_from_iter([("year", Arc::new(Int32Array::from(vec![1870, 1871])) as _)])?;
+    /// # let table = Batches::from_source(Kept::new(batch.schema(), [batch]))?;
+    /// # let rows = read(table, ReadOptions::default())?;
+    /// let bytes = write::all(rows, Vec::new(), write::Kind::Parquet, write::Compression::None)?;
+    /// let mut file = open(bytes.into(), InputOptions::default())?;
+    /// file.retain(&[0], &mut |zones| {
+    ///     // Whether a year may be after 1900; without a maximum it may.
+    ///     Ok(zones.iter().all(|year| match year.max.get() {
+    ///         Some(Value::Int(max)) => *max > 1900,
+    ///         _ => true,
+    ///     }))
+    /// })?;
+    /// assert_eq!(Batches::from_source(file)?.to_vec::<Option<i32>>("year")?, []);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Input`] for the number of a column that does not exist, errors of statistics, and those of `may_match`.
+    pub fn retain(&mut self, columns: &[usize], may_match: MayMatch<'_>) -> Result<(), Error> {
+        match &mut self.inner {
+            #[cfg(feature = "parquet")]
+            Inner::Parquet(parquet) => contained(|| parquet.retain(columns, may_match))?,
+            #[allow(unreachable_patterns, reason = "depends on the features")]
+            _ => {
+                let _ = (columns, may_match);
+                Ok(())
+            }
+        }
+    }
 }
+
+/// Returns whether rows may be wanted, by what is known of their columns.
+pub type MayMatch<'m> = &'m mut dyn FnMut(&[Zone<'_>]) -> Result<bool, Error>;
 
 /// Calls a method of the source of the file's kind.
 macro_rules! each {

@@ -9,9 +9,9 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 
-use super::{AnyReader, Input, InputOptions};
+use super::{AnyReader, Input, InputOptions, MayMatch};
+use crate::Error;
 use crate::import::Bounds;
-use crate::{Error, Filter};
 
 /// An open Parquet file.
 #[derive(Debug)]
@@ -63,7 +63,8 @@ impl Parquet {
         let groups = groups.map(|(k, group)| Ok((k, rows(group)?))).collect::<Result<Vec<_>, Error>>()?;
         let mut parquet = Parquet { input, metadata, groups, batch_rows: options.batch_rows.max(1) };
         for filter in &options.filters {
-            parquet.leave_out(filter).map_err(|e| e.in_column(&filter.column))?;
+            let k = parquet.schema().index_of(&filter.column).map_err(|e| Error::from(e).in_column(&filter.column))?;
+            parquet.retain(&[k], &mut |zones| Ok(zones.iter().all(|zone| (filter.may_match)(zone))))?;
         }
         Ok(parquet)
     }
@@ -76,20 +77,28 @@ impl Parquet {
         Some(self.groups.iter().fold(0, |sum, (_, rows)| sum.saturating_add(*rows)))
     }
 
-    /// Removes the row groups that a filter excludes.
-    fn leave_out(&mut self, filter: &Filter<'_>) -> Result<(), Error> {
-        let schema = Arc::clone(self.schema());
-        let field = schema.field_with_name(&filter.column)?;
-        let converter =
-            StatisticsConverter::try_new(&filter.column, &schema, self.metadata.parquet_schema()).map_err(failed)?;
-        let all = self.metadata.metadata().row_groups();
-        let mins = converter.row_group_mins(all).map_err(failed)?;
-        let maxes = converter.row_group_maxes(all).map_err(failed)?;
-        let nulls = converter.row_group_null_counts(all).map_err(failed)?;
-        let bounds = Bounds::new(field, &mins, &maxes, &nulls)?;
+    /// Returns the statistics of a column, of all row groups.
+    fn bounds(&self, column: usize) -> Result<Bounds, Error> {
+        let (schema, all) = (self.schema(), self.metadata.metadata().row_groups());
+        let field = schema.fields().get(column);
+        let field = field.ok_or_else(|| self.input.failed(format!("column {column} of {}", schema.fields().len())))?;
+        let read = || {
+            let converter = StatisticsConverter::try_new(field.name(), schema, self.metadata.parquet_schema())?;
+            let nulls = converter.row_group_null_counts(all)?;
+            Ok((converter.row_group_mins(all)?, converter.row_group_maxes(all)?, nulls))
+        };
+        let bounds = read().map_err(failed).and_then(|(mins, maxes, nulls)| Bounds::new(field, &mins, &maxes, &nulls));
+        bounds.map_err(|e| e.in_column(field.name()))
+    }
+
+    /// Removes the row groups of which `may_match` returns `false`.
+    pub fn retain(&mut self, columns: &[usize], may_match: MayMatch<'_>) -> Result<(), Error> {
+        let bounds = columns.iter().map(|k| self.bounds(*k)).collect::<Result<Vec<_>, _>>()?;
         let mut kept = Vec::new();
         for (k, rows) in &self.groups {
-            if bounds.zone(*k, *rows, |zone| (filter.may_match)(zone))? {
+            let mut memories = vec![[0; Bounds::ROOM]; bounds.len()];
+            let zones = bounds.iter().zip(&mut memories).map(|(bounds, memory)| bounds.zone(*k, *rows, memory));
+            if may_match(&zones.collect::<Result<Vec<_>, _>>()?)? {
                 kept.push((*k, *rows));
             }
         }

@@ -112,8 +112,10 @@ pub fn row(array: &ArrayRef, i: usize) -> String {
             format!("({})", shown.join(";"))
         }
         DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            row(dictionary.values(), dictionary.normalized_keys()[i])
+            // The keys of all rows would be converted for each one.
+            let one = array.slice(i, 1);
+            let dictionary = one.as_any_dictionary();
+            row(dictionary.values(), dictionary.normalized_keys()[0])
         }
         DataType::RunEndEncoded(ends, _) => match ends.data_type() {
             DataType::Int16 => run::<Int16Type>(array, i),
