@@ -338,6 +338,17 @@ fn variants_are_written_and_read_back() {
     file.verify(&mut Scratch::new(&mut vec![0; 1 << 20])).unwrap();
     let read = pairs(&file.part().unwrap().column(0).unwrap(), 1000).unwrap();
     assert!(some.count_ones() < rows as usize && read.len() == rows as usize);
+    // The array has a value, which is never missing.
+    let mut found = 0;
+    file.visit(false, &mut |node| {
+        if node.id == b"vortex.parquet.variant" {
+            assert_eq!(node.metadata(), Ok(&[8, 1][..]));
+            found += 1;
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(found > 0);
     for (i, pair) in read.iter().enumerate() {
         let value = if some.get(i) == Some(true) { vec![0x14, i as u8, (i >> 8) as u8, 0, 0] } else { vec![0] };
         assert_eq!(*pair, Some((NO_NAMES.to_vec(), value)), "row {i}");
