@@ -190,7 +190,7 @@ impl<'f> Parts<'f> {
     }
 
     /// Returns the parts of a row that has a value.
-    fn stored(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
+    pub fn stored(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
         if node.encoding().is_some() {
             // The metadata are parsed for each row.
             cx.spend_many((node.metadata()?.bytes().len() / ROWS_PER_NODE) as u64, node.at())?;

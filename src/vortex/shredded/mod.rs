@@ -114,8 +114,8 @@ impl<'f> Place<'f> {
         if node.holds().is_none() {
             return Err(node.undecoded());
         }
-        let parts = Parts::of(&node, at, cx)?;
-        Ok(parts.map_or(Place::NOWHERE, |Parts { value, typed, .. }| Place { value, typed }))
+        let Parts { value, typed, .. } = Parts::stored(&node, at, cx)?;
+        Ok(Place { value, typed })
     }
 
     /// Returns where the value is stored. Only an object may be in both parts.
