@@ -4,6 +4,7 @@
 
 use super::column::Column;
 use super::context::{Call, Context};
+use super::dtype::Ty;
 use super::encodings::{constant, structure};
 use super::file::File;
 use super::layouts::{self, dict_codes, dict_values};
@@ -11,6 +12,8 @@ use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::scheme::Validity;
 use super::statistics::Checker;
+#[cfg(feature = "vortex-variant")]
+use super::stored_type::StoredType;
 use crate::bytes::{Scratch, Window, saturated};
 use crate::column::{Batch, Column as _, Type, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
@@ -268,11 +271,20 @@ impl<'c, 'm> Checks<'c, 'm> {
 
     /// Checks the children of a struct. `top`: their rows are read as columns of the table.
     pub(super) fn fields(&mut self, node: &Node<'_>, top: bool) -> Result<()> {
-        for k in 0..node.dtype.children() {
-            let field = &structure::child(node, k, &node.file.child_type(&node.dtype, k)?)?;
-            if top { self.node(field, false)? } else { self.whole(field)? }
+        let mut field = |k, ty: Ty| {
+            let field = &structure::child(node, k, &ty)?;
+            if top { self.node(field, false) } else { self.whole(field) }
+        };
+        #[cfg(feature = "vortex-variant")]
+        if let Some(mut fields) = StoredType::fields_of(&node.dtype, &node.blob) {
+            let mut k = 0usize;
+            while let Some((_, ty)) = fields.take()? {
+                field(k, ty.ty)?;
+                k = k.saturating_add(1);
+            }
+            return Ok(());
         }
-        Ok(())
+        (0..node.dtype.children()).try_for_each(|k| field(k, node.child_type(&node.dtype, k)?))
     }
 
     /// Checks the scalar in the rows of a constant array, or of a sparse one.
@@ -293,7 +305,9 @@ fn cells(batch: &Batch<'_, Column<'_>>, ty: Type) -> Result<()> {
                 let range = rows.get(i)?;
                 end = if range.is_empty() { end } else { end.max(range.end) };
             }
-            for k in 0..if end > 0 { ty.children() } else { 0 } {
+            // The time to find a field of a described struct is proportional to its number. All have the same rows.
+            let seen = matches!(ty, Type::Struct(_)) && batch.of.node().dtype.is_described();
+            for k in 0..if end > 0 && !seen { ty.children() } else { 0 } {
                 let child = batch.of.child(k)?;
                 if end > child.rows() {
                     return Err(Error::needing(Kind::OutOfRange, What::CHILD, end, child.rows()));

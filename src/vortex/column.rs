@@ -127,7 +127,7 @@ impl<'f> Column<'f> {
         }
         // The struct is below chunks or dictionary codes. Which one depends on the row, so it is resolved when a row is
         // read.
-        let mut deeper = Column { dtype: self.node.file.child_type(&self.dtype, k)?, number: 0, ..*self };
+        let mut deeper = Column { dtype: self.node.child_type(&self.dtype, k)?, number: 0, ..*self };
         let step = deeper.path.get_mut(usize::from(self.steps));
         match (step, u16::try_from(k)) {
             (Some(step), Ok(k)) => *step = k,
@@ -158,10 +158,6 @@ impl<'f> Column<'f> {
         if self.dtype.children() > 0 {
             window.left = window.unbroken(cx)?;
         }
-        #[cfg(feature = "vortex-variant")]
-        if matches!(window.node.dtype.shape, Shape::VariantPart { .. }) {
-            window.left = window.left.min(super::shredded::ROWS);
-        }
         let mut len = rows.end.saturating_sub(rows.start).min(window.left);
         let block = BLOCK as u64;
         if len >= block.saturating_mul(4) {
@@ -178,6 +174,11 @@ impl<'f> Column<'f> {
         let mut aside = [0; ASIDE];
         let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
         let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
+        #[cfg(feature = "vortex-variant")]
+        if node.is_put_together() {
+            let (need, rows) = super::shredded::measure(&node, at, len)?;
+            return Ok((need.saturating_add(Scratch::cost::<u64>(n)), rows));
+        }
         let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
             None => (8, node.dtype.shape.is_text()),
@@ -207,6 +208,11 @@ impl<'f> Column<'f> {
             true => Column::new(&window.concrete(&mut cx.aside(&mut [0; ASIDE]))?),
             false => Column::new(node),
         };
+        #[cfg(feature = "vortex-variant")]
+        if node.is_put_together() {
+            let (texts, len) = node.put_together(*at, len, cx)?;
+            return Ok(Batch { first, len, values: Values::Bytes(texts), validity: Validity::All, of });
+        }
         let values = node.values(self.dtype.shape, *at, len, cx)?;
         let validity = match values {
             Values::Null => Validity::None,
@@ -251,7 +257,7 @@ impl<'f> column::Column for Column<'f> {
         let nested = if self.steps == 0 { self.node.nested(k)? } else { None };
         Ok(Column::new(&match nested {
             Some(child) => child,
-            None => self.node.nothing(self.node.file.child_type(&self.dtype, k)?),
+            None => self.node.nothing(self.node.child_type(&self.dtype, k)?),
         }))
     }
 

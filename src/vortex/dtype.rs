@@ -3,6 +3,8 @@
 use core::fmt;
 
 use super::raw::Calendar;
+#[cfg(feature = "vortex-variant")]
+use super::stored_type::Described;
 use crate::column::{Prim, Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, Type as Tag};
@@ -44,19 +46,19 @@ pub struct DType<'a> {
 pub(super) struct Ty {
     pub(super) shape: Shape,
     pub(super) nullable: bool,
-    place: Place,
+    pub(super) place: Place,
 }
 
 /// Where a type is described.
 #[derive(Clone, Copy)]
-enum Place {
+pub(super) enum Place {
     /// Nowhere: an encoding implies the type.
     Implied,
     /// In the table at this offset of the dtype FlatBuffer.
     Table(u32, Depth),
-    /// In the metadata of an array; of a timestamp, with the number of its units per second, otherwise 0.
+    /// In the metadata of an array.
     #[cfg(feature = "vortex-variant")]
-    Metadata(u32),
+    Metadata(Described),
 }
 
 /// The shape of values. An extension type has the shape of its storage type.
@@ -132,21 +134,13 @@ impl Ty {
         Ty { shape: Shape::Binary, nullable, place: Place::Implied }
     }
 
-    #[cfg(feature = "vortex-variant")]
-    pub(super) const fn variant(nullable: bool) -> Self {
-        Ty { shape: Shape::Variant, nullable, place: Place::Implied }
-    }
-
-    #[cfg(feature = "vortex-variant")]
-    pub(super) const fn variant_part(is_value: bool) -> Self {
-        Ty { shape: Shape::VariantPart { is_value }, nullable: false, place: Place::Implied }
-    }
-
-    /// Returns a type that the metadata of an array describes. `second`: the number of units per second of a timestamp,
-    /// otherwise 0.
-    #[cfg(feature = "vortex-variant")]
-    pub(super) const fn described(shape: Shape, nullable: bool, second: u32) -> Self {
-        Ty { shape, nullable, place: Place::Metadata(second) }
+    /// Returns whether the metadata of an array describe the type.
+    pub(super) const fn is_described(&self) -> bool {
+        #[cfg(feature = "vortex-variant")]
+        if self.description().is_some() {
+            return true;
+        }
+        false
     }
 
     /// Returns the type without nulls.
@@ -301,16 +295,7 @@ impl<'a> DType<'a> {
     /// Returns kind, unit and zone of a standard date, time or timestamp.
     fn calendar(&self) -> Option<(Calendar, Unit, &'a [u8])> {
         let (id, metadata) = self.extension().ok()??;
-        let calendar = Calendar::of(id);
-        let unit = *UNITS.get(usize::from(*metadata.first()?))?;
-        let zone = match (calendar, metadata) {
-            (Calendar::Timestamp, [_, low, high, rest @ ..]) => {
-                rest.get(..usize::from(u16::from_le_bytes([*low, *high])))?
-            }
-            (Calendar::Timestamp, _) | (Calendar::Unknown, _) => return None,
-            _ => &[],
-        };
-        Some((calendar, unit, zone))
+        calendar(id, metadata)
     }
 
     /// Returns unit and zone of a standard date, time or timestamp; the zone may be empty.
@@ -331,8 +316,8 @@ impl<'a> DType<'a> {
     /// Returns the number of units per second for a timestamp.
     pub(super) fn per_second(&self) -> Option<u64> {
         #[cfg(feature = "vortex-variant")]
-        if let Place::Metadata(second @ 1..) = self.ty.place {
-            return Some(second.into());
+        if let Place::Metadata(Described { timestamp: Some(unit), .. }) = self.ty.place {
+            return per_second(unit).map(u64::from);
         }
         match self.calendar()? {
             (Calendar::Timestamp, unit, _) => per_second(unit).map(u64::from),

@@ -10,6 +10,8 @@ use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
 use super::scheme::{Holds, Scheme};
+#[cfg(feature = "vortex-variant")]
+use super::stored_type::StoredType;
 use crate::bytes::FileRange;
 use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
@@ -366,7 +368,16 @@ impl<'f> Node<'f> {
     /// Returns the node for child `k` of the type, or `None` if this node is not nested itself but only stores nested
     /// rows in a node below.
     pub(super) fn nested(&self, k: usize) -> Result<Option<Self>> {
-        self.nested_of(k, || self.file.child_type(&self.dtype, k))
+        self.nested_of(k, || self.child_type(&self.dtype, k))
+    }
+
+    /// Returns the type of child `k` of `ty`, a type of this node or of rows below it.
+    pub(super) fn child_type(&self, ty: &Ty, k: usize) -> Result<Ty> {
+        #[cfg(feature = "vortex-variant")]
+        if let Some(ty) = StoredType::child_of(ty, k, &self.blob)? {
+            return Ok(ty);
+        }
+        self.file.child_type(ty, k)
     }
 
     /// Like [`nested`](Self::nested); `dtype` returns the type of the child.

@@ -1,7 +1,11 @@
 //! Logical types in the metadata of arrays: protobuf messages (format description, section 6.3).
 
-use super::dtype::{Shape, Ty, UNITS, per_second, prim_of};
+use super::blob::Blob;
+use super::context::Context;
+use super::dtype::{Place, Shape, Ty, calendar, prim_of};
 use super::raw::Calendar;
+use super::tree::ROWS_PER_NODE;
+use crate::bytes::saturated;
 use crate::column::Unit;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::Type as Tag;
@@ -39,6 +43,16 @@ mod field {
     }
 }
 
+/// The description of a type in the metadata of an array: a message with the properties of its kind.
+#[derive(Clone, Copy)]
+pub(super) struct Described {
+    /// Offset of the message in the file.
+    pub(super) at: u64,
+    pub(super) len: u32,
+    /// The unit of a timestamp.
+    pub(super) timestamp: Option<Unit>,
+}
+
 /// What an extension says about values of the storage type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -49,6 +63,35 @@ pub(super) enum Meaning {
     /// A timestamp, and whether it has a time zone.
     Timestamp(Unit, bool),
     Other,
+}
+
+// Types of variants and of what they consist of.
+impl Ty {
+    pub(super) const fn variant(nullable: bool) -> Self {
+        Ty { shape: Shape::Variant, nullable, place: Place::Implied }
+    }
+
+    pub(super) const fn variant_part(is_value: bool) -> Self {
+        Ty { shape: Shape::VariantPart { is_value }, nullable: false, place: Place::Implied }
+    }
+
+    /// Returns a type that the metadata of an array describes.
+    pub(super) const fn described(shape: Shape, nullable: bool, place: Described) -> Self {
+        Ty { shape, nullable, place: Place::Metadata(place) }
+    }
+
+    /// Returns where the metadata of an array describe the type, or `None` for other types.
+    pub(super) const fn description(&self) -> Option<Described> {
+        match self.place {
+            Place::Metadata(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the type is in the dtype FlatBuffer: it is the type of a column or of rows below it.
+    pub(super) const fn has_table(&self) -> bool {
+        matches!(self.place, Place::Table(..))
+    }
 }
 
 /// A type in the metadata of an array.
@@ -74,12 +117,49 @@ impl<'f> StoredType<'f> {
                     None => true,
                 };
                 let meaning = meaning.unwrap_or(Meaning::Plain);
-                let second = if let Meaning::Timestamp(unit, _) = meaning { per_second(unit).unwrap_or(0) } else { 0 };
-                return Ok(StoredType { ty: Ty::described(shape, nullable, second), meaning, member });
+                let timestamp = if let Meaning::Timestamp(unit, _) = meaning { Some(unit) } else { None };
+                let len = u32::try_from(member.bytes().len()).map_err(|_| invalid(member))?;
+                let ty = Ty::described(shape, nullable, Described { at: member.at(), len, timestamp });
+                return Ok(StoredType { ty, meaning, member });
             }
             meaning = meaning.or(Some(extension(member)?));
             message = member.message(field::extension::STORAGE)?.ok_or_else(|| invalid(member))?;
         }
+    }
+
+    /// Returns the type of child `k` of a list or struct, whose description is in `blob`. Returns `None` for a type that is
+    /// described elsewhere, or is no list and no struct.
+    pub(super) fn child_of(ty: &Ty, k: usize, blob: &Blob<'f>) -> Result<Option<Ty>> {
+        let Some(ty) = StoredType::in_blob(ty, blob) else { return Ok(None) };
+        match ty.ty.shape {
+            Shape::List | Shape::FixedList(_) => ty.item().map(|item| Some(item.ty)),
+            Shape::Struct(_) => {
+                let mut types = ty.member.fields();
+                for _ in 0..k {
+                    next(&mut types, field::structure::TYPES)?;
+                }
+                let message = next(&mut types, field::structure::TYPES)?.ok_or_else(|| invalid(ty.member))?;
+                StoredType::of(message).map(|field| Some(field.ty))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the fields of a struct whose description is in `blob`, or `None` for a type that is described elsewhere.
+    pub(super) fn fields_of(ty: &Ty, blob: &Blob<'f>) -> Option<StructFields<'f>> {
+        StoredType::in_blob(ty, blob).map(|ty| ty.fields())
+    }
+
+    fn in_blob(ty: &Ty, blob: &Blob<'f>) -> Option<Self> {
+        let Described { at, len, .. } = ty.description()?;
+        let start = saturated(at.saturating_sub(blob.at));
+        let bytes = blob.bytes.get(start..start.saturating_add(len as usize)).unwrap_or_default();
+        Some(StoredType { ty: *ty, meaning: Meaning::Plain, member: Message::new_at(bytes, at) })
+    }
+
+    /// Spends the budget for parsing the type and those inside of it.
+    pub(super) fn spend(&self, cx: &mut Context<'_, '_>) -> Result<()> {
+        cx.spend_many((self.member.bytes().len() / ROWS_PER_NODE) as u64, self.member.at())
     }
 
     /// Returns the type of the items of a list.
@@ -183,13 +263,11 @@ fn shape(tag: u8, member: Message<'_>) -> Result<(Shape, Option<u32>)> {
 /// Returns what an extension says.
 fn extension(member: Message<'_>) -> Result<Meaning> {
     let bytes = |number| Ok::<_, Error>(member.message(number)?.map_or(&[][..], |message| message.bytes()));
-    let (id, metadata) = (Calendar::of(bytes(field::extension::ID)?), bytes(field::extension::METADATA)?);
-    let unit = metadata.first().and_then(|unit| UNITS.get(usize::from(*unit)));
-    Ok(match (id, unit, metadata) {
-        (Calendar::Date, Some(unit), _) => Meaning::Date(*unit),
-        (Calendar::Time, Some(unit), _) => Meaning::Time(*unit),
-        (Calendar::Timestamp, Some(unit), [_, low, high, ..]) => Meaning::Timestamp(*unit, [*low, *high] != [0, 0]),
-        _ => Meaning::Other,
+    Ok(match calendar(bytes(field::extension::ID)?, bytes(field::extension::METADATA)?) {
+        Some((Calendar::Date, unit, _)) => Meaning::Date(unit),
+        Some((Calendar::Time, unit, _)) => Meaning::Time(unit),
+        Some((Calendar::Timestamp, unit, zone)) => Meaning::Timestamp(unit, !zone.is_empty()),
+        Some((Calendar::Unknown, ..)) | None => Meaning::Other,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Numbers of types in the schema and in metadata, and sizes of their values.
 
+use super::raw::Calendar;
 use crate::column::{Prim, Unit};
 
 /// The units of calendar types, by their numbers in the metadata.
@@ -65,4 +66,18 @@ pub(super) const fn decimal_size(precision: u8) -> usize {
         19..=38 => 16,
         _ => 32,
     }
+}
+
+/// Returns kind, unit and zone of a standard date, time or timestamp, from the id and the metadata of an extension type.
+pub(super) fn calendar<'a>(id: &[u8], metadata: &'a [u8]) -> Option<(Calendar, Unit, &'a [u8])> {
+    let calendar = Calendar::of(id);
+    let unit = *UNITS.get(usize::from(*metadata.first()?))?;
+    let zone = match (calendar, metadata) {
+        (Calendar::Timestamp, [_, low, high, rest @ ..]) => {
+            rest.get(..usize::from(u16::from_le_bytes([*low, *high])))?
+        }
+        (Calendar::Timestamp, _) | (Calendar::Unknown, _) => return None,
+        _ => &[],
+    };
+    Some((calendar, unit, zone))
 }

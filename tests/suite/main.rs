@@ -39,6 +39,7 @@ mod vortex_notation;
 #[cfg(feature = "vortex-preview")]
 mod vortex_preview;
 mod vortex_read;
+mod vortex_shredded;
 mod vortex_strict;
 mod vortex_variant;
 mod vortex_verify;

@@ -7,19 +7,19 @@ use pilaster::vortex::write::{Profile, WriteOptions, Writer};
 use pilaster::vortex::{Column, Encoding, File};
 use pilaster_oracle::vortex as owned;
 
-use crate::build::{bits, blob, dtype, le, node, plain, with};
+use crate::build::{bits, blob, dtype, le, node, plain, varint, with};
 
 /// The type `variant`, or `variant?`.
-fn variant(nullable: bool) -> Vec<u8> {
+pub fn variant(nullable: bool) -> Vec<u8> {
     dtype(owned::Type::Variant(Box::new(owned::Variant { nullable })))
 }
 
 /// Metadata with the names `a` and `b`, and without names.
-const AB: &[u8] = &[0x11, 2, 0, 1, 2, b'a', b'b'];
-const NO_NAMES: &[u8] = &[1, 0, 0];
+pub const AB: &[u8] = &[0x11, 2, 0, 1, 2, b'a', b'b'];
+pub const NO_NAMES: &[u8] = &[1, 0, 0];
 
 /// The bytes of a `vortex.varbin` of byte strings, and its offsets.
-fn varbin(texts: &[&[u8]]) -> (Vec<u8>, Vec<u8>) {
+pub fn varbin(texts: &[&[u8]]) -> (Vec<u8>, Vec<u8>) {
     let mut offsets = vec![0u8];
     for text in texts {
         offsets.push(offsets.last().unwrap() + text.len() as u8);
@@ -28,42 +28,42 @@ fn varbin(texts: &[&[u8]]) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// A `vortex.varbin` of buffers `k` and `k + 1`.
-fn bytes(k: u16, valid: Option<owned::ArrayNode>) -> owned::ArrayNode {
+pub fn bytes(k: u16, valid: Option<owned::ArrayNode>) -> owned::ArrayNode {
     let offsets = plain(k + 1);
     node(Encoding::VarBin, &[], &[k], [Some(offsets), valid].into_iter().flatten().collect())
 }
 
 /// A constant of bytes, in buffer `k`.
-fn constant(k: u16) -> owned::ArrayNode {
+pub fn constant(k: u16) -> owned::ArrayNode {
     node(Encoding::Constant, &[], &[k], vec![])
 }
 
 /// A scalar of bytes.
-fn scalar(bytes: &[u8]) -> Vec<u8> {
-    [&[0x42, bytes.len() as u8], bytes].concat()
+pub fn scalar(bytes: &[u8]) -> Vec<u8> {
+    [&[0x42][..], &varint(bytes.len() as u64), bytes].concat()
 }
 
 /// `vortex.parquet.variant` with a value and, with type `ty`, values that are stored apart.
-fn parquet(ty: &[u8], children: Vec<owned::ArrayNode>) -> owned::ArrayNode {
-    let typed = if ty.is_empty() { vec![] } else { [&[0x12, ty.len() as u8], ty].concat() };
+pub fn parquet(ty: &[u8], children: Vec<owned::ArrayNode>) -> owned::ArrayNode {
+    let typed = if ty.is_empty() { vec![] } else { [&[0x12][..], &varint(ty.len() as u64), ty].concat() };
     node(Encoding::ParquetVariant, &[&[8, 1][..], &typed, &[0x18, 1]].concat(), &[], children)
 }
 
 /// `vortex.variant`; `ty` is empty without values that are stored apart.
-fn of(ty: &[u8], children: Vec<owned::ArrayNode>) -> owned::ArrayNode {
-    let metadata = if ty.is_empty() { vec![] } else { [&[0x0a, ty.len() as u8], ty].concat() };
+pub fn of(ty: &[u8], children: Vec<owned::ArrayNode>) -> owned::ArrayNode {
+    let metadata = if ty.is_empty() { vec![] } else { [&[0x0a][..], &varint(ty.len() as u64), ty].concat() };
     node(Encoding::Variant, &metadata, &[], children)
 }
 
 /// Types of values that are stored apart, as messages.
-const I64: &[u8] = &[0x1a, 4, 8, 7, 0x10, 1];
+pub const I64: &[u8] = &[0x1a, 4, 8, 7, 0x10, 1];
 /// `{a=i64?}?`
-const OBJECT: &[u8] = &[0x3a, 13, 10, 1, b'a', 18, 6, 0x1a, 4, 8, 7, 0x10, 1, 0x18, 1];
+pub const OBJECT: &[u8] = &[0x3a, 13, 10, 1, b'a', 18, 6, 0x1a, 4, 8, 7, 0x10, 1, 0x18, 1];
 
-type Pairs = Vec<Option<(Vec<u8>, Vec<u8>)>>;
+pub type Pairs = Vec<Option<(Vec<u8>, Vec<u8>)>>;
 
 /// Reads metadata and values of rows, some rows at once.
-fn pairs(column: &Column<'_>, at_once: u64) -> Result<Pairs, Error> {
+pub fn pairs(column: &Column<'_>, at_once: u64) -> Result<Pairs, Error> {
     let (mut all, mut row) = (vec![], 0);
     while row < column.rows() {
         let rows = row..column.rows().min(row + at_once);
@@ -90,7 +90,12 @@ fn pairs(column: &Column<'_>, at_once: u64) -> Result<Pairs, Error> {
 }
 
 /// Reads and verifies rows; both must agree whether they are valid. Returns the values.
-fn values(root: owned::ArrayNode, buffers: &[&[u8]], nullable: bool, rows: u64) -> Result<Vec<Option<Vec<u8>>>, Error> {
+pub fn values(
+    root: owned::ArrayNode,
+    buffers: &[&[u8]],
+    nullable: bool,
+    rows: u64,
+) -> Result<Vec<Option<Vec<u8>>>, Error> {
     with(&blob(root, buffers), &variant(nullable), rows, |file, column| {
         assert!(column.is_variant() && column.ty() == Type::Struct(2));
         assert_eq!((column.child_name(0), column.child_name(1)), (Ok("metadata"), Ok("value")));
@@ -113,7 +118,7 @@ fn values(root: owned::ArrayNode, buffers: &[&[u8]], nullable: bool, rows: u64) 
 }
 
 /// The values of rows that all have one.
-fn all(root: owned::ArrayNode, buffers: &[&[u8]], rows: u64) -> Result<Vec<Vec<u8>>, Error> {
+pub fn all(root: owned::ArrayNode, buffers: &[&[u8]], rows: u64) -> Result<Vec<Vec<u8>>, Error> {
     values(root, buffers, false, rows).map(|values| values.into_iter().map(Option::unwrap).collect())
 }
 
@@ -176,11 +181,24 @@ fn objects_are_merged() {
     without[0] = &names;
     let e = all(of(OBJECT, vec![core(0), fields()]), &without, 3).unwrap_err();
     assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VARIANT));
-    // A field twice.
+    // Bytes of an object without fields; bytes of a number; no bytes.
+    let (text, offsets) = varbin(&[&[0x02, 0, 0], &[], &[0x04]]);
+    let empty = [buffers[0], &text, &offsets, buffers[3], buffers[4], buffers[5], buffers[6]];
+    let one = vec![0x02, 1, 0, 0, 9, 0x18, 3, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(all(of(OBJECT, vec![core(0), fields()]), &empty, 3).map(|all| all[0].clone()), Ok(one));
+    for bytes in [&[0x0c, 7][..], &[]] {
+        let (text, offsets) = varbin(&[bytes, &[], &[0x04]]);
+        let no_object = [buffers[0], &text, &offsets, buffers[3], buffers[4], buffers[5], buffers[6]];
+        let e = all(of(OBJECT, vec![core(0), fields()]), &no_object, 3).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VARIANT));
+    }
+    // A field twice, whether or not it has a value in the other part.
     let (text, offsets) = varbin(&[&[0x02, 1, 0, 0, 2, 0x0c, 9], &[], &[0x04]]);
-    let twice = [buffers[0], &text, &offsets, buffers[3], buffers[4], buffers[5], buffers[6]];
-    let e = all(of(OBJECT, vec![core(0), fields()]), &twice, 3).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VARIANT));
+    for has_value in [[0b001], [0]] {
+        let twice = [buffers[0], &text, &offsets, buffers[3], buffers[4], &has_value, buffers[6]];
+        let e = all(of(OBJECT, vec![core(0), fields()]), &twice, 3).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VARIANT));
+    }
 }
 
 #[test]
@@ -247,7 +265,7 @@ fn lists_have_any_number_of_items() {
 #[test]
 fn what_is_no_variant_is_refused() {
     let (text, offsets) = varbin(&[&[0x0c, 7]]);
-    let buffers = [&scalar(NO_NAMES)[..], &text, &offsets, &le(&[1])];
+    let buffers = [&scalar(NO_NAMES)[..], &text, &offsets, &le(&[1]), &[8, 0]];
     let core = || parquet(&[], vec![constant(0), bytes(1, None)]);
     let refused = |root, expected| {
         let e = all(root, &buffers, 1).unwrap_err();
@@ -255,7 +273,11 @@ fn what_is_no_variant_is_refused() {
     };
     // Unsigned numbers are no variants.
     let unsigned = [0x1a, 4, 8, 3, 0x10, 1];
-    refused(of(&unsigned, vec![core(), plain(3)]), (Kind::Unsupported, What::VARIANT));
+    let no_bytes = parquet(&[], vec![constant(0), constant(4)]);
+    refused(of(&unsigned, vec![no_bytes, plain(3)]), (Kind::Unsupported, What::VARIANT));
+    // Bytes and a number: only an object may be in both parts.
+    refused(of(I64, vec![core(), plain(3)]), (Kind::Invalid, What::VARIANT));
+    refused(parquet(I64, vec![constant(0), bytes(1, None), plain(3)]), (Kind::Invalid, What::VARIANT));
     // Too few children, or none of value and typed_value.
     refused(of(I64, vec![core()]), (Kind::Invalid, What::VORTEX_METADATA));
     refused(parquet(I64, vec![constant(0), bytes(1, None)]), (Kind::Invalid, What::VORTEX_METADATA));
@@ -303,6 +325,33 @@ fn variants_are_written_and_read_back() {
                 .then(|| (NO_NAMES.to_vec(), vec![0x14, i as u8, (i >> 8) as u8, 0, 0]));
             assert_eq!(*pair, expected, "row {i}");
         }
+    }
+    // A variant without bytes is written as null.
+    let value = bytes(&data, &ends).with_validity(Validity::Bits(some));
+    let children = [("metadata", bytes(&metadata, &starts)), ("value", value)];
+    let column = Borrowed::new(Type::Struct(2), structs).with_children(&children).as_variants();
+    let nulls = [("v", column)];
+    let mut writer = Writer::new(Vec::new(), &nulls[..], &WriteOptions::DEFAULT).unwrap();
+    writer.push(&nulls[..]).unwrap();
+    let written = writer.finish().unwrap();
+    let file = File::open(&written).unwrap();
+    file.verify(&mut Scratch::new(&mut vec![0; 1 << 20])).unwrap();
+    let read = pairs(&file.part().unwrap().column(0).unwrap(), 1000).unwrap();
+    assert!(some.count_ones() < rows as usize && read.len() == rows as usize);
+    // The array has a value, which is never missing.
+    let mut found = 0;
+    file.visit(false, &mut |node| {
+        if node.id == b"vortex.parquet.variant" {
+            assert_eq!(node.metadata(), Ok(&[8, 1][..]));
+            found += 1;
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(found > 0);
+    for (i, pair) in read.iter().enumerate() {
+        let value = if some.get(i) == Some(true) { vec![0x14, i as u8, (i >> 8) as u8, 0, 0] } else { vec![0] };
+        assert_eq!(*pair, Some((NO_NAMES.to_vec(), value)), "row {i}");
     }
     // Old releases refuse a file with this type.
     let wide = WriteOptions { profile: Profile::Wide, ..WriteOptions::DEFAULT };

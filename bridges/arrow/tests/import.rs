@@ -9,11 +9,17 @@ mod show;
 use std::sync::Arc;
 
 use arrays::Rng;
-use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, RecordBatchIterator, RecordBatchReader, new_empty_array};
-use arrow_buffer::Buffer;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, Int32Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray,
+    new_empty_array,
+};
+use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column, Memory, Part, Table};
+use pilaster::vortex;
+use pilaster_arrow::schema::VARIANT;
 use pilaster_arrow::{Batches, Error, Kept, ReadOptions, convert, read};
 
 fn schema(ty: &DataType, nullable: bool) -> SchemaRef {
@@ -270,4 +276,54 @@ fn arrays_of_any_bytes_are_read_as_columns() {
         }
     }
     assert!(accepted > 500 && kinds.len() > 23, "{accepted} of {} kinds", kinds.len());
+}
+
+/// The key of a field's metadata with the name of its extension type.
+const EXTENSION: &str = "ARROW:extension:name";
+
+#[test]
+fn the_extension_type_of_variants_comes_back_from_vortex() {
+    let parts = |reversed: bool| -> StructArray {
+        let metadata: ArrayRef = Arc::new(BinaryArray::from_vec(vec![&[1, 0, 0]; 3]));
+        let value: ArrayRef = Arc::new(BinaryArray::from_opt_vec(vec![Some(&[0x0c, 7][..]), Some(&[4]), None]));
+        let fields = [("metadata", metadata, false), ("value", value, true)];
+        let mut fields = fields
+            .map(|(name, array, nullable)| (Arc::new(Field::new(name, array.data_type().clone(), nullable)), array));
+        if reversed {
+            fields.reverse();
+        }
+        let (fields, arrays): (Vec<_>, Vec<_>) = fields.into_iter().unzip();
+        StructArray::new(fields.into(), arrays, Some(NullBuffer::from(vec![true, false, true])))
+    };
+    for reversed in [false, true] {
+        for name in [VARIANT, "arrow.parquet.other"] {
+            let array = parts(reversed);
+            let metadata = [(EXTENSION.to_owned(), name.to_owned())].into();
+            let field = Field::new("v", array.data_type().clone(), true).with_metadata(metadata);
+            let schema = Arc::new(Schema::new(vec![field]));
+            let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).unwrap();
+            let mut table = Batches::from_source(Kept::new(schema, [batch])).unwrap();
+            let mut builder = vortex::write::Builder::new(Vec::new(), &vortex::write::WriteOptions::DEFAULT).unwrap();
+            convert(&mut table, &mut builder).unwrap();
+            let bytes = builder.finish().unwrap();
+            let file = vortex::File::open(&bytes).unwrap();
+            assert_eq!(file.dtype().to_string() == "{v=variant?}", name == VARIANT, "{}", file.dtype());
+            // Back in Arrow.
+            let mut memory = vec![0; 1 << 16];
+            let file = File::open(&bytes, Format::Vortex, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
+            let mut reader = read(file.table(None).unwrap(), ReadOptions::default()).unwrap();
+            let schema = reader.schema();
+            let found = schema.field(0).metadata().get(EXTENSION).map(String::as_str);
+            assert_eq!(found, (name == VARIANT).then_some(VARIANT));
+            let batch = reader.next().unwrap().unwrap();
+            let rows: Vec<String> = (0..3).map(|i| show::row(batch.column(0), i)).collect();
+            let order = |metadata: &str, value: &str| match reversed && name != VARIANT {
+                true => format!("({value};{metadata})"),
+                false => format!("({metadata};{value})"),
+            };
+            // A variant without bytes is null.
+            let null = if name == VARIANT { "[00]" } else { "-" };
+            assert_eq!(rows, [order("[01, 00, 00]", "[0c, 07]"), "-".to_owned(), order("[01, 00, 00]", null)]);
+        }
+    }
 }

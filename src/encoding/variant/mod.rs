@@ -46,6 +46,9 @@ mod kind {
 /// The value null.
 pub const NULL: u8 = 0;
 
+/// The metadata without names.
+pub const NO_NAMES: [u8; 3] = [1, 0, 0];
+
 /// Creates an error about a value.
 #[cold]
 fn bad(kind: Kind, need: usize) -> Error {
@@ -115,6 +118,15 @@ impl<'a> Keys<'a> {
         let start = number(self.offsets, id, self.size)?;
         let end = number(self.offsets, id.saturating_add(1), self.size)?;
         self.names.get(start..end).ok_or_else(|| bad(Kind::Invalid, end))
+    }
+
+    /// Returns an upper bound of the steps that [`find`](Self::find) takes for a name of `len` bytes; comparing up to 16
+    /// bytes is one step.
+    #[must_use]
+    pub const fn steps(&self, len: usize) -> usize {
+        let names =
+            if self.sorted { usize::BITS.saturating_sub(self.count.leading_zeros()) as usize } else { self.count };
+        names.saturating_mul((len >> 4).saturating_add(1))
     }
 
     /// Returns the number of a name, or `None` if it is absent. The names are searched one by one, unless they are sorted.

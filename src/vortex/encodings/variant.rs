@@ -7,6 +7,7 @@ use crate::vortex::dtype::Shape;
 use crate::vortex::scheme::Answer;
 use crate::vortex::shredded;
 use crate::vortex::stored_type::StoredType;
+use crate::vortex::tree::ROWS_PER_NODE;
 
 /// `vortex.variant`: a variant, and perhaps values that are stored apart from it.
 pub(super) const VARIANT: Scheme = Scheme {
@@ -179,8 +180,21 @@ pub(in crate::vortex) fn typed<'f>(node: &Node<'f>) -> Result<Option<Typed<'f>>>
 }
 
 impl<'f> Parts<'f> {
-    /// Returns the parts of row `at` of an array of variants.
-    pub fn of(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
+    /// Returns the parts of row `at` of an array of variants, or `None` if the variant is missing.
+    pub fn of(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Option<Self>> {
+        let rows = node.retyped(Ty::variant(true));
+        if !rows.is_valid(at, &mut cx.scope())? {
+            return Ok(None);
+        }
+        Parts::stored(&rows, at, cx).map(Some)
+    }
+
+    /// Returns the parts of a row that has a value.
+    pub fn stored(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
+        if node.encoding().is_some() {
+            // The metadata are parsed for each row.
+            cx.spend_many((node.metadata()?.bytes().len() / ROWS_PER_NODE) as u64, node.at())?;
+        }
         match node.encoding() {
             Some(Encoding::ParquetVariant) => {
                 let Children { metadata, value, typed } = Children::of(node)?;
@@ -189,7 +203,7 @@ impl<'f> Parts<'f> {
             }
             Some(Encoding::Variant) => {
                 let (core, row) = shredded::stored(&core(node)?, at, cx)?;
-                let parts = Parts::of(&core, row, cx)?;
+                let parts = Parts::stored(&core, row, cx)?;
                 match (typed(node)?, parts.typed) {
                     (Some(_), Some(_)) => Err(node.error(Kind::Invalid, What::VORTEX_METADATA, 0)),
                     (Some(typed), None) => Ok(Parts { typed: Some((typed, at)), ..parts }),
@@ -235,24 +249,34 @@ fn has_all(node: &Node<'_>) -> Result<bool> {
 }
 
 /// Checks an array of variants: reads all metadata and values. A value that is put together is always read row by row, so
-/// that it is the same in every batch.
+/// that it is the same in every batch; its parts are read, too.
 pub(super) fn check(node: &Node<'_>, top: bool, checks: &mut Checks<'_, '_>) -> Result<()> {
     match node.holds() {
+        // The variants inside of another one have no names of their own.
+        Some(Holds::Nested(_)) if !node.dtype.has_table() => check_parts(node, checks),
+        Some(Holds::PackedTexts(_)) if matches!(node.dtype.shape, Shape::VariantPart { is_value: true }) => {
+            check_parts(node, checks)
+        }
         Some(Holds::Wrapped(inner)) => checks.node(&inner(node)?, top),
         Some(Holds::Nested(_)) => list::check_items(node, checks),
-        Some(Holds::PackedTexts(_)) if matches!(node.dtype.shape, Shape::VariantPart { is_value: true }) => {
-            if node.encoding() == Some(Encoding::Variant) {
-                checks.node(&core(node)?, false)?;
-            } else if let Some(value) = &Children::of(node)?.value {
-                checks.whole(value)?;
-            }
-            match &typed(node)? {
-                Some(typed) if !typed.node.dtype.shape.is_nested() => checks.whole(&typed.node),
-                _ => Ok(()),
-            }
-        }
         _ => Ok(()),
     }
+}
+
+/// Reads the arrays that values are put together from.
+fn check_parts(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let typed = if node.encoding() == Some(Encoding::Variant) {
+        checks.node(&core(node)?, false)?;
+        typed(node)?
+    } else {
+        let Children { metadata, value, typed } = Children::of(node)?;
+        checks.whole(&metadata)?;
+        if let Some(value) = &value {
+            checks.whole(value)?;
+        }
+        typed
+    };
+    typed.map_or(Ok(()), |typed| checks.whole(&typed.node))
 }
 
 /// Writes variants.
@@ -266,9 +290,9 @@ pub(in crate::vortex) mod write {
     use crate::vortex::write::Array;
 
     /// Variants from their metadata and value, the only two `parts`.
-    pub fn variant(parts: Vec<Array>, value_nullable: bool, valid: Option<Array>) -> Array {
+    pub fn variant(parts: Vec<Array>, valid: Option<Array>) -> Array {
         let mut message = Writer::default();
-        message.some(field::HAS_VALUE, 1).some(field::VALUE_NULLABLE, value_nullable.into());
+        message.some(field::HAS_VALUE, 1);
         let array = Array::new(Encoding::ParquetVariant).message(&mut message).child(valid);
         Array::new(Encoding::Variant).child(parts.into_iter().fold(array, Array::child))
     }

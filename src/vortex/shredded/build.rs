@@ -3,18 +3,18 @@
 
 use core::ops::Range;
 
-use super::{ObjectFields, Place, has_objects, is_value, items, stored};
+use super::primitive::primitive;
+use super::size::too_large;
+use super::{Found, ObjectFields, Place, has_objects, is_value, items, stored};
 use crate::bytes::{low32, saturated, sort_by};
-use crate::column::{Prim, Span, Unit};
+use crate::column::Span;
 use crate::encoding::cells::Cells;
-use crate::encoding::variant::{self, Header, Keys, Object, Primitive, Scaled};
+use crate::encoding::variant::{self, Header, Keys, Object, Primitive};
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::context::Context;
 use crate::vortex::dtype::Shape;
 use crate::vortex::encodings::variant::{At, Parts, Typed};
 use crate::vortex::node::Node;
-use crate::vortex::scheme::Holds;
-use crate::vortex::stored_type::Meaning;
 use crate::vortex::tree::{Ask, NOWHERE, ROWS_PER_NODE, span, span_cell};
 
 /// Fills `out` with the spans of values that are put together in the arena.
@@ -26,23 +26,71 @@ pub(in crate::vortex) fn cells(
     cx: &mut Context<'_, '_>,
 ) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
-    let (is_value, has_names) = (is_value(node), has_objects(node)?);
-    for (at, cell) in (at..).zip(out.iter_mut()) {
-        let Parts { metadata, value, typed } = Parts::of(node, at, cx)?;
-        let mut build = Build { node, names: 0..0, cx: cx.scope() };
-        let start = build.used()?;
-        if has_names || !is_value {
-            build.text(metadata)?;
-            build.names = start..build.used()?;
+    let part = Part::of(node)?;
+    (at..).zip(out.iter_mut()).try_for_each(|(at, cell)| {
+        *cell = part.row(at, cx)?;
+        Ok(())
+    })
+}
+
+/// The metadata of variants, or their values, which are put together.
+pub(super) struct Part<'n, 'f> {
+    node: &'n Node<'f>,
+    is_value: bool,
+    has_names: bool,
+}
+
+impl<'n, 'f> Part<'n, 'f> {
+    pub(super) fn of(node: &'n Node<'f>) -> Result<Self> {
+        let is_value = is_value(node);
+        Ok(Part { node, is_value, has_names: !is_value || has_objects(node)? })
+    }
+
+    /// Fills cells with the spans of rows starting at `at`, up to the first row that fails for any reason. Returns their
+    /// number.
+    ///
+    /// # Errors
+    /// Errors of the first row.
+    pub(super) fn rows(&self, at: u64, out: &mut [u64], cx: &mut Context<'_, '_>) -> Result<usize> {
+        for (done, cell) in out.iter_mut().enumerate() {
+            let used = cx.used().unwrap_or(0);
+            match self.row(at.saturating_add(done as u64), cx) {
+                Ok(span) => *cell = span,
+                Err(e) if done == 0 => return Err(e),
+                Err(_) => {
+                    cx.release_to(used);
+                    return Ok(done);
+                }
+            }
         }
-        let first = if is_value { build.used()? } else { start };
-        if is_value && !build.place(&Place { value, typed })? {
-            build.push(&[variant::NULL])?;
+        Ok(out.len())
+    }
+
+    /// Puts a row together. Returns its span.
+    fn row(&self, at: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+        let mut build = Build { node: self.node, names: 0..0, cx: cx.scope() };
+        let start = build.used()?;
+        let mut first = start;
+        match Parts::of(self.node, at, &mut build.cx)? {
+            None if self.is_value => build.push(&[variant::NULL])?,
+            None => build.push(&variant::NO_NAMES)?,
+            Some(Parts { metadata, value, typed }) => {
+                if self.has_names {
+                    build.text(metadata)?;
+                }
+                if self.is_value {
+                    first = build.used()?;
+                    build.names = start..first;
+                    build.place_or_null(&Place { value, typed })?;
+                }
+            }
         }
         let len = build.move_down(first, start)?;
-        *cell = span_cell(span(start as u64, len as u64));
+        match span(start as u64, len as u64) {
+            NOWHERE => Err(too_large(self.node, len as u64)),
+            span => Ok(span_cell(span)),
+        }
     }
-    Ok(())
 }
 
 /// A value that is put together at the end of the arena.
@@ -56,6 +104,15 @@ struct Build<'n, 'f, 'c, 's> {
 /// Size in bytes of an entry of the table of an object: the number of the name and the offset of the value. Arrays have the
 /// same entries.
 const ENTRY: usize = 8;
+
+/// The offset of a field that has no value.
+const ABSENT: u32 = u32::MAX;
+
+/// The bytes of an object in the arena, and the number of its fields.
+struct Others {
+    bytes: Range<usize>,
+    count: usize,
+}
 
 impl Build<'_, '_, '_, '_> {
     fn used(&self) -> Result<usize> {
@@ -101,68 +158,76 @@ impl Build<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Appends the text of a row.
+    /// Appends the text of a row. What else reading it unpacks is removed.
     fn text(&mut self, (node, at): At<Node<'_>>) -> Result<()> {
         let (node, at) = stored(&node, at, &mut self.cx)?;
-        // It would append its whole frame, with the lengths of the texts.
-        if matches!(node.holds(), Some(Holds::Packed(_))) {
-            return Err(node.undecoded());
-        }
-        let mut cell = [0];
+        let (start, mut cell) = (self.used()?, [0]);
         node.cells(Ask::Spans, at, &mut Cells::W8(&mut cell), &mut self.cx.scope())?;
-        if bytemuck::cast::<_, Span>(cell) == NOWHERE {
-            return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, u32::MAX.into()));
+        let Span { at, len } = bytemuck::cast(cell);
+        let (from, end) = (at as usize, (at as usize).saturating_add(len as usize));
+        if from < start || end > self.used()? {
+            return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, len.into()));
         }
+        if from > start {
+            self.arena()?.copy_within(from..end, start);
+        }
+        self.cx.release_to(start.saturating_add(len as usize));
         Ok(())
     }
 
-    /// Appends a value. Returns `false` if it is absent.
+    /// Appends a value, null if it is missing.
+    fn place_or_null(&mut self, place: &Place<'_>) -> Result<()> {
+        if self.place(place)? { Ok(()) } else { self.push(&[variant::NULL]) }
+    }
+
+    /// Appends a value. Returns `false` if it is missing.
     fn place(&mut self, place: &Place<'_>) -> Result<bool> {
-        let Some((typed, at)) = place.typed(&mut self.cx)? else {
-            let Some(value) = place.value(&mut self.cx)? else { return Ok(false) };
-            let start = self.used()?;
-            self.text(value)?;
-            // No bytes are no value.
-            if self.used()? == start {
-                return Err(value.0.error(Kind::Invalid, What::VARIANT, value.1));
-            }
-            return Ok(true);
-        };
-        match typed.ty.ty.shape {
-            Shape::List => self.array(&typed, at)?,
-            Shape::Struct(_) => {
-                let rest = place.value(&mut self.cx)?;
-                self.object(&typed, rest, at)?;
-            }
-            Shape::Utf8 | Shape::Binary => {
-                let start = self.used()?;
-                self.text((typed.node, at))?;
-                let len = self.used()?.saturating_sub(start);
-                let (bytes, before) = match typed.ty.ty.shape {
-                    Shape::Utf8 => Primitive::text_start(len),
-                    _ => Primitive::bytes_start(len),
-                };
-                self.insert(start, bytes.get(..before).unwrap_or(&bytes))?;
-            }
-            _ => {
-                let (bytes, len) = primitive(&typed, at, &mut self.cx.scope())?.start();
-                self.push(bytes.get(..len).unwrap_or(&bytes))?;
-            }
+        match place.find(&mut self.cx)? {
+            Found::Missing => return Ok(false),
+            Found::Bytes(value) => self.bytes(value)?,
+            Found::Object((typed, at), rest) => self.object(&typed, rest, at)?,
+            Found::Apart((typed, at)) => match typed.ty.ty.shape {
+                Shape::List => self.array(&typed, at)?,
+                Shape::Utf8 | Shape::Binary => {
+                    let start = self.used()?;
+                    self.text((typed.node, at))?;
+                    let len = self.used()?.saturating_sub(start);
+                    let (bytes, before) = match typed.ty.ty.shape {
+                        Shape::Utf8 => Primitive::text_start(len),
+                        _ => Primitive::bytes_start(len),
+                    };
+                    self.insert(start, bytes.get(..before).unwrap_or(&bytes))?;
+                }
+                _ => {
+                    let (bytes, len) = primitive(&typed, at, &mut self.cx.scope())?.start();
+                    self.push(bytes.get(..len).unwrap_or(&bytes))?;
+                }
+            },
         }
         Ok(true)
     }
 
+    /// Appends a value that is stored as bytes.
+    fn bytes(&mut self, value: At<Node<'_>>) -> Result<()> {
+        let start = self.used()?;
+        self.text(value)?;
+        // No bytes are no value.
+        if self.used()? == start {
+            return Err(value.0.error(Kind::Invalid, What::VARIANT, value.1));
+        }
+        Ok(())
+    }
+
     fn array(&mut self, typed: &Typed<'_>, at: u64) -> Result<()> {
-        let (child, ty, items) = items(typed, at, &mut self.cx)?;
+        let (array, items) = items(typed, at, &mut self.cx)?;
         let count = items.end.saturating_sub(items.start);
         let table = self.table(saturated(count))?;
         for (i, at) in items.enumerate() {
-            self.cx.spend(child.at())?;
-            self.entry(&table, i, 0)?;
-            let place = Place::of(&child, &ty, typed.has_shells, at, &mut self.cx)?;
-            if !self.place(&place)? {
-                self.push(&[variant::NULL])?;
-            }
+            self.cx.spend(array.node.at())?;
+            let offset = self.used()?;
+            self.entry(&table, i, (0, offset))?;
+            let place = Place::of(&array, at, &mut self.cx)?;
+            self.place_or_null(&place)?;
         }
         self.end(&table, saturated(count), false)
     }
@@ -170,62 +235,80 @@ impl Build<'_, '_, '_, '_> {
     /// Appends an object: the fields that are stored apart, and the fields of the object `rest`.
     fn object(&mut self, typed: &Typed<'_>, rest: Option<At<Node<'_>>>, at: u64) -> Result<()> {
         let start = self.used()?;
+        let mut others = Others { bytes: start..start, count: 0 };
         if let Some(rest) = rest {
-            self.text(rest)?;
+            self.bytes(rest)?;
+            others = self.others(start)?;
         }
-        let rest = start..self.used()?;
-        let bad = |need: usize| typed.node.error(Kind::Invalid, What::VARIANT, need as u64);
-        let others = match self.arena()?.get(rest.clone()) {
-            Some(bytes) if !bytes.is_empty() => {
-                Object::parse(bytes).map_err(|e| e.moved(typed.node.at()))?.ok_or_else(|| bad(0))?.len()
-            }
-            _ => 0,
-        };
         let fields = match typed.ty.ty.shape {
             Shape::Struct(fields) => fields as usize,
             _ => 0,
         };
-        // Each field of the other object has at least 3 bytes.
-        if others.saturating_mul(3) > rest.len() {
-            return Err(bad(others));
-        }
-        let table = self.table(fields.saturating_add(others))?;
+        let table = self.table(fields.saturating_add(others.count))?;
         let mut count = 0usize;
-        let node = &typed.node;
         let mut fields = ObjectFields::of(typed, at, &mut self.cx)?;
         while let Some((name, place)) = fields.take(&mut self.cx)? {
             let offset = self.used()?;
-            if self.place(&place)? {
-                let nodes = (self.keys()?.len() / ROWS_PER_NODE) as u64;
-                self.cx.spend_many(nodes, node.at())?;
-                let id = self.keys()?.find(name).map_err(|e| e.moved(node.at()))?;
-                self.entry_at(&table, count, id.ok_or_else(|| bad(count))?, offset)?;
-                count = count.saturating_add(1);
+            let has_value = self.place(&place)?;
+            if !has_value && others.count == 0 {
+                continue;
             }
-        }
-        let mut copied = 0usize;
-        for i in 0..others {
-            self.cx.spend(node.at())?;
-            let arena = self.arena()?;
-            let bytes = arena.get(rest.clone()).unwrap_or_default();
-            let object = Object::parse(bytes)?.ok_or_else(|| bad(0))?;
-            let (id, value) = object.field(i).map_err(|e| e.moved(node.at()))?;
-            copied = copied.saturating_add(value.len());
-            // Fields that share their bytes would make the object larger than its source.
-            if copied > rest.len() {
-                return Err(bad(copied));
+            let offset = if has_value { Some(offset) } else { None };
+            match (self.id(name)?, offset) {
+                (Some(id), Some(offset)) => self.entry(&table, count, (id, offset))?,
+                // The other fields must not have the name either.
+                (Some(id), None) => self.absent(&table, count, id)?,
+                (None, Some(_)) => return Err(self.bad(count)),
+                (None, None) => continue,
             }
-            let from = rest.start.saturating_add(object.start_of(i)?);
-            let len = value.len();
-            self.entry(&table, count, id)?;
-            let to = self.reserve(len)?;
-            self.arena()?.copy_within(from..from.saturating_add(len), to);
             count = count.saturating_add(1);
         }
-        self.sort(&table, count, &bad)?;
+        count = self.copy_others(&table, count, &others)?;
+        self.sort(&table, count)?;
+        count = self.remove_absent(&table, count)?;
         self.end(&table, count, true)?;
         self.move_down(table.start, start)?;
         Ok(())
+    }
+
+    /// Parses the object in the bytes from `start` on.
+    fn others(&mut self, start: usize) -> Result<Others> {
+        let (bytes, at) = (start..self.used()?, self.node.at());
+        let object = Object::parse(self.arena()?.get(bytes.clone()).unwrap_or_default()).map_err(|e| e.moved(at))?;
+        let count = object.map(|object| object.len());
+        // Each field has at least 3 bytes.
+        match count {
+            Some(count) if count.saturating_mul(3) <= bytes.len() => Ok(Others { bytes, count }),
+            _ => Err(self.bad(count.unwrap_or(0))),
+        }
+    }
+
+    /// Copies the fields of another object. Returns the number of fields with those before them.
+    fn copy_others(&mut self, table: &Range<usize>, mut count: usize, others: &Others) -> Result<usize> {
+        let (mut copied, at) = (0usize, self.node.at());
+        for i in 0..others.count {
+            self.cx.spend(at)?;
+            let bytes = self.arena()?.get(others.bytes.clone()).unwrap_or_default();
+            let none = || Error::needing(Kind::Invalid, What::VARIANT, at, 0);
+            let object = Object::parse(bytes)?.ok_or_else(none)?;
+            let (id, value) = object.field(i).map_err(|e| e.moved(at))?;
+            let (from, len) = (others.bytes.start.saturating_add(object.start_of(i)?), value.len());
+            copied = copied.saturating_add(len);
+            // Fields that share their bytes would make the object larger than its source.
+            if copied > others.bytes.len() {
+                return Err(self.bad(copied));
+            }
+            let to = self.reserve(len)?;
+            self.entry(table, count, (id, to))?;
+            self.arena()?.copy_within(from..from.saturating_add(len), to);
+            count = count.saturating_add(1);
+        }
+        Ok(count)
+    }
+
+    /// Creates the error for an object that is invalid.
+    fn bad(&self, need: usize) -> Error {
+        self.node.error(Kind::Invalid, What::VARIANT, need as u64)
     }
 
     fn keys(&mut self) -> Result<Keys<'_>> {
@@ -241,15 +324,31 @@ impl Build<'_, '_, '_, '_> {
         Ok(start..start.saturating_add(len))
     }
 
-    /// Sets entry `i` of a table: the value follows the used bytes.
-    fn entry(&mut self, table: &Range<usize>, i: usize, id: usize) -> Result<()> {
-        let offset = self.used()?;
-        self.entry_at(table, i, id, offset)
+    /// Returns the number of a name.
+    fn id(&mut self, name: &[u8]) -> Result<Option<usize>> {
+        let at = self.node.at();
+        let steps = self.keys()?.steps(name.len());
+        self.cx.spend_many((steps / ROWS_PER_NODE) as u64, at)?;
+        self.keys()?.find(name).map_err(|e| e.moved(at))
     }
 
-    fn entry_at(&mut self, table: &Range<usize>, i: usize, id: usize, offset: usize) -> Result<()> {
-        let offset = low32(offset.saturating_sub(table.end) as u64).to_le_bytes();
-        let bytes = low32(id as u64).to_le_bytes().into_iter().chain(offset);
+    /// Sets entry `i` of a table: the number of the name, and the start of the value.
+    fn entry(&mut self, table: &Range<usize>, i: usize, (id, start): (usize, usize)) -> Result<()> {
+        self.put_entry(table, i, [self.offset(id)?, self.offset(start.saturating_sub(table.end))?])
+    }
+
+    /// Sets entry `i` of a table: a field that has no value.
+    fn absent(&mut self, table: &Range<usize>, i: usize, id: usize) -> Result<()> {
+        self.put_entry(table, i, [self.offset(id)?, ABSENT])
+    }
+
+    /// Returns a number as 32 bits.
+    fn offset(&self, number: usize) -> Result<u32> {
+        u32::try_from(number).ok().filter(|number| *number < ABSENT).ok_or_else(|| too_large(self.node, number as u64))
+    }
+
+    fn put_entry(&mut self, table: &Range<usize>, i: usize, numbers: [u32; 2]) -> Result<()> {
+        let bytes = numbers.into_iter().flat_map(u32::to_le_bytes);
         let start = table.start.saturating_add(i.saturating_mul(ENTRY));
         if let Some(entry) = self.arena()?.get_mut(start..start.saturating_add(ENTRY)) {
             entry.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
@@ -257,34 +356,59 @@ impl Build<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Sorts the entries of an object by name. Fails if two have the same name.
-    fn sort(&mut self, table: &Range<usize>, count: usize, bad: &dyn Fn(usize) -> Error) -> Result<()> {
+    /// Returns the names, and the first `count` entries of a table, which follows them.
+    fn entries(&mut self, table: &Range<usize>, count: usize) -> Result<(Keys<'_>, &mut [[u8; ENTRY]])> {
         let (names, at) = (self.names.clone(), self.node.at());
-        let all = self.arena()?;
-        let Some((before, after)) = all.split_at_mut_checked(table.start) else { return Ok(()) };
+        let (before, after) = self.arena()?.split_at_mut_checked(table.start).unwrap_or_default();
         let keys = Keys::parse(before.get(names).unwrap_or_default()).map_err(|e| e.moved(at))?;
-        let (entries, _) = after.as_chunks_mut::<ENTRY>();
-        let entries = entries.get_mut(..count).unwrap_or_default();
+        let (entries, _) = after.as_chunks_mut();
+        Ok((keys, entries.get_mut(..count).unwrap_or_default()))
+    }
+
+    /// Sorts the entries of an object by name. Fails if two have the same name.
+    fn sort(&mut self, table: &Range<usize>, count: usize) -> Result<()> {
+        let (at, mut steps) = (self.node.at(), 0usize);
+        let (keys, entries) = self.entries(table, count)?;
         for entry in entries.iter() {
-            keys.name(id_of(entry)).map_err(|e| e.moved(at))?;
+            let name = keys.name(id_of(entry)).map_err(|e| e.moved(at))?;
+            steps = steps.saturating_add(name.len() >> 4).saturating_add(1);
         }
+        // Heap sort compares each entry at most twice on each level.
+        let levels = usize::BITS.saturating_sub(count.leading_zeros()).saturating_mul(2) as usize;
+        self.cx.spend_many((steps.saturating_mul(levels) / ROWS_PER_NODE) as u64, at)?;
+        let (keys, entries) = self.entries(table, count)?;
         let name = |entry: &[u8; ENTRY]| keys.name(id_of(entry)).unwrap_or_default();
         sort_by(entries, |a, b| name(a) < name(b));
-        match entries.windows(2).find(|two| matches!(two, [a, b] if name(a) == name(b))) {
-            Some(_) => Err(bad(count)),
-            None => Ok(()),
+        match entries.windows(2).any(|two| matches!(two, [a, b] if name(a) == name(b))) {
+            true => Err(self.bad(count)),
+            false => Ok(()),
         }
+    }
+
+    /// Removes the entries of fields that have no value. Returns the number of the others.
+    fn remove_absent(&mut self, table: &Range<usize>, count: usize) -> Result<usize> {
+        let (entries, _) = self.arena()?.get_mut(table.clone()).unwrap_or_default().as_chunks_mut::<ENTRY>();
+        let mut kept = 0usize;
+        for i in 0..count {
+            if let Some(entry) = entries.get(i).copied().filter(|entry| offset_of(entry) != ABSENT)
+                && let Some(to) = entries.get_mut(kept)
+            {
+                *to = entry;
+                kept = kept.saturating_add(1);
+            }
+        }
+        Ok(kept)
     }
 
     /// Ends an object or array: replaces the table by the header.
     fn end(&mut self, table: &Range<usize>, count: usize, is_object: bool) -> Result<()> {
         let end = self.used()?;
-        let len = low32(end.saturating_sub(table.end) as u64);
+        let len = self.offset(end.saturating_sub(table.end))?;
         let all = self.arena()?;
         let (entries, _) = all.get(table.clone()).unwrap_or_default().as_chunks::<ENTRY>();
         let entries = entries.get(..count).unwrap_or_default();
         let id = entries.iter().map(|entry| low32(id_of(entry) as u64)).max().unwrap_or(0);
-        let count32 = low32(count as u64);
+        let count32 = self.offset(count)?;
         let header = Header::smallest(count32, is_object.then_some(id), len);
         let size = header.len(count);
         self.reserve(size)?;
@@ -312,59 +436,4 @@ fn id_of(entry: &[u8; ENTRY]) -> usize {
 fn offset_of(entry: &[u8; ENTRY]) -> u32 {
     let [.., a, b, c, d] = *entry;
     u32::from_le_bytes([a, b, c, d])
-}
-
-/// Returns the primitive in a row, for the types that Apache Parquet allows.
-fn primitive<'v>(typed: &Typed<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<Primitive<'v>> {
-    let node = &typed.node;
-    let shape = node.dtype.shape;
-    let unsupported = || node.error(Kind::Unsupported, What::VARIANT, 0);
-    let (bits, size) = number(node, at, cx)?;
-    let signed = |bits: i128| i64::try_from(bits).unwrap_or_default();
-    Ok(match (typed.ty.meaning, shape) {
-        (Meaning::Plain, Shape::Null) => Primitive::Null,
-        (Meaning::Plain, Shape::Bool) => Primitive::Bool(bits != 0),
-        (Meaning::Plain, Shape::Prim(Prim::I8 | Prim::I16 | Prim::I32 | Prim::I64)) => {
-            Primitive::Int(signed(bits), size)
-        }
-        (Meaning::Plain, Shape::Prim(Prim::F32)) => {
-            Primitive::Float(f32::from_bits(low32(signed(bits).cast_unsigned())))
-        }
-        (Meaning::Plain, Shape::Prim(Prim::F64)) => Primitive::Double(f64::from_bits(signed(bits).cast_unsigned())),
-        (Meaning::Plain, Shape::Decimal { precision: ..=38, scale }) => match u8::try_from(scale) {
-            Ok(scale) if scale <= 38 => Primitive::Decimal(Scaled { value: bits, scale, size: size.max(4) }),
-            _ => return Err(unsupported()),
-        },
-        (Meaning::Date(Unit::Day), Shape::Prim(Prim::I32)) => Primitive::Date(i32::try_from(bits).unwrap_or_default()),
-        (Meaning::Time(Unit::Micro), Shape::Prim(Prim::I64)) => Primitive::Time(signed(bits)),
-        (Meaning::Timestamp(Unit::Micro, utc), Shape::Prim(Prim::I64)) => Primitive::Micros(signed(bits), utc),
-        // The original stores whole microseconds as such.
-        (Meaning::Timestamp(Unit::Nano, utc), Shape::Prim(Prim::I64)) => match signed(bits) {
-            nanos if nanos % 1000 == 0 => Primitive::Micros(nanos / 1000, utc),
-            nanos => Primitive::Nanos(nanos, utc),
-        },
-        _ => return Err(unsupported()),
-    })
-}
-
-/// Returns the number in a row, sign-extended, and its size in bytes.
-fn number(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<(i128, usize)> {
-    macro_rules! cell {
-        ($cells:ident, $unsigned:ty, $signed:ty) => {{
-            let mut cell: [$unsigned; 1] = [0];
-            node.cells(Ask::Values, at, &mut Cells::$cells(&mut cell), cx)?;
-            let [cell] = cell;
-            i128::from(cell.cast_signed())
-        }};
-    }
-    let size = node.dtype.cell().unwrap_or(0);
-    let number = match size {
-        1 => cell!(W1, u8, i8),
-        2 => cell!(W2, u16, i16),
-        4 => cell!(W4, u32, i32),
-        8 => cell!(W8, u64, i64),
-        16 => cell!(W16, u128, i128),
-        _ => return Err(node.error(Kind::Unsupported, What::VARIANT, size as u64)),
-    };
-    Ok((number, size))
 }

@@ -80,8 +80,8 @@ impl Logical {
         };
         #[cfg(feature = "vortex-variant")]
         if column.is_variant() && ty == Type::Struct(2) {
-            // Every variant has metadata.
-            let pair = [Logical { nullable: false, ..child(0)? }, child(1)?];
+            // Every variant has metadata and a value, which may be null.
+            let pair = [Logical { nullable: false, ..child(0)? }, Logical { nullable: false, ..child(1)? }];
             if pair.iter().all(|part| part.shape == Shape::Binary) {
                 return Ok(plain(Shape::Variant(Box::new(pair))));
             }

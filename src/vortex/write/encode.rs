@@ -92,8 +92,7 @@ fn stored(rows: &Rows, ty: &Logical, how: &WriteOptions, learned: &mut Learned) 
                 let learned = learned.fields(fields.len());
                 let parts = fields.iter().zip(&**types).zip(learned);
                 let parts = parts.map(|((part, ty), learned)| encode(part, ty, how, learned));
-                let [_, value] = &**types;
-                variant::write::variant(parts.collect(), value.nullable, present())
+                variant::write::variant(parts.collect(), present())
             }
             _ => plain::write::null(),
         },

@@ -7,6 +7,8 @@ use super::dtype::{Logical, Shape};
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use crate::bytes::saturated;
 use crate::column::{Batch, Column, Memory, Ranges, Type, Validity, Values, fit};
+#[cfg(feature = "vortex-variant")]
+use crate::encoding::variant;
 use crate::error::{Error, Kind, Result, What};
 
 /// Scratch size in bytes for batches, unless one row takes more: enough for 8,192 rows of most types.
@@ -28,14 +30,28 @@ pub(super) struct Gather {
 enum Of<'t> {
     Type(&'t Logical),
     Entry(&'t [Logical; 2]),
+    /// The values of variants. A missing value is written as null.
+    #[cfg(feature = "vortex-variant")]
+    Value(&'t Logical),
 }
 
 impl<'t> Of<'t> {
     const fn nullable(self) -> bool {
         match self {
             Of::Type(ty) => ty.nullable,
+            #[cfg(feature = "vortex-variant")]
+            Of::Value(ty) => ty.nullable,
             Of::Entry(_) => false,
         }
+    }
+
+    /// Returns the bytes of missing texts.
+    const fn filler(self) -> &'static [u8] {
+        #[cfg(feature = "vortex-variant")]
+        if let Of::Value(_) = self {
+            return &[variant::NULL];
+        }
+        &[]
     }
 
     fn child(self, k: usize) -> Option<Of<'t>> {
@@ -46,9 +62,11 @@ impl<'t> Of<'t> {
                 Shape::Map(pair) => Some(Of::Entry(pair)),
                 Shape::Struct(fields) => fields.get(k).map(|(_, ty)| Of::Type(ty)),
                 #[cfg(feature = "vortex-variant")]
-                Shape::Variant(pair) => pair.get(k).map(Of::Type),
+                Shape::Variant(pair) => pair.get(k).map(if k == 0 { Of::Type } else { Of::Value }),
                 _ => None,
             },
+            #[cfg(feature = "vortex-variant")]
+            Of::Value(_) => None,
         }
     }
 }
@@ -137,7 +155,8 @@ impl Gather {
             (None, above) => (None, above),
             (Some(own), Some(above)) => (Some(own.or_not(&above)), Some(own.and(&above))),
         };
-        let stored = stored.filter(|stored| stored.ones() < len);
+        // A byte replaces the missing bytes of a variant.
+        let stored = stored.filter(|stored| of.filler().is_empty() && stored.ones() < len);
         let there = there.filter(|there| there.ones() < len);
         if let (Some(stored), false) = (&stored, of.nullable()) {
             let missing = stored.iter().position(|there| !there).unwrap_or(0).saturating_add(rows.start);
@@ -172,7 +191,7 @@ impl Gather {
             (Data::Texts(to), Values::Utf8(texts) | Values::Bytes(texts)) => {
                 let before = (to.bytes.len(), to.ends.len());
                 for (i, row) in rows.clone().enumerate() {
-                    let text = if has(i) { texts.get(row)? } else { &[] };
+                    let text = if has(i) { texts.get(row)? } else { of.filler() };
                     self.spend(text.len() as u64)?;
                     to.push(text);
                 }

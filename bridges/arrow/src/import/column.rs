@@ -187,6 +187,10 @@ impl<'p> column::Column for Column<'p> {
         self.node.rows as u64
     }
 
+    fn is_variant(&self) -> bool {
+        self.node.is_variant
+    }
+
     fn zone(&self) -> Result<Option<&str>> {
         Ok(self.node.zone.as_deref())
     }

@@ -31,7 +31,8 @@ use node::Node;
 ///
 /// Values stay in the buffers of Arrow where a column of this library has the same layout. Dictionaries, runs, views
 /// whose texts lie in several buffers, and decimals that are wider than their digits require take scratch memory. The
-/// columns have the types of [`column_type`](crate::schema::column_type); extension types are read as their storage type.
+/// columns have the types of [`column_type`](crate::schema::column_type); extension types are read as their storage type, except
+/// [`VARIANT`](crate::schema::VARIANT) on a struct of `metadata` and `value`, which is a column of variants.
 ///
 /// ```
 /// use std::sync::Arc;

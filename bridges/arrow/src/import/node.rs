@@ -13,7 +13,7 @@ use pilaster::column::{Prim, Type};
 
 use super::number::Number;
 use crate::Error;
-use crate::schema::{ZONE, column_type};
+use crate::schema::{EXTENSION, VARIANT, ZONE, column_type};
 
 /// Maximum depth of nested types: nodes are made by recursion.
 const DEPTH: u32 = 64;
@@ -27,6 +27,8 @@ pub(crate) struct Node {
     pub nulls: Nulls,
     pub values: Stored,
     pub zone: Option<Arc<str>>,
+    /// Whether the rows are variants: structs of metadata and value.
+    pub is_variant: bool,
     /// The children of a nested type, with their names. For dictionaries: the values, and the codes as a column. For
     /// runs: the values.
     pub children: Vec<(String, Node)>,
@@ -149,7 +151,28 @@ fn made(field: &Field, array: &dyn Array, depth: u32) -> Result<Node, Error> {
         _ => field.metadata().get(ZONE).filter(|_| matches!(ty, Type::Timestamp(_))).map(|zone| zone.as_str().into()),
     };
     let nullable = field.is_nullable() || ty == Type::Null;
-    Ok(Node { ty, nullable, rows: array.len(), nulls, values, zone, children })
+    let is_variant = match values {
+        Stored::Coded | Stored::Runs(..) => children.first().is_some_and(|(_, values)| values.is_variant),
+        _ => field.metadata().get(EXTENSION).is_some_and(|name| name == VARIANT) && is_pair(&mut children),
+    };
+    Ok(Node { ty, nullable, rows: array.len(), nulls, values, zone, is_variant, children })
+}
+
+/// Returns whether the children are the metadata and the value of variants, and puts them into this order. Variants with
+/// values that are stored apart have a third child.
+fn is_pair(children: &mut [(String, Node)]) -> bool {
+    let [first, second] = children else { return false };
+    if first.1.ty != Type::Bytes || second.1.ty != Type::Bytes {
+        return false;
+    }
+    match (first.0.as_str(), second.0.as_str()) {
+        ("metadata", "value") => true,
+        ("value", "metadata") => {
+            std::mem::swap(first, second);
+            true
+        }
+        _ => false,
+    }
 }
 
 /// Adds the values of a dictionary or of runs to `children`.

@@ -1,0 +1,117 @@
+//! Batches of values that are put together. A batch ends before the first row that exceeds the budget of the call or the
+//! memory, so that whether a row can be read does not depend on the rows before it.
+
+use super::build::Part;
+use super::size::{need, sizes, too_large};
+use crate::bytes::Scratch;
+use crate::column::{Span, Spans, VarBytes};
+use crate::error::{Error, Kind, Result, What};
+use crate::vortex::context::{ASIDE, Call, Context};
+use crate::vortex::dtype::Shape;
+use crate::vortex::need::{Amount, SLACK};
+use crate::vortex::node::Node;
+
+/// Size in bytes of values from which no more rows are measured. A text under Zstandard counts with its frame.
+const ENOUGH: u64 = 1 << 20;
+
+/// Returns the scratch bytes for the first of `len` rows starting at `at`, without their spans, and how many rows those
+/// are.
+///
+/// The parts are read for this. Offsets, codes and validity in some encodings require memory, which is on the heap. Without
+/// a heap, it is on the stack; rows that require more are [`Kind::NoRoom`] here, and can be read nevertheless.
+pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize) -> Result<(u64, usize)> {
+    let temporaries = temporaries(node)?;
+    let mut call = Call::new(node.file, 1);
+    with_memory(temporaries, |memory| {
+        let (mut bytes, mut rows) = (0, 0usize);
+        let measured =
+            sizes(node, at..at.saturating_add(len as u64), &mut Context::new(&mut call, memory), &mut |sum| {
+                if rows == 0 || sum <= ENOUGH {
+                    (bytes, rows) = (sum, rows.saturating_add(1));
+                }
+                sum < ENOUGH
+            });
+        match measured {
+            // The next batch finds the error, if it is not the sum that is too large.
+            Err(e) if rows == 0 => Err(e),
+            _ if bytes > MOST => Err(too_large(node, bytes)),
+            _ => Ok((bytes.saturating_add(temporaries).saturating_add(SLACK), rows)),
+        }
+    })
+}
+
+/// Maximum number of bytes of the values of a batch: spans have 32 bits.
+const MOST: u64 = u32::MAX as u64;
+
+/// Returns the scratch bytes for reading the parts of one row.
+fn temporaries(node: &Node<'_>) -> Result<u64> {
+    let mut call = Call::new(node.file, 1);
+    let mut aside = [0; ASIDE];
+    let amount = Amount { rows: 1, width: 16, at: None };
+    Ok(need(node, amount, &mut Context::new(&mut call, Scratch::new(&mut aside)))?.saturating_add(SLACK))
+}
+
+#[cfg(feature = "alloc")]
+fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
+    if len <= ASIDE as u64 {
+        return call(Scratch::new(&mut [0; ASIDE]));
+    }
+    call(crate::column::Memory::with_len(len)?.scratch())
+}
+
+#[cfg(not(feature = "alloc"))]
+fn with_memory<R>(_: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
+    call(Scratch::new(&mut [0; ASIDE]))
+}
+
+impl<'f> Node<'f> {
+    /// Returns whether the rows are parts of variants that are put together. Those of a scalar are not.
+    pub(in crate::vortex) const fn is_put_together(&self) -> bool {
+        matches!(self.dtype.shape, Shape::VariantPart { .. }) && self.encoding().is_some()
+    }
+
+    /// Returns the first of `len` values or metadata starting at `at`, and how many those are.
+    pub(in crate::vortex) fn put_together<'s>(
+        &self,
+        at: u64,
+        len: usize,
+        cx: &mut Context<'_, 's>,
+    ) -> Result<(VarBytes<'s>, usize)>
+    where
+        'f: 's,
+    {
+        let cells = cx.take::<u64>(len)?;
+        let temporaries = temporaries(self)?;
+        // The first row has all of the budget and enough memory, so that its errors are errors of the file.
+        let mut first = 0;
+        if len > 0 {
+            let mut call = Call::new(self.file, 1);
+            let mut own = Context::new(&mut call, cx.scratch.scope());
+            sizes(self, at..at.saturating_add(1), &mut own, &mut |sum| {
+                first = sum;
+                false
+            })?;
+        }
+        let room = (cx.scratch.room() as u64).saturating_sub(temporaries).min(MOST);
+        if first > MOST {
+            return Err(too_large(self, first));
+        }
+        if first > room {
+            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, 0, first.saturating_add(temporaries)));
+        }
+        let mut call = Call::new(self.file, 1);
+        let (used, done) = {
+            let mut scratch = cx.scratch.scope();
+            // At most as much as there is.
+            let arena = scratch.take::<u8>(crate::bytes::saturated(room))?;
+            let mut copying = Context::new(&mut call, scratch);
+            copying.copy_texts_to(arena);
+            let done = Part::of(self)?.rows(at, cells, &mut copying)?;
+            (copying.used().unwrap_or(0), done)
+        };
+        // These are the bytes of the arena, which was taken from the same memory.
+        let data = cx.take::<u8>(used)?;
+        let cells = cells.get(..done).unwrap_or_default();
+        Ok((VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) }, done))
+    }
+}
