@@ -296,7 +296,7 @@ impl InputFile {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Input`] for the number of a column that does not exist, errors of statistics, and those of `may_match`.
+    /// [`Error::Input`] for the number of a column that does not exist, errors of statistics, and errors of `may_match`.
     pub fn retain(&mut self, columns: &[usize], may_match: MayMatch<'_>) -> Result<(), Error> {
         match &mut self.inner {
             #[cfg(feature = "parquet")]
