@@ -79,31 +79,8 @@ fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut 
         }
         chain.file = source.path.to_string();
         let mut passed = 0;
-        #[cfg(feature = "arrow")]
-        if let Some(foreign) = crate::arrow::opened(source)? {
-            let is_last = k.saturating_add(1) == files.len();
-            passed =
-                foreign_rows(how, foreign, (&left, is_last), &mut chain).map_err(|failure| failure.of(&source.path))?;
-            left = left.start.saturating_sub(passed)..left.end.saturating_sub(passed);
-            continue;
-        }
-        let done = with_file(source, |input, file, _| {
-            if how.table.is_some() && !open::has_names(file) {
-                return Err(Failure::Usage("--table is for files with tables".to_owned()));
-            }
-            let done = Reading { how, input, file }.rows(&left, &mut chain);
-            passed = match done {
-                Ok(passed) => passed,
-                // The last row that was wanted ended the walk.
-                Err(Failure::Printed) if chain.is_full() => return Ok(()),
-                // The rows of the files after a bad one keep their numbers, as far as it says how many rows it has.
-                Err(failure) => {
-                    passed = pieces::count(file, how.table.as_deref()).unwrap_or(0);
-                    return Err(failure);
-                }
-            };
-            chain.announce()
-        });
+        let is_last = k.saturating_add(1) == files.len();
+        let done = one(how, source, (&left, is_last), &mut chain, &mut passed);
         match done {
             Err(failure @ Failure::Input(_)) if files.len() > 1 => {
                 chain.next = None;
@@ -121,6 +98,39 @@ fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut 
     let good = files.len().saturating_sub(bad);
     warn(&format!("{} files: {good} printed, {bad} bad; rows of these are missing above", files.len()));
     Err(Failure::Printed)
+}
+
+/// Passes the chosen rows of a file to `chain`. `passed` becomes the number of rows before those of the next file.
+fn one<R: Printer>(
+    how: &Text,
+    source: &Source,
+    (rows, is_last): (&Range<u64>, bool),
+    chain: &mut Chain<'_, R>,
+    passed: &mut u64,
+) -> Result<(), Failure> {
+    #[cfg(feature = "arrow")]
+    if let Some(foreign) = crate::arrow::opened(source)? {
+        *passed = foreign_rows(how, foreign, (rows, is_last), chain).map_err(|failure| failure.of(&source.path))?;
+        return Ok(());
+    }
+    let _ = is_last;
+    with_file(source, |input, file, _| {
+        if how.table.is_some() && !open::has_names(file) {
+            return Err(Failure::Usage("--table is for files with tables".to_owned()));
+        }
+        let done = Reading { how, input, file }.rows(rows, chain);
+        *passed = match done {
+            Ok(passed) => passed,
+            // The last row that was wanted ended the walk.
+            Err(Failure::Printed) if chain.is_full() => return Ok(()),
+            // The rows of the files after a bad one keep their numbers, as far as it says how many rows it has.
+            Err(failure) => {
+                *passed = pieces::count(file, how.table.as_deref()).unwrap_or(0);
+                return Err(failure);
+            }
+        };
+        chain.announce()
+    })
 }
 
 /// Passes the chosen rows of a file of Parquet, Arrow, CSV or JSON lines to `to`. Returns the number of its rows.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use pilaster::Result;
 use pilaster::bytes::half_to_f32;
 use pilaster::column::{Batch, Column, Type, Value};
+use pilaster::error::{Error, Kind, What};
 
 use crate::digits;
 use crate::failure::Failure;
@@ -109,22 +110,31 @@ struct Child {
 impl Child {
     /// Reads variants: metadata and values of the same rows.
     fn variants<C: Column>(&mut self, of: &C, rows: &Range<u64>) -> Result<()> {
-        let (mut metadata, mut ends, mut row) = (Vec::new(), Vec::new(), 0);
+        // Most rows have the metadata of the row before.
+        let (mut metadata, mut places, mut row) = (Vec::new(), Vec::<Range<usize>>::new(), 0);
         batches(&of.child(0)?, rows.clone(), |batch| -> Result<()> {
             for i in 0..batch.len {
-                metadata.extend_from_slice(variant::bytes(batch, i)?);
-                ends.push(metadata.len());
+                let bytes = variant::bytes(batch, i)?;
+                let last = places.last().filter(|last| metadata.get(Range::clone(last)) == Some(bytes));
+                let place = last.cloned().unwrap_or_else(|| {
+                    let start = metadata.len();
+                    metadata.extend_from_slice(bytes);
+                    start..metadata.len()
+                });
+                places.push(place);
+                if metadata.len() as u64 > AHEAD {
+                    // These rows are then read one by one.
+                    return Err(Error::new(Kind::Limit, What::MAX_DECODED, 0));
+                }
             }
             Ok(())
         })?;
-        let mut start = 0;
         batches(&of.child(1)?, rows.clone(), |batch| -> Result<()> {
             for i in 0..batch.len {
-                let end = ends.get(row).copied().unwrap_or(start);
-                let names = metadata.get(start..end).unwrap_or_default();
+                let names = places.get(row).and_then(|place| metadata.get(place.clone())).unwrap_or_default();
                 variant::append(&mut self.text, names, variant::bytes(batch, i)?);
                 self.ends.push(self.text.len());
-                (start, row) = (end, row.saturating_add(1));
+                row = row.saturating_add(1);
             }
             Ok(())
         })

@@ -1,6 +1,6 @@
 //! `convert --out-dir`: every table of many files to a file of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,14 +29,14 @@ pub fn run(how: &Convert, dir: &Path, goal: Goal, out: &mut dyn Write, one: &mut
     }
     fs::create_dir_all(dir).map_err(|e| Failure::Target(format!("{}: {e}", dir.display())))?;
     let names = names(&how.paths, &found.files);
-    let (mut written, mut refused) = (0usize, Vec::new());
+    let (mut written, mut refused, mut used) = (0usize, Vec::new(), HashSet::new());
     let mut progress = Progress::files(found.files.len() as u64);
     for (k, (source, name)) in found.files.iter().zip(&names).enumerate() {
         progress.at(k as u64);
         match tables(source, how) {
             Ok(tables) => {
                 for table in tables {
-                    let target = dir.join(with_extension(name, table.as_deref(), goal));
+                    let target = dir.join(distinct(&mut used, name, table.as_deref(), goal));
                     let how = Convert { source: source.clone(), target, table, ..how.clone() };
                     let done = beside(&how.target).and_then(|()| one(&how, &mut std::io::sink()));
                     match done {
@@ -74,6 +74,10 @@ pub fn run(how: &Convert, dir: &Path, goal: Goal, out: &mut dyn Write, one: &mut
 fn tables(source: &Source, how: &Convert) -> Result<Vec<Option<String>>, Failure> {
     if how.table.is_some() {
         return Ok(vec![how.table.clone()]);
+    }
+    #[cfg(feature = "arrow")]
+    if crate::arrow::is_known(source) {
+        return Ok(vec![None]);
     }
     let mut tables = vec![None];
     with_file(source, |_, file: &File<'_>, _| {
@@ -117,13 +121,29 @@ fn below(tops: &[Location], path: &Location) -> PathBuf {
     inside.min_by_key(|rest| rest.components().count()).map_or(name, Path::to_owned)
 }
 
+/// Returns the name of a target that no other target has, also where upper and lower case are the same: with a number if need
+/// be.
+fn distinct(used: &mut HashSet<String>, name: &Path, table: Option<&str>, goal: Goal) -> PathBuf {
+    let mut number = 1u64;
+    loop {
+        let target = with_extension(name, table, number, goal);
+        if used.insert(target.to_string_lossy().to_lowercase()) {
+            return target;
+        }
+        number = number.saturating_add(1);
+    }
+}
+
 /// Returns the name of a target. Characters of a table that are not allowed in names of files become `_`.
-fn with_extension(name: &Path, table: Option<&str>, goal: Goal) -> PathBuf {
+fn with_extension(name: &Path, table: Option<&str>, number: u64, goal: Goal) -> PathBuf {
     let mut name = name.as_os_str().to_owned();
     if let Some(table) = table {
         let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ') { c } else { '_' };
         name.push(".");
         name.push(table.chars().map(allowed).collect::<String>());
+    }
+    if number > 1 {
+        name.push(format!(".{number}"));
     }
     name.push(".");
     name.push(extension_of(goal));
@@ -145,6 +165,10 @@ mod tests {
         let names = names(&tops, &files);
         assert_eq!(names, ["a", "sub/b.ds", "sub/b.jay", "lone"].map(PathBuf::from));
         let goal = Goal::Text(crate::args::Form::Csv);
-        assert_eq!(with_extension(&names[0], Some("Trace::NFS/x"), goal), Path::new("a.Trace__NFS_x.csv"));
+        let (mut used, table) = (HashSet::new(), Some("Trace::NFS/x"));
+        assert_eq!(distinct(&mut used, &names[0], table, goal), Path::new("a.Trace__NFS_x.csv"));
+        // The same name, from other characters and with another case.
+        assert_eq!(distinct(&mut used, &names[0], Some("Trace::NFS:X"), goal), Path::new("a.Trace__NFS_X.2.csv"));
+        assert_eq!(distinct(&mut used, &names[0], table, goal), Path::new("a.Trace__NFS_x.3.csv"));
     }
 }

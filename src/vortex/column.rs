@@ -163,6 +163,11 @@ impl<'f> Column<'f> {
         if len >= block.saturating_mul(4) {
             len = len.saturating_sub(window.at.saturating_add(len) & block.wrapping_sub(1));
         }
+        // Rows that are put together are measured first, and a batch may end early.
+        #[cfg(feature = "vortex-variant")]
+        if window.node.is_put_together() {
+            len = len.min(super::shredded::ROWS);
+        }
         window.left = len;
         let bad = |_| self.node.error(Kind::OutOfRange, What::ROW, self.node.rows);
         Ok((window, usize::try_from(len).map_err(bad)?))

@@ -47,9 +47,12 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let fields = with_part(&mut table, &mut memory, limit, |part| fields::all(part, &picks, options.flat, &mut home))?;
     table.restart()?;
     let rows = options.rows.unwrap_or(0..u64::MAX);
-    // Parts without rows are skipped, too: then the next one is not the first.
     let at = if rows.start > 0 { table.skip(rows.start)? } else { 0 };
-    let first = rows.start == 0;
+    let first = at == 0;
+    if first {
+        // Parts without rows may have been skipped.
+        table.restart()?;
+    }
     let schema = Schema::new_with_metadata(fields.unwrap_or_default(), options.metadata);
     // Reading a row of each text did not copy anything that is returned.
     home.copied = 0;

@@ -279,6 +279,14 @@ fn json(text: &str, options: InputOptions) -> Result<InputFile, String> {
 #[test]
 fn json_lines_say_which_value_does_not_fit() {
     let plain = |text: &str| json(text, InputOptions::default());
+    // The second value would replace the first.
+    for twice in
+        ["{\"a\":1,\"a\":2}\n", "{\"a\":1,\"b\":2}\n{\"b\":1,\"a\":2,\"b\":3}\n", "{\"a\":{\"b\":1,\"c\":2,\"b\":1}}\n"]
+    {
+        let e = plain(twice).unwrap_err();
+        assert!(e.contains("two fields of an object have the same name"), "{e}");
+    }
+    assert!(plain("{\"a\":1,\"b\":2}\n{\"b\":1,\"a\":2}\n{\"c\":1,\"b\":2,\"a\":1}\n").is_ok());
     let e = plain("{\"a\": 1}\n{\"a\": \"x\"}\n").unwrap_err();
     assert!(e.starts_with("a.jsonl: object 2: ") && e.contains("string"), "{e}");
     assert!(plain("{\"a\": 1}\n[1]\n").unwrap_err().contains("object 2"));

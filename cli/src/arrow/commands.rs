@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
+use console::measure_text_width;
 use pilaster::column::{Memory, Table as _};
+use pilaster_arrow::input::{FileKind, Storage};
 use pilaster_arrow::{Batches, Source as _};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::rows::{Rows, bound, prune};
 use super::source::{Foreign, failed};
@@ -18,10 +20,12 @@ use crate::walk::{self, Choice, Pause, Walk, Walked};
 
 /// Describes a file.
 pub fn info(mut foreign: Foreign, how: &Info, out: &mut dyn Write) -> Result<(), Failure> {
-    if how.verbose {
-        let why = format!("{}: --verbose is not for {}", foreign.path, foreign.kind);
+    let storage = how.verbose.then(|| foreign.files.storage());
+    if let Some(None) = storage {
+        let why = format!("{}: --verbose is not for {}, which says nothing more", foreign.path, foreign.kind);
         return Err(Failure::Usage(why));
     }
+    let storage = storage.flatten();
     let (path, kind, len, rows) = (foreign.path.clone(), foreign.kind, foreign.len, foreign.rows()?);
     let mut table = Batches::from_source(foreign.files).map_err(failed)?;
     table.choose(Some(&[]));
@@ -33,13 +37,65 @@ pub fn info(mut foreign: Foreign, how: &Info, out: &mut dyn Write) -> Result<(),
     let table = Table { name: String::new(), rows, columns };
     if how.json {
         let tables = [described(&table, &[])];
-        let document = json!({ "file": path, "format": kind.to_string(), "size": len, "tables": tables });
+        let mut document = json!({ "file": path, "format": kind.to_string(), "size": len, "tables": tables });
+        if let (Some(storage), Some(document)) = (&storage, document.as_object_mut()) {
+            document.insert("facts".to_owned(), facts(storage));
+        }
         return Ok(writeln!(out, "{document}")?);
     }
     writeln!(out, "file      {}", escaped(&path))?;
     writeln!(out, "format    {kind}")?;
     writeln!(out, "size      {len} bytes")?;
-    print(&[table], out)
+    print(&[table], out)?;
+    storage.map_or(Ok(()), |storage| stored(&storage, kind, out))
+}
+
+/// Returns the document about how a file is stored.
+fn facts(storage: &Storage) -> Value {
+    let columns = storage.columns.iter().map(|column| {
+        json!({
+            "name": column.name, "type": column.ty, "encodings": column.encodings,
+            "compressions": column.compressions, "stored": column.stored, "unpacked": column.unpacked,
+            "missing": column.missing,
+        })
+    });
+    json!({ "writer": storage.writer, "groups": storage.groups, "columns": columns.collect::<Vec<_>>() })
+}
+
+/// Prints how a file is stored.
+fn stored(storage: &Storage, kind: FileKind, out: &mut dyn Write) -> Result<(), Failure> {
+    let groups = if kind == FileKind::Parquet { "row groups" } else { "record batches" };
+    writeln!(out, "\ngroups    {} {groups}", storage.groups)?;
+    if let Some(writer) = &storage.writer {
+        writeln!(out, "writer    {}", escaped(writer))?;
+    }
+    if storage.columns.is_empty() {
+        return Ok(());
+    }
+    let mut lines =
+        vec![["column", "stored as", "stored", "unpacked", "missing", "compression", "encodings"].map(str::to_owned)];
+    lines.extend(storage.columns.iter().map(|column| {
+        let missing = column.missing.map_or_else(|| "unknown".to_owned(), |missing| missing.to_string());
+        let (compressions, encodings) = (column.compressions.join(", "), column.encodings.join(", "));
+        let (stored, unpacked) = (column.stored.to_string(), column.unpacked.to_string());
+        [escaped(&column.name).into_owned(), column.ty.clone(), stored, unpacked, missing, compressions, encodings]
+    }));
+    writeln!(out)?;
+    let mut widths = [0; 7];
+    for line in &lines {
+        widths.iter_mut().zip(line).for_each(|(width, cell)| *width = measure_text_width(cell).max(*width));
+    }
+    for line in &lines {
+        let mut text = String::new();
+        for ((cell, width), k) in line.iter().zip(widths).zip(0..) {
+            let pad = " ".repeat(width.saturating_sub(measure_text_width(cell)));
+            // Numbers end at the same place.
+            let is_number = (2..5).contains(&k);
+            text.push_str(&if is_number { format!("{pad}{cell}  ") } else { format!("{cell}{pad}  ") });
+        }
+        writeln!(out, "{}", text.trim_end())?;
+    }
+    Ok(())
 }
 
 /// Reads all values.

@@ -15,5 +15,5 @@ mod write;
 
 pub use commands::{cat, info, verify};
 pub use convert::convert;
-pub use source::{Foreign, KINDS, TextHints, opened};
+pub use source::{Foreign, KINDS, TextHints, is_known, opened};
 pub use write::write;

@@ -14,6 +14,9 @@ use crate::filter::Filter;
 use crate::progress::Progress;
 use crate::sieve::{Conditions, Sieve};
 
+/// Maximum number of rows of a record batch that a condition tests.
+const MOST: usize = 1 << 30;
+
 /// A file as a source of record batches.
 pub struct Rows<'f> {
     pub files: InputFile,
@@ -114,6 +117,13 @@ fn sifted(batch: &RecordBatch, filter: &Filter) -> Result<RecordBatch, ArrowErro
 fn kept(batch: &RecordBatch, filter: &Filter) -> Result<Vec<bool>, Error> {
     let schema: SchemaRef = Schema::clone(&batch.schema()).into();
     let mut table = Batches::from_source(Kept::new(schema, [batch.clone()]))?;
+    // Batches of no bytes can claim any number of rows.
+    if batch.num_rows() > MOST {
+        return Err(Error::Input(format!(
+            "a record batch of {} rows; conditions are for at most {MOST}",
+            batch.num_rows()
+        )));
+    }
     let mut keep = vec![false; batch.num_rows()];
     let mut memory = Memory::default();
     let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(keep) };

@@ -111,6 +111,11 @@ pub fn opened(source: &Source) -> Result<Option<Foreign>, Failure> {
     Ok(Some(Foreign { kind, path, len, files }))
 }
 
+/// Returns whether a file is of these kinds.
+pub fn is_known(source: &Source) -> bool {
+    kind(source).is_some()
+}
+
 /// Returns the kind of a file: by the option, else by its magic number, else by its name if no format of the library has its
 /// magic number.
 fn kind(source: &Source) -> Option<FileKind> {

@@ -144,6 +144,26 @@ fn many_files_are_converted_to_a_directory() {
     assert!(out(&again).contains("2 files of CSV from "), "{}", out(&again));
     assert!(place.join("text/sub/a.csv").exists() && !place.join("text/bad.csv").exists());
 
+    // Files that would have the same name, and files that are not of the five formats.
+    let parquet = path("new/er/alltypes_n5.parquet");
+    good(&[
+        "convert",
+        "--to",
+        "jay",
+        "--out-dir",
+        &path("same"),
+        JAY,
+        &path("old/a.jay"),
+        &parquet,
+        &path("new/er/a.parquet"),
+    ]);
+    let mut names: Vec<_> = fs::read_dir(place.join("same")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["a.jay.jay", "a.parquet.jay", "alltypes_n5.jay.jay", "alltypes_n5.parquet.jay"]);
+    fs::copy(JAY, place.join("a.jay")).unwrap();
+    good(&["convert", "--to", "csv", "--out-dir", &path("twice"), &path("a.jay"), &path("old/a.jay")]);
+    assert!(place.join("twice/a.jay.csv").exists() && place.join("twice/a.jay.2.csv").exists());
+
     assert!(bad(2, &["convert", JAY]).contains("<TARGET> is missing"));
     assert!(bad(2, &["convert", JAY, JAY, &path("x")]).contains("--out-dir"));
     assert!(bad(2, &["convert", "--out-dir", &path("x"), JAY]).contains("--format-out"));
@@ -255,6 +275,50 @@ fn json_lines_are_read_as_they_are_written() {
     let info = good(&["info", &path("b.jsonl")]);
     assert!(info.contains("a       uint64?") && info.contains("b       float64?"), "{info}");
     assert_eq!(out(&run(&["cat", &path("b.jsonl")])), "a,b\n18446744073709551615,NaN\n,2.5\n,-Infinity\n");
+}
+
+#[test]
+fn info_tells_how_parquet_and_arrow_are_stored() {
+    let place = place("to_arrow_info");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.csv"), "n,t\n1,a\n2,\n,\n").unwrap();
+    for name in ["a.parquet", "a.arrow", "a.arrows"] {
+        good(&["convert", &path("a.csv"), &path(name)]);
+    }
+    let said = good(&["info", "--verbose", &path("a.parquet")]);
+    for line in ["groups    1 row groups", "writer    parquet-rs", "n       INT64"] {
+        assert!(said.contains(line), "{said}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&good(&["info", "--verbose", "--json", &path("a.parquet")])).unwrap();
+    let columns = json["facts"]["columns"].as_array().unwrap();
+    assert_eq!(columns.iter().map(|column| column["missing"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+    assert_eq!(columns[1]["compressions"][0], "SNAPPY");
+    assert!(good(&["info", "--verbose", &path("a.arrow")]).ends_with("groups    1 record batches\n"));
+    assert!(bad(2, &["info", "--verbose", &path("a.arrows")]).contains("--verbose is not for Arrow IPC stream"));
+    assert!(bad(2, &["info", "--verbose", &path("a.csv")]).contains("--verbose is not for CSV"));
+}
+
+#[test]
+fn json_numbers_are_not_rounded() {
+    let place = place("to_arrow_json_numbers");
+    let path = place.join("a.jsonl").to_str().unwrap().to_owned();
+    fs::write(&path, "{\"a\":18446744073709551617}\n").unwrap();
+    assert!(bad(1, &["cat", &path]).contains("no type of 64 bits holds all numbers"));
+    fs::write(&path, "{\"a\":1.8446744073709552e19}\n").unwrap();
+    assert_eq!(good(&["cat", "--no-header", &path]), "1.8446744073709552e19\n");
+}
+
+#[test]
+fn a_bad_file_does_not_stop_cat() {
+    let place = place("to_arrow_cat");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.csv"), "n\n1\n").unwrap();
+    good(&["convert", &path("a.csv"), &path("a.parquet")]);
+    fs::write(path("bad.parquet"), "PAR1 and nothing else PAR1").unwrap();
+    let output = run(&["cat", &path("a.parquet"), &path("bad.parquet"), &path("a.csv")]);
+    assert_eq!((output.status.code(), out(&output)), (Some(1), "n\n1\n1\n"));
+    assert!(str::from_utf8(&output.stderr).unwrap().contains("3 files: 2 printed, 1 bad"));
 }
 
 /// A row group without a readable page is not noticed if its statistics rule it out.

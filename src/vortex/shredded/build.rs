@@ -114,6 +114,9 @@ struct Others {
     count: usize,
 }
 
+/// Number of bytes of a text that count as one node.
+const BYTES_PER_NODE: usize = 4096;
+
 impl Build<'_, '_, '_, '_> {
     fn used(&self) -> Result<usize> {
         self.cx.used().ok_or_else(|| self.node.error(Kind::Misuse, What::VORTEX_TEXT, 0))
@@ -163,6 +166,9 @@ impl Build<'_, '_, '_, '_> {
         let (node, at) = stored(&node, at, &mut self.cx)?;
         let (start, mut cell) = (self.used()?, [0]);
         node.cells(Ask::Spans, at, &mut Cells::W8(&mut cell), &mut self.cx.scope())?;
+        // A few bytes of the file can unpack to many, in each row again.
+        let unpacked = self.used()?.saturating_sub(start);
+        self.cx.spend_many((unpacked / BYTES_PER_NODE) as u64, node.at())?;
         let Span { at, len } = bytemuck::cast(cell);
         let (from, end) = (at as usize, (at as usize).saturating_add(len as usize));
         if from < start || end > self.used()? {

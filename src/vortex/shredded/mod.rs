@@ -26,6 +26,9 @@ pub(super) use build::cells;
 pub(super) use read::measure;
 pub(super) use size::{bound, need};
 
+/// Maximum number of rows of a batch.
+pub(super) const ROWS: u64 = 4096;
+
 /// The parts of a value, each a row of a node.
 #[derive(Clone, Copy)]
 struct Place<'f> {

@@ -17,8 +17,9 @@ const ENOUGH: u64 = 1 << 20;
 /// Returns the scratch bytes for the first of `len` rows starting at `at`, without their spans, and how many rows those
 /// are.
 ///
-/// The parts are read for this. Offsets, codes and validity in some encodings require memory, which is on the heap. Without
-/// a heap, it is on the stack; rows that require more are [`Kind::NoRoom`] here, and can be read nevertheless.
+/// The parts are read for this. Offsets, codes and validity in some encodings require memory: a little is on the stack, more
+/// of it, such as a frame of Zstandard, on the heap. Without a heap, rows that require more are [`Kind::NoRoom`] here, and
+/// can be read nevertheless.
 pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize) -> Result<(u64, usize)> {
     let temporaries = temporaries(node)?;
     let mut call = Call::new(node.file, 1);
@@ -51,17 +52,17 @@ fn temporaries(node: &Node<'_>) -> Result<u64> {
     Ok(need(node, amount, &mut Context::new(&mut call, Scratch::new(&mut aside)))?.saturating_add(SLACK))
 }
 
-#[cfg(feature = "alloc")]
-fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
-    if len <= ASIDE as u64 {
-        return call(Scratch::new(&mut [0; ASIDE]));
-    }
-    call(crate::column::Memory::with_len(len)?.scratch())
-}
+/// Size in bytes of the memory on the stack for reading parts while they are measured.
+const ON_STACK: usize = if cfg!(feature = "alloc") { 8 << 10 } else { ASIDE };
 
-#[cfg(not(feature = "alloc"))]
-fn with_memory<R>(_: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
-    call(Scratch::new(&mut [0; ASIDE]))
+/// Calls `call` with memory of `len` bytes. Without a heap, there are at most [`ON_STACK`].
+fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
+    #[cfg(feature = "alloc")]
+    if len > ON_STACK as u64 {
+        return call(crate::column::Memory::with_len(len)?.scratch());
+    }
+    let _ = len;
+    call(Scratch::new(&mut [0; ON_STACK]))
 }
 
 impl<'f> Node<'f> {

@@ -35,7 +35,8 @@ impl Csv {
         }
         let from = reader(&input).map_err(|e| input.failed(e))?;
         let (names, _) = format.infer_schema(from, Some(0))?;
-        let mut csv = Csv { input, format, schema: Arc::new(names), batch_rows: options.batch_rows.max(1) };
+        let batch_rows = options.rows_of(&names);
+        let mut csv = Csv { input, format, schema: Arc::new(names), batch_rows };
         csv.schema = Arc::new(csv.typed(options.schema.as_ref())?);
         Ok(csv)
     }

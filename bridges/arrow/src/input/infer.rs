@@ -125,7 +125,7 @@ fn numbers(text: &str) -> u8 {
     }
     let is_number =
         digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
-    let is_special = matches!(digits, "NaN" | "nan" | "inf");
+    let is_special = matches!(digits, "NaN" | "nan" | "inf" | "Infinity");
     let is_number = is_number && digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
     match is_number || is_special {
         true if Float64Type::parse(text).is_some_and(|value| value.is_finite() || is_special) => FLOAT,
@@ -135,15 +135,15 @@ fn numbers(text: &str) -> u8 {
 
 /// Returns a reader of a text file, which may be compressed with gzip.
 pub(super) fn reader(input: &Input) -> io::Result<Box<dyn BufRead + Send>> {
-    let mut plain = input.read_from(0);
-    if plain.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain))));
+    let mut text: Box<dyn BufRead + Send> = Box::new(input.read_from(0));
+    if text.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+        text = Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(text)));
     }
     // A byte order mark is no part of the first name.
-    if plain.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
-        plain.read_exact(&mut [0; 3])?;
+    if text.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+        text.read_exact(&mut [0; 3])?;
     }
-    Ok(Box::new(plain))
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(ty(&["1", "-9223372036854775808", "0"]), DataType::Int64);
         assert_eq!(ty(&["1", "18446744073709551615"]), DataType::UInt64);
         assert_eq!(ty(&["-1", "18446744073709551615"]), DataType::Utf8);
-        assert_eq!(ty(&["1", "-0.5", "1e300", ".5", "NaN", "-inf"]), DataType::Float64);
+        assert_eq!(ty(&["1", "-0.5", "1e300", ".5", "NaN", "-inf", "-Infinity"]), DataType::Float64);
         // Not exact as a float.
         assert_eq!(ty(&["9007199254740993", "0.5"]), DataType::Utf8);
         assert_eq!(ty(&["1e999"]), DataType::Utf8);

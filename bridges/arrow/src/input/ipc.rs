@@ -37,6 +37,12 @@ impl Ipc {
         self.starts.as_ref()?.last().copied()
     }
 
+    /// Returns the number of batches of a file.
+    pub fn groups(&self) -> Option<usize> {
+        // The last start is the end.
+        self.starts.as_ref().map(|starts| starts.len().saturating_sub(1))
+    }
+
     pub fn batches(&self, columns: Option<&[usize]>, row: u64) -> Result<(AnyReader, u64), Error> {
         let columns = columns.map(<[usize]>::to_vec);
         let Some(starts) = &self.starts else {

@@ -1,5 +1,6 @@
 //! JSON lines.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io::BufRead;
 use std::sync::Arc;
@@ -55,7 +56,8 @@ impl Json {
                 fields.push(Arc::clone(field));
             }
         }
-        Ok(Json { input, schema: Arc::new(Schema::new(fields)), batch_rows: options.batch_rows.max(1) })
+        let schema = Schema::new(fields);
+        Ok(Json { input, batch_rows: options.rows_of(&schema), schema: Arc::new(schema) })
     }
 
     pub const fn schema(&self) -> &SchemaRef {
@@ -196,8 +198,8 @@ impl Guess {
             let inexact = whole.is_some_and(|whole| whole.unsigned_abs() > EXACT.into());
             return self.merge(Guess::Number { float: false, negative, large, inexact });
         }
-        // A whole number of more digits is a float to JSON.
-        self.merge(Guess::Number { float: true, negative, large: false, inexact: false })
+        // A float would round a whole number of more digits.
+        self.merge(Guess::Number { float: true, negative, large: !float, inexact: !float })
     }
 
     /// Returns the guess if it is of the kind of `kind`, which it becomes if it is null.
@@ -210,8 +212,8 @@ impl Guess {
         Ok(self)
     }
 
-    /// Returns the guess of a field of a struct, which is usually number `k`.
-    fn named(&mut self, k: usize, name: String) -> Result<&mut Guess, String> {
+    /// Returns number and guess of a field of a struct, which is usually number `k`.
+    fn named(&mut self, k: usize, name: String) -> Result<(usize, &mut Guess), String> {
         let Guess::Struct(fields) = self else { return Err(self.conflict(&Guess::Struct(Vec::new()))) };
         let at = match fields.get(k) {
             Some((known, _)) if *known == name => k,
@@ -223,7 +225,7 @@ impl Guess {
             }
             fields.push((name, Guess::Null));
         }
-        fields.get_mut(at).map(|(_, guess)| guess).ok_or_else(String::new)
+        fields.get_mut(at).map(|(_, guess)| (at, guess)).ok_or_else(String::new)
     }
 
     fn field(&self, name: &str) -> Result<Arc<Field>, String> {
@@ -322,9 +324,16 @@ impl<'de> Visitor<'de> for Seed<'_> {
             return self.guess.number(&text).map_err(A::Error::custom);
         }
         let fields = self.guess.of(Guess::Struct(Vec::new())).map_err(A::Error::custom)?;
+        // The fields in the order of the struct, from its first one on, and others.
+        let (mut ordered, mut others) = (0usize, HashSet::new());
         let (mut k, mut next) = (0usize, first);
         while let Some(name) = next {
-            let guess = fields.named(k, name).map_err(A::Error::custom)?;
+            let (at, guess) = fields.named(k, name).map_err(A::Error::custom)?;
+            if at == ordered && others.is_empty() {
+                ordered = ordered.saturating_add(1);
+            } else if at < ordered || !others.insert(at) {
+                return Err(A::Error::custom("two fields of an object have the same name"));
+            }
             entries.next_value_seed(Seed { guess, depth })?;
             k = k.saturating_add(1);
             next = entries.next_key::<String>()?;

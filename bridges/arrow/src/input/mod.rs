@@ -43,8 +43,10 @@ mod ipc;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod storage;
 
 pub use self::bytes::Input;
+pub use self::storage::{Storage, StoredColumn};
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -131,12 +133,17 @@ impl fmt::Display for FileKind {
     }
 }
 
+/// Maximum number of values in a batch.
+#[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
+const CELLS: usize = 1 << 22;
+
 /// How inputs are read.
 #[derive(Debug)]
 pub struct InputOptions {
     /// The kind of the file, if it is known.
     pub kind: Option<FileKind>,
-    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1.
+    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1. Batches of more than 64 columns
+    /// have fewer rows.
     pub batch_rows: usize,
     /// Types of columns of CSV and JSON lines; other types are inferred. [`schema::parse`](crate::schema::parse)
     /// reads them from a text.
@@ -163,6 +170,15 @@ impl Default for InputOptions {
             missing: Vec::new(),
             filters: Vec::new(),
         }
+    }
+}
+
+impl InputOptions {
+    /// Returns the maximum number of rows in a batch of these columns, so that wide tables take no more memory than others.
+    #[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
+    fn rows_of(&self, schema: &Schema) -> usize {
+        let columns = schema.flattened_fields().len().max(1);
+        self.batch_rows.min(CELLS.checked_div(columns).unwrap_or(0)).max(1)
     }
 }
 
@@ -218,7 +234,7 @@ pub fn open(input: Input, options: InputOptions) -> Result<InputFile, Error> {
 /// # use pilaster_arrow::arrow_array::{Int32Array, RecordBatch};
 /// # let batch = RecordBatch::try_from_iter([("year", Arc::new(Int32Array::from(vec![1870])) as _)])?;
 /// # let table = Batches::from_source(Kept::new(batch.schema(), [batch]))?;
-/// # let stream = write::ipc_stream(read(table, ReadOptions::default())?, Vec::new(), write::Compression::None)?;
+/// # let stream = write::all(read(table, ReadOptions::default())?, Vec::new(), write::Kind::IpcStream, write::Compression::None)?;
 /// let stream = std::io::Cursor::new(stream);
 /// assert_eq!(Batches::new(pipe(stream)?)?.to_vec::<Option<i32>>("year")?, [Some(1870)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -264,6 +280,19 @@ impl InputFile {
     /// Errors of the file.
     pub fn reader(&mut self) -> Result<AnyReader, Error> {
         Ok(self.open(None, 0)?.0)
+    }
+
+    /// Returns how the rows are stored; `None` for streams and text.
+    #[must_use]
+    pub fn storage(&self) -> Option<Storage> {
+        match &self.inner {
+            #[cfg(feature = "parquet")]
+            Inner::Parquet(parquet) => Some(parquet.storage()),
+            #[cfg(feature = "ipc")]
+            Inner::Ipc(ipc) => Some(Storage { groups: ipc.groups()?, ..Storage::default() }),
+            #[allow(unreachable_patterns, reason = "depends on the features")]
+            _ => None,
+        }
     }
 
     /// Leaves out rows that need not be read, in every later read: row groups of Parquet, by their statistics, which are

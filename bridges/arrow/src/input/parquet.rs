@@ -8,8 +8,9 @@ use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::statistics::Statistics;
 
-use super::{AnyReader, Input, InputOptions, MayMatch};
+use super::{AnyReader, Input, InputOptions, MayMatch, Storage, StoredColumn};
 use crate::Error;
 use crate::import::Bounds;
 
@@ -61,7 +62,8 @@ impl Parquet {
         };
         let groups = metadata.metadata().row_groups().iter().enumerate();
         let groups = groups.map(|(k, group)| Ok((k, rows(group)?))).collect::<Result<Vec<_>, Error>>()?;
-        let mut parquet = Parquet { input, metadata, groups, batch_rows: options.batch_rows.max(1) };
+        let batch_rows = options.rows_of(metadata.schema());
+        let mut parquet = Parquet { input, metadata, groups, batch_rows };
         for filter in &options.filters {
             let k = parquet.schema().index_of(&filter.column).map_err(|e| Error::from(e).in_column(&filter.column))?;
             parquet.retain(&[k], &mut |zones| Ok(zones.iter().all(|zone| (filter.may_match)(zone))))?;
@@ -77,6 +79,31 @@ impl Parquet {
         Some(self.groups.iter().fold(0, |sum, (_, rows)| sum.saturating_add(*rows)))
     }
 
+    /// Returns how the columns are stored.
+    pub fn storage(&self) -> Storage {
+        let metadata = self.metadata.metadata();
+        let groups = metadata.row_groups();
+        let mut columns: Vec<StoredColumn> = Vec::new();
+        for group in groups {
+            for (i, chunk) in group.columns().iter().enumerate() {
+                if columns.len() == i {
+                    let (name, ty) = (chunk.column_path().string(), chunk.column_type().to_string());
+                    columns.push(StoredColumn { name, ty, missing: Some(0), ..StoredColumn::default() });
+                }
+                let Some(column) = columns.get_mut(i) else { continue };
+                chunk.encodings().for_each(|one| StoredColumn::add(&mut column.encodings, one.to_string()));
+                StoredColumn::add(&mut column.compressions, chunk.compression().to_string());
+                let size = |size: i64| u64::try_from(size).unwrap_or(0);
+                column.stored = column.stored.saturating_add(size(chunk.compressed_size()));
+                column.unpacked = column.unpacked.saturating_add(size(chunk.uncompressed_size()));
+                let missing = chunk.statistics().and_then(Statistics::null_count_opt);
+                column.missing = column.missing.zip(missing).map(|(sum, missing)| sum.saturating_add(missing));
+            }
+        }
+        let writer = metadata.file_metadata().created_by().map(str::to_owned);
+        Storage { writer, groups: groups.len(), columns }
+    }
+
     /// Returns the statistics of a column, of all row groups.
     fn bounds(&self, column: usize) -> Result<Bounds, Error> {
         let (schema, all) = (self.schema(), self.metadata.metadata().row_groups());
@@ -84,6 +111,8 @@ impl Parquet {
         let field = field.ok_or_else(|| self.input.failed(format!("column {column} of {}", schema.fields().len())))?;
         let read = || {
             let converter = StatisticsConverter::try_new(field.name(), schema, self.metadata.parquet_schema())?;
+            // An absent count does not mean that no value is missing.
+            let converter = converter.with_missing_null_counts_as_zero(false);
             let nulls = converter.row_group_null_counts(all)?;
             Ok((converter.row_group_mins(all)?, converter.row_group_maxes(all)?, nulls))
         };
@@ -93,6 +122,13 @@ impl Parquet {
 
     /// Removes the row groups of which `may_match` returns `false`.
     pub fn retain(&mut self, columns: &[usize], may_match: MayMatch<'_>) -> Result<(), Error> {
+        // Statistics are found by the name of their column.
+        let schema = self.schema();
+        let name = |k: usize| schema.fields().get(k).map(|field| field.name());
+        let is_unique = |k: &usize| schema.fields().iter().filter(|field| Some(field.name()) == name(*k)).count() < 2;
+        if !columns.iter().all(is_unique) {
+            return Ok(());
+        }
         let bounds = columns.iter().map(|k| self.bounds(*k)).collect::<Result<Vec<_>, _>>()?;
         let mut kept = Vec::new();
         for (k, rows) in &self.groups {
