@@ -100,7 +100,7 @@ fn tables<R: Printer>(how: &Text, files: &[Source], head: Option<u64>, to: &mut 
     Err(Failure::Printed)
 }
 
-/// Passes the chosen rows of a file to `chain`. `passed` becomes the number of rows before those of the next file.
+/// Passes the chosen rows of a file to `chain`. `passed` becomes the number of rows before the next file.
 fn one<R: Printer>(
     how: &Text,
     source: &Source,

@@ -167,7 +167,7 @@ mod tests {
         let goal = Goal::Text(crate::args::Form::Csv);
         let (mut used, table) = (HashSet::new(), Some("Trace::NFS/x"));
         assert_eq!(distinct(&mut used, &names[0], table, goal), Path::new("a.Trace__NFS_x.csv"));
-        // The same name, from other characters and with another case.
+        // Other characters and another case result in an equal name.
         assert_eq!(distinct(&mut used, &names[0], Some("Trace::NFS:X"), goal), Path::new("a.Trace__NFS_X.2.csv"));
         assert_eq!(distinct(&mut used, &names[0], table, goal), Path::new("a.Trace__NFS_x.3.csv"));
     }
