@@ -52,7 +52,7 @@ function values(vector, expected) {
   assert.equal(wrong, undefined, `column ${expected.name}: ${wrong}`)
 }
 
-/** Unsupported encodings, which the error names. */
+/** Encodings that the modules do not decode, which the error names: previews, and variants, which would exceed the size of a module. */
 const UNDECODED = /\.v2$|^vortex\.variant$/
 
 const check = {

@@ -7,7 +7,7 @@ import { launch } from '../chromium.js'
 import { goldens } from '../golden.js'
 
 /** Unsupported encodings, which the error names. */
-const UNDECODED = /vortex\.\w+\.v2 is not supported$/
+const UNDECODED = /vortex\.(\w+\.v2|variant) is not supported$/
 
 let page, wrong, close
 before(async () => ({ page, wrong, close } = await launch()))
