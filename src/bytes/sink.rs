@@ -128,7 +128,7 @@ impl<S: fmt::Debug + fmt::Display> core::error::Error for WriteError<S> {}
 /// sink.put(&[1, 2])?;
 /// assert!(!sink.is_empty());
 /// assert_eq!(sink.put(&[3, 4, 5]).unwrap_err().need(), 5);
-/// assert_eq!((sink.written(), sink.len()), (&[1, 2][..], 2));
+/// assert_eq!((sink.written(), sink.len(), sink.room()), (&[1, 2][..], 2, 2));
 ///
 /// // Of the lifetime of the buffer, not of the sink.
 /// let written: &mut [u8] = sink.into_written();
@@ -193,6 +193,10 @@ impl Sink for SliceSink<'_> {
         self.len = end;
         Ok(())
     }
+
+    fn room(&self) -> u64 {
+        self.buffer.len().saturating_sub(self.len) as u64
+    }
 }
 
 #[cfg(feature = "alloc")]
@@ -213,6 +217,10 @@ impl<const N: usize> Sink for heapless_09::Vec<u8, N> {
         let need = self.len().saturating_add(bytes.len());
         self.extend_from_slice(bytes)
             .map_err(|_| Error::needing(Kind::NoRoom, What::DESTINATION, self.len() as u64, need as u64))
+    }
+
+    fn room(&self) -> u64 {
+        N.saturating_sub(self.len()) as u64
     }
 }
 

@@ -1,6 +1,6 @@
 //! Logs after power cuts, damage and errors of the sink.
 
-use pilaster::bytes::{Input, Sink};
+use pilaster::bytes::{Input, Sink, SliceSink};
 use pilaster::error::{Error, Kind, What};
 use pilaster::vortex::log::{Field, Fields, Frames, Log, Policy, Resume, Rewind, WriteError, last_checkpoint};
 
@@ -263,28 +263,35 @@ impl Rewind for Card {
     }
 }
 
+/// Writes a log into a sink with too little room. Returns the error.
+fn written_without_room<S: Sink<Error = Error>>(fields: &[Field<'_>], rows: &Rows, sink: &mut S) -> Error {
+    let mut room = Room::of(fields, 8, 300);
+    let columns = Fields::new(fields).expect("valid types");
+    let done = Log::new(sink, columns, (&mut room.rows, room.most), &mut room.groups, Policy::ByHand)
+        .and_then(|mut log| rows.iter().try_for_each(|row| log.push_cells(&cells(row))).and_then(|()| log.end()));
+    match done {
+        Err(WriteError::Format(e)) => e,
+        other => panic!("the sink was asked for its room: {other:?}"),
+    }
+}
+
 #[test]
 fn nothing_is_written_without_room() {
     let (fields, rows) = (mixed(), mixed_rows(20));
-    let columns = Fields::new(&fields).expect("valid types");
-    let mut room = Room::of(&fields, 8, 300);
     let full = write(&fields, &rows, 8, Policy::ByHand).len();
     for most in (0..full).step_by(7) {
-        let memory = (&mut room.rows[..], room.most);
         let mut card = Card(Vec::new(), most);
-        let mut log = match Log::new(&mut card, columns, memory, &mut room.groups, Policy::ByHand) {
-            Ok(log) => log,
-            Err(WriteError::Format(e)) => {
-                assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::DESTINATION));
-                assert!(card.0.is_empty());
-                continue;
-            }
-            Err(WriteError::Sink(e)) => panic!("{e}"),
+        let mut buffer = vec![0; most];
+        let mut slice = SliceSink::new(&mut buffer);
+        let e = written_without_room(&fields, &rows, &mut card);
+        assert_eq!(written_without_room(&fields, &rows, &mut slice), e);
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::DESTINATION));
+        assert_eq!(slice.written(), card.0);
+        let Some(end) = last_checkpoint(&Input::whole(&card.0)).expect("a slice") else {
+            assert!(card.0.is_empty());
+            continue;
         };
-        let done = rows.iter().try_for_each(|row| log.push_cells(&cells(row))).and_then(|()| log.end());
-        assert!(matches!(done, Err(WriteError::Format(e)) if e.kind() == Kind::NoRoom));
         // Whole frames only.
-        let end = last_checkpoint(&Input::whole(&card.0)).expect("a slice").expect("the first checkpoint");
         let mut frames = Frames::new(&card.0[..], end);
         let mut lens = vec![0; fields.len()];
         while frames.next(&mut lens).expect("whole frames").is_some() {}
