@@ -2,7 +2,9 @@
 
 use pilaster::bytes::{Input, Sink, SliceSink};
 use pilaster::error::{Error, Kind, What};
-use pilaster::vortex::log::{Field, Fields, Frames, Log, Policy, Resume, Rewind, WriteError, last_checkpoint};
+use pilaster::vortex::log::{
+    Field, Fields, Frames, Log, Policy, Resume, Rewind, WriteError, group_words, last_checkpoint,
+};
 
 use crate::vortex_log::{Room, Rows, cells, mixed, mixed_rows, read, write};
 
@@ -55,7 +57,7 @@ fn a_log_continues_after_a_cut_at_every_byte() {
         let found = Resume::find(part, &Fields::new(&fields).expect("valid"), &mut room.groups);
         let Some((end, least)) = covered else {
             let e = found.expect_err("no checkpoint");
-            assert!(matches!(e.kind(), Kind::Truncated | Kind::Misuse), "{e} at {cut}");
+            assert_eq!(e.kind(), Kind::Truncated, "{e} at {cut}");
             continue;
         };
         if *end == cut {
@@ -295,6 +297,35 @@ fn nothing_is_written_without_room() {
         let mut frames = Frames::new(&card.0[..], end);
         let mut lens = vec![0; fields.len()];
         while frames.next(&mut lens).expect("whole frames").is_some() {}
+    }
+}
+
+#[test]
+fn a_log_without_memory_for_row_groups_is_valid() {
+    let (fields, rows) = (mixed(), mixed_rows(48));
+    let columns = Fields::new(&fields).expect("valid types");
+    for policy in [Policy::ByHand, Policy::Doubling, Policy::Every(2)] {
+        // Memory for three row groups of 8 rows.
+        let mut room = Room::of(&fields, 8, 300);
+        let words = 3 * group_words(fields.len());
+        let mut log = Log::new(Vec::new(), columns, (&mut room.rows, room.most), &mut room.groups[..words], policy)
+            .expect("enough memory");
+        let failed = rows.iter().position(|row| match log.push_cells(&cells(row)) {
+            Ok(()) => false,
+            Err(WriteError::Format(e)) => {
+                assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::VORTEX_GROUPS));
+                true
+            }
+            Err(WriteError::Sink(e)) => match e {},
+        });
+        assert_eq!(failed, Some(31), "{policy:?}: the row that fills the fourth row group");
+        let full = log.sink().clone();
+        assert_eq!(read(&full), Ok(rows[..24].to_vec()), "{policy:?}");
+        // Nothing else is written, however often the log is ended.
+        for _ in 0..2 {
+            assert!(matches!(log.end(), Err(WriteError::Format(e)) if e.what() == What::VORTEX_GROUPS));
+            assert_eq!(log.sink(), &full);
+        }
     }
 }
 

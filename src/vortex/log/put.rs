@@ -99,6 +99,11 @@ pub(super) struct Out<S: Sink> {
 }
 
 impl<S: Sink> Out<S> {
+    /// Returns whether the sink has failed.
+    pub const fn has_failed(&self) -> bool {
+        matches!(self.error, Some(WriteError::Sink(_)))
+    }
+
     /// Puts zeros up to a multiple of 8.
     #[inline(never)]
     pub fn align(&mut self) {
@@ -121,11 +126,13 @@ impl<S: Sink> Out<S> {
 
 impl<S: Sink> Put for Out<S> {
     fn put(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.error.is_some() {
+        if bytes.is_empty() || self.has_failed() {
             return;
         }
         self.check.update(bytes);
         self.at = self.at.wrapping_add(bytes.len() as u64);
-        self.error = self.sink.put(bytes).err().map(WriteError::Sink);
+        if let Err(e) = self.sink.put(bytes) {
+            self.error = Some(WriteError::Sink(e));
+        }
     }
 }

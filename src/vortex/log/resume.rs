@@ -64,8 +64,9 @@ impl Resume {
     /// are verified by their checks; those before it are not read: [`drop_damaged`](Self::drop_damaged) verifies them.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if the source is no Vortex file; [`Kind::Misuse`] if it has no intact checkpoint of these columns:
-    /// it is the log of other columns, or ends in its first checkpoint, so that it has no rows; [`Kind::NoRoom`] if it has
+    /// [`Kind::Truncated`] if the source ends before the end of its first checkpoint, so that it has no rows: a new log may
+    /// replace it. [`Kind::Invalid`] if it is no Vortex file. [`Kind::Misuse`] if it has no intact checkpoint of these columns:
+    /// it is a log of other columns, or its checkpoints are damaged. It may have rows. [`Kind::NoRoom`] if it has
     /// more row groups than `groups` has memory for (`need`: the required size in bytes); errors of the source.
     #[inline(never)]
     pub fn find<T: Schema>(mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<Self> {
@@ -79,7 +80,11 @@ impl Resume {
         let mut before = source.size();
         let checkpoint = loop {
             let Some(end) = marker::<WINDOW>(&mut source, before)? else {
-                return Err(Error::new(Kind::Misuse, What::VORTEX_CHECKPOINT, before));
+                // The first checkpoint is behind the magic, which is padded to 8 bytes.
+                let first = Sizes::of(schema, 0).map_or(0, |sizes| u64::from(sizes.total()).saturating_add(8));
+                let is_torn = before == source.size() && before < first;
+                let kind = if is_torn { Kind::Truncated } else { Kind::Misuse };
+                return Err(Error::needing(kind, What::VORTEX_CHECKPOINT, before, first));
             };
             if compared(&mut source, end, schema, &mut groups)? {
                 break end;

@@ -68,7 +68,8 @@ impl<'m, S: Sink, R: Record<Static = R>> Log<'m, S, Of<R>> {
     ///
     /// # Errors
     /// [`Kind::NoRoom`] in `What::VORTEX_TEXT_MEMORY` if the texts of the row do not fit the empty memory (`need`: their
-    /// size in bytes): then the row is not added. Errors of [`flush`](Self::flush).
+    /// size in bytes): then the row is not added. Errors of [`flush`](Self::flush): the row that fills the row group was
+    /// added before; as long as the row group cannot be written, further rows are not added.
     pub fn push<Row: Record<Static = R>>(&mut self, row: &Row) -> core::result::Result<(), WriteError<S::Error>> {
         row.with_cells(|cells| self.push_row(cells))
     }
@@ -237,33 +238,39 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// # Errors
     /// [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if there is no memory for its record (`need`: bytes for one more), and in
     /// `What::DESTINATION` if the sink has no space for it or the checkpoint: then nothing was written of it, and the rows
-    /// are kept. [`Kind::Misuse`] if the sink has failed before or the log is finished; errors of the sink.
-    #[inline(never)]
+    /// are kept. If the row groups before them are not in a checkpoint yet, one is written if it fits, whatever the policy
+    /// is, so that the file is valid without these rows. [`Kind::Misuse`] if the sink has failed before or the log is
+    /// finished; errors of the sink.
     pub fn flush(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
-        self.put_group();
-        let new = self.groups.len().wrapping_sub(self.covered);
-        let due = match self.policy {
+        self.write(match self.policy {
             Policy::ByHand => u32::MAX,
-            Policy::Every(count) => count,
+            Policy::Every(count) => count.max(1),
             // 1, 2, 4, 8 … row groups.
-            Policy::Doubling => self.covered,
-        };
-        if new > 0 && new >= due {
-            self.put_checkpoint();
-        }
-        self.outcome()
+            Policy::Doubling => self.covered.max(1),
+        })
     }
 
     /// Writes the rows as a row group, and a checkpoint: the file is then valid for every reader.
     ///
     /// # Errors
     /// Errors of [`flush`](Self::flush).
-    #[inline(never)]
     pub fn checkpoint(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
+        self.write(0)
+    }
+
+    /// Writes the rows as a row group, and a checkpoint if `due` row groups are in none yet. 0 asks for one, which is not
+    /// written again if it is last.
+    #[inline(never)]
+    fn write(&mut self, due: u32) -> core::result::Result<(), WriteError<S::Error>> {
         self.put_group();
-        // Nothing is new if all row groups are covered and a checkpoint is last.
         let groups = self.groups.len();
-        if groups == 0 || self.covered != groups || self.out.at == self.data_end {
+        let new = groups.wrapping_sub(self.covered);
+        let is_due = match new {
+            0 => due == 0 && (groups == 0 || self.out.at == self.data_end),
+            // Rows that cannot be written are often the last: all before them must be in a valid file.
+            _ => new >= due || self.out.error.is_some(),
+        };
+        if is_due {
             self.put_checkpoint();
         }
         self.outcome()
@@ -341,19 +348,21 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.groups.len()
     }
 
-    /// Returns whether something may be written: the log is not closed, which would be an error, and the call has no error yet.
+    /// Returns whether something may be written: the log is not closed, which would be an error, and the sink has not failed.
     fn is_open(&mut self) -> bool {
-        if self.is_closed && self.out.error.is_none() {
+        if self.is_closed {
             self.refuse(Kind::Misuse, What::DESTINATION, 0);
         }
-        self.out.error.is_none()
+        !self.is_closed && !self.out.has_failed()
     }
 
-    /// Sets the error of the call.
+    /// Sets the error of the call, unless it has one.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, kind: Kind, what: What, need: u64) {
-        self.out.error = Some(WriteError::Format(Error::needing(kind, what, self.out.at, need)));
+        if self.out.error.is_none() {
+            self.out.error = Some(WriteError::Format(Error::needing(kind, what, self.out.at, need)));
+        }
     }
 
     /// Returns the error of the call. After an error of the sink, nothing more can be written.
