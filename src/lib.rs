@@ -67,7 +67,7 @@
 //! | `dataseries` | yes | DataSeries files |
 //! | `jay` | yes | Jay files; written with `alloc` |
 //! | `bcolz` | yes | Blosc 1 chunks; with `std`, bcolz datasets |
-//! | `vortex` | yes | Vortex files, read |
+//! | `vortex` | yes | Vortex files, read, and logged without a heap; written with `alloc` |
 //! | `lzo` `deflate` `bzip2` | yes | these [codecs](codec); each decodes without a heap and encodes with `alloc` |
 //! | `zstd` | yes | Zstandard, decoded without a heap |
 //! | `zstd-encode` | yes | Zstandard, encoded by ruzstd; implies `zstd` and `alloc` |

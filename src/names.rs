@@ -115,6 +115,10 @@ impl fmt::Display for Error {
                 What::FILO_ELEMENT => {
                     f.write_str("a Filo vector does not store its element type: set `Hints::element`")
                 }
+                #[cfg(feature = "vortex")]
+                What::VORTEX_CHECKPOINT => {
+                    f.write_str("no checkpoint of these columns: it is a log of other columns, or is damaged")
+                }
                 _ => write!(f, "{name} at {at}: invalid call or argument"),
             },
             Kind::Unknown => {

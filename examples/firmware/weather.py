@@ -10,6 +10,7 @@ query = """
     SELECT date_trunc('minute', time) AS minute, count(*) AS readings, round(avg(celsius), 3) AS celsius
     FROM weather WHERE humidity IS NOT NULL GROUP BY minute ORDER BY minute LIMIT 5
 """
+duckdb.sql("SET TimeZone = 'UTC'")
 print(duckdb.sql(query))
 extremes = 'SELECT min(celsius) AS coldest, max(celsius) AS warmest FROM weather'
 print(polars.SQLContext(weather=weather).execute(extremes, eager=True))

@@ -203,7 +203,13 @@ impl Error {
 #[cfg(feature = "defmt")]
 impl defmt::Format for Error {
     fn format(&self, f: defmt::Formatter<'_>) {
-        defmt::write!(f, "{}: {}, at {}, need {}", self.what(), self.kind(), self.at(), self.need());
+        match self.kind() {
+            // The value that was found.
+            Kind::Invalid | Kind::Unsupported | Kind::Checksum => {
+                defmt::write!(f, "{}: {}, at {}, value {}", self.what(), self.kind(), self.at(), self.need());
+            }
+            _ => defmt::write!(f, "{}: {}, at {}, need {}", self.what(), self.kind(), self.at(), self.need()),
+        }
     }
 }
 

@@ -363,6 +363,7 @@ fn a_log_of_other_columns_is_not_continued() {
     other[1] = other[1].nullable();
     let e = Resume::find(&bytes[..], &Fields::new(&other).expect("valid"), &mut groups).expect_err("other columns");
     assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::VORTEX_CHECKPOINT));
+    assert_eq!(e.to_string(), "no checkpoint of these columns: it is a log of other columns, or is damaged");
     let columns = Fields::new(&fields).expect("valid");
     let e = Resume::find(&b"not a file"[..], &columns, &mut groups).expect_err("no magic");
     assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_LOG));

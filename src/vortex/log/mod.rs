@@ -15,6 +15,55 @@
 //! Memory: 12 bytes and 4 bytes per column for each row group, and the raw values of one row group. Integers are stored
 //! as a constant, as packed differences from their minimum, or as they are, whichever is smallest; floats also as integers
 //! times a power of ten; texts with offsets of 1 to 4 bytes. The files open in every release of the original since 0.36.
+//!
+//! # At the start of a device
+//!
+//! A device continues the log that it finds, and does not write over one that it cannot continue:
+//!
+//! ```
+//! use pilaster::bytes::SliceSink;
+//! use pilaster::error::Kind;
+//! use pilaster::vortex::log::{Log, Of, Policy, Record, Resume, WriteError, group_words};
+//! use pilaster::vortex::record;
+//!
+//! record! {
+//!     struct Tick { time: u32 }
+//! }
+//!
+//! const GROUPS: usize = 16;
+//! type Result<T> = core::result::Result<T, WriteError<pilaster::Error>>;
+//!
+//! /// Logs times until `end`. `medium` has the `len` bytes that were written before. Returns the new length.
+//! fn log(medium: &mut [u8], len: usize, end: u32) -> Result<usize> {
+//!     let mut memory = [0; Tick::memory_len(64, 0)];
+//!     let mut groups = [0; GROUPS * group_words(Tick::FIELDS.len())];
+//!     let (columns, policy) = (Of::<Tick>::new(), Policy::Every(4));
+//!     let (at, mut log) = match Resume::find(&medium[..len], &columns, &mut groups) {
+//!         Ok(found) => {
+//!             let at = found.at() as usize;
+//!             let sink = SliceSink::new(&mut medium[at..]);
+//!             (at, Log::resume(sink, columns, (&mut memory, 64), &mut groups, (&found, policy))?)
+//!         }
+//!         // Nothing was written, or only a part of the first checkpoint.
+//!         Err(e) if e.kind() == Kind::Truncated => {
+//!             (0, Log::new(SliceSink::new(medium), columns, (&mut memory, 64), &mut groups, policy)?)
+//!         }
+//!         // The log of another program, perhaps with rows: it is kept.
+//!         Err(e) => return Err(e.into()),
+//!     };
+//!     for time in 0..end {
+//!         log.push(&Tick { time })?;
+//!     }
+//!     Ok(at + log.finish()?.len())
+//! }
+//!
+//! let mut medium = [0; 1 << 14];
+//! let len = log(&mut medium, 0, 100)?;
+//! // A power cut: the last checkpoint is torn.
+//! let len = log(&mut medium, len - 5, 50)?;
+//! assert_eq!(pilaster::vortex::File::open(&medium[..len]).and_then(|file| file.rows())?, 150);
+//! # Ok::<(), WriteError<pilaster::Error>>(())
+//! ```
 
 mod blob;
 mod chunk;

@@ -92,6 +92,10 @@ macro_rules! __vortex_record {
             }
         }
     };
+    ($($other:tt)*) => {
+        compile_error!("record! takes `struct Name { column: type, … }`, or `struct Name<'a> { … }` with texts. `nullable` follows the type \
+            and the time zone: `time: timestamp_ms \"UTC\" nullable`");
+    };
 }
 
 /// The expansion of [`record!`](crate::vortex::record) for one field.
@@ -148,6 +152,11 @@ macro_rules! __vortex_field {
     };
     (@type timestamp_ns $($zone:literal)?) => {
         $crate::vortex::log::FieldType::Timestamp($crate::column::Unit::Nano, concat!($($zone)?))
+    };
+    (@type $other:ident $($zone:literal)?) => {
+        compile_error!(concat!("no type of a column of a Vortex log: ", stringify!($other $($zone)?), ". The types are bool, i8 to i64, u8 to \
+            u64, f32, f64, utf8, binary, date_days, date_ms, time_s, time_ms, time_us, time_ns, and timestamp_s, timestamp_ms, \
+            timestamp_us, timestamp_ns with or without a time zone such as \"UTC\""))
     };
 }
 
