@@ -347,3 +347,37 @@ fn statistics_of_parquet_rule_row_groups_out() {
         assert_eq!(good(&args), rows, "{condition}");
     }
 }
+
+#[test]
+fn csv_keeps_empty_texts_and_missing_values() {
+    let place = place("from_csv_empty");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    for (name, text) in [("a.csv", "t,n\n\"\",1\n,\nx,-3\n"), ("b.csv", "t\n\n\"\"\n\nx\n"), ("c.csv", "n\n1\n\n2\n")] {
+        fs::write(path(name), text).unwrap();
+        for target in ["x.vortex", "x.jay", "x.parquet", "x.arrows"] {
+            good(&["convert", "--force", &path(name), &path(target)]);
+            good(&["convert", "--force", &path(target), &path("back.csv")]);
+            assert_eq!(fs::read_to_string(path("back.csv")).unwrap(), text, "{name} by {target}");
+        }
+    }
+    fs::write(path("d.csv"), "t\nNA\n\"NA\"\n").unwrap();
+    assert_eq!(out(&run(&["cat", "--null-text", "NA", &path("d.csv")])), "t\n\nNA\n");
+}
+
+#[test]
+fn given_types_are_exact_or_refused() {
+    let place = place("from_text_schema");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.csv"), "price\n1.5\n1.555\n").unwrap();
+    let why = bad(1, &["cat", "--schema", "price: decimal(10,2)", &path("a.csv")]);
+    assert!(why.contains("line 3, column \"price\": \"1.555\"") && why.contains("digits after the point"), "{why}");
+    for (schema, why) in
+        [("price: decimal(10,-2)", "negative scale"), ("price: decimal(10,2", "no type"), ("price: int64 x", "no type")]
+    {
+        let said = bad(2, &["cat", "--schema", schema, &path("a.csv")]);
+        assert!(said.contains(why), "{said}");
+    }
+    fs::write(path("a.jsonl"), "{\"code\": 1.50}\n{\"code\": \"x\"}\n").unwrap();
+    assert!(bad(1, &["cat", &path("a.jsonl")]).contains("object 2"));
+    assert_eq!(out(&run(&["cat", "--schema", "code: utf8", &path("a.jsonl")])), "code\n1.50\nx\n");
+}

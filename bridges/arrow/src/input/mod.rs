@@ -36,6 +36,10 @@ mod bytes;
 #[cfg(feature = "csv")]
 mod csv;
 #[cfg(any(feature = "csv", feature = "json"))]
+mod exact;
+#[cfg(feature = "json")]
+mod guess;
+#[cfg(any(feature = "csv", feature = "json"))]
 mod infer;
 #[cfg(feature = "ipc")]
 mod ipc;
@@ -43,6 +47,8 @@ mod ipc;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "csv")]
+mod records;
 mod storage;
 
 pub use self::bytes::Input;
@@ -137,22 +143,28 @@ impl fmt::Display for FileKind {
 #[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
 const CELLS: usize = 1 << 22;
 
+/// Maximum size in bytes of the texts of a batch; a single row may be larger.
+#[cfg(any(feature = "csv", feature = "json"))]
+const BATCH: usize = 8 << 20;
+
 /// How inputs are read.
 #[derive(Debug)]
 pub struct InputOptions {
     /// The kind of the file, if it is known.
     pub kind: Option<FileKind>,
-    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1. Batches of more than 64 columns
-    /// have fewer rows.
+    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1. Batches of more than 64 columns,
+    /// or of long texts, have fewer rows.
     pub batch_rows: usize,
     /// Types of columns of CSV and JSON lines; other types are inferred. [`schema::parse`](crate::schema::parse)
-    /// reads them from a text.
+    /// reads them from a text. A value that does not have its type exactly is an error; every number of JSON has the type
+    /// text.
     pub schema: Option<Schema>,
     /// The separator of CSV; if `None`, a tab in files called `.tsv` or `.tab`, else a comma.
     pub delimiter: Option<u8>,
     /// Whether the first line of CSV has the names of the columns. They are `column_1` and so on otherwise.
     pub header: bool,
-    /// Texts of CSV that mean a missing value, besides an empty one.
+    /// Texts of CSV that mean a missing value, besides an empty field. In quotes they are texts; `""` is a missing value of
+    /// columns that have another type than text.
     pub missing: Vec<String>,
     /// Row groups of Parquet that need not be read, by their statistics, which are claims of the file.
     pub filters: Vec<Filter<'static>>,
