@@ -106,7 +106,7 @@ fn rows_are_those_of_the_footer() {
     let bytes = writer.finish().unwrap();
     let plain = with_rows(&bytes, 100, 100);
     assert_eq!((error(bytes.clone()), error(plain.clone())), (String::new(), String::new()));
-    // The number of rows of the file comes before those of its groups: field 3 of the footer.
+    // The number of rows of the file comes before the numbers of its groups: field 3 of the footer.
     let at = plain.windows(3).position(|bytes| bytes == [0x16, 0xc8, 1]).unwrap();
     let mut other = plain.clone();
     other[at + 1] = 0xc6;

@@ -1,4 +1,4 @@
-//! Panics of Arrow's readers, in a process whose hook of panics is that of this test.
+//! Panics of Arrow's readers, in a process of their own, as the test sets the hook of panics.
 #![cfg(feature = "ipc")]
 
 use std::sync::Arc;

@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Calls `run`, and returns a panic as an error: Arrow's readers panic over some damaged files. Such a panic is not passed to
-/// the hook of the process, which would print it; those of other threads are.
+/// the hook of the process, which would print it; panics of other threads are.
 pub(super) fn contained<R>(run: impl FnOnce() -> R) -> Result<R, ArrowError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

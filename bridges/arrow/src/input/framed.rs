@@ -75,7 +75,7 @@ impl<R: Read> Framed<R> {
         Framed { from, file, message: Vec::new(), at: 0, ended: false }
     }
 
-    /// Appends `len` bytes to the message; fewer at the end. Returns whether all are there.
+    /// Appends `len` bytes to the message; fewer at the end. Returns false if so.
     fn more(&mut self, len: u64) -> io::Result<bool> {
         let read = self.from.by_ref().take(len).read_to_end(&mut self.message)?;
         Ok(read as u64 == len)

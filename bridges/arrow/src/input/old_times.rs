@@ -44,7 +44,7 @@ pub(super) fn check(array: &ArrayRef, seconds: &ArrayRef, row: u64) -> Result<()
         let pairs = all.child_data().iter().zip(coarse.child_data());
         return pairs.into_iter().try_for_each(|(child, coarse)| {
             let (child, coarse) = (make_array(child.clone()), make_array(coarse.clone()));
-            // Rows of a list are not those of its items.
+            // The items of a list have other numbers than its rows.
             check(&child, &coarse, row).map_err(|_| {
                 Error::Input(format!(
                     "a timestamp of 96 bits within the {} rows from row {row} on is {OUT}",
