@@ -6,7 +6,7 @@ use pilaster::column::{self, Build, Column as _, Feed, Part as _, Table};
 
 use crate::ahead::Ahead;
 use crate::columns::{Columns, Seen};
-use crate::feed::{Chosen, OneColumn, Windows, by_groups};
+use crate::feed::{Chosen, Full, OneColumn, Windows, by_groups};
 use crate::pieces;
 use crate::progress::Progress;
 use crate::threads::Threads;
@@ -49,12 +49,12 @@ impl<T: Table> Table for View<'_, T> {
 }
 
 /// Feeds all rows of `table` to `build`, in the same way as the function of the library, but through windows if the table
-/// has them, and with `threads` if that is faster. The calls of `build` that have rows do not depend on the number of
+/// has them, and with `threads` if that is faster. A group of rows for which `full` says so of its error is fed again in smaller ones. The calls of `build` that have rows do not depend on the number of
 /// threads, apart from the number of rows of each.
 pub fn convert<T: Table, B: Build>(
     table: &mut View<'_, T>,
     threads: Threads,
-    build: &mut B,
+    (build, full): (&mut B, Full<'_, B>),
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
     let Some(windows) = table.windows else {
@@ -66,7 +66,7 @@ pub fn convert<T: Table, B: Build>(
     match build.feed() {
         Feed::Groups { rows: most } => {
             let mut progress = Progress::counted(rows, true);
-            by_groups(&chosen, None, build, most.max(1), &mut |rows| progress.at(rows), scratch)
+            by_groups(&chosen, None, build, (most.max(1), full), &mut |rows| progress.at(rows), scratch)
         }
         Feed::Columns => {
             let ahead = Ahead::new(chosen, threads, scratch.room());

@@ -319,7 +319,7 @@ fn to_filo<T: Table>(
             Ok(())
         });
         table.restart()?;
-        convert(table, how.threads, &mut builder, scratch)?;
+        convert(table, how.threads, (&mut builder, &|_| false), scratch)?;
         match failed {
             Some(e) => Err(WriteError::Sink(e)),
             None => Ok(sink),

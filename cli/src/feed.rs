@@ -187,7 +187,7 @@ pub fn piece<B: Build>(
         Feed::Groups { rows } => rows.max(1),
         Feed::Columns => u64::MAX,
     };
-    by_groups(chosen, Some(piece), build, most, &mut |_| {}, scratch)
+    by_groups(chosen, Some(piece), build, (most, &|_| false), &mut |_| {}, scratch)
 }
 
 /// Number of rows that are tested before those that are kept are fed.
@@ -215,16 +215,62 @@ fn sum(runs: &[Run]) -> u64 {
     runs.iter().fold(0, |sum, run| sum.saturating_add(run.end.saturating_sub(run.start)))
 }
 
-/// Feeds the rows of a piece, or all, in groups of at most `most` rows.
+/// Takes the first `most` rows of `runs`. Returns them and the others.
+fn cut(runs: &[Run], most: u64) -> (Vec<Run>, Vec<Run>) {
+    let (mut first, mut others, mut left) = (Vec::new(), Vec::new(), most);
+    for run in runs {
+        let at = run.end.min(run.start.saturating_add(left));
+        left = left.saturating_sub(at.saturating_sub(run.start));
+        first.push(run.start..at);
+        others.push(at..run.end);
+    }
+    let has_rows = |runs: Vec<Run>| runs.into_iter().filter(|run| run.start < run.end).collect();
+    (has_rows(first), has_rows(others))
+}
+
+/// Feeds rows of a part in groups of `step` rows. A group that is too large for the builder is fed again as smaller ones; those
+/// after it have more rows again.
+fn groups<B: Build>(
+    part: &Part<'_>,
+    mut runs: Vec<Run>,
+    build: &mut B,
+    (step, full): (&mut u64, Full<'_, B>),
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
+    while !runs.is_empty() {
+        let (now, others) = cut(&runs, *step);
+        let rows = sum(&now);
+        build.open(rows)?;
+        let fed = (0..part.width()).try_for_each(|k| {
+            let fed = OneColumn::new(k, build).runs(part, &now, &|| false, scratch);
+            fed.map(|_| ())
+        });
+        match fed {
+            Err(e) if rows > 1 && full(&e) => *step = rows >> 1,
+            fed => {
+                fed?;
+                build.close()?;
+                runs = others;
+                *step = step.saturating_mul(2);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether an error of a builder says that a group has too many rows.
+pub type Full<'f, B> = &'f dyn Fn(&<B as Build>::Error) -> bool;
+
+/// Feeds the rows of a piece, or all, in groups of at most `most` rows, or of fewer if `too_large` says so of an error.
 pub fn by_groups<B: Build>(
     chosen: &Chosen<'_>,
     piece: Option<&Piece<'_>>,
     build: &mut B,
-    most: u64,
+    (most, too_large): (u64, Full<'_, B>),
     progress: &mut dyn FnMut(u64),
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
-    let (mut done, mut told) = (0u64, piece.is_some());
+    let (mut done, mut told, mut step) = (0u64, piece.is_some(), most);
     chosen.walk(piece, &chosen.with_tested(&chosen.columns.numbers), scratch, &mut |part, rows, full, scratch| {
         if !std::mem::replace(&mut told, true) {
             no_rows(part, build, scratch)?;
@@ -233,13 +279,7 @@ pub fn by_groups<B: Build>(
         while first < rows.end && (first == rows.start || !full()) {
             let end = rows.end.min(first.saturating_add(most));
             let runs = runs(&mut sieve, first..end)?;
-            if !runs.is_empty() {
-                build.open(sum(&runs))?;
-                for k in 0..part.width() {
-                    OneColumn::new(k, build).runs(part, &runs, &|| false, scratch)?;
-                }
-                build.close()?;
-            }
+            groups(part, runs, build, (&mut step, too_large), scratch)?;
             done = done.saturating_add(end.saturating_sub(first));
             progress(done);
             first = end;

@@ -80,17 +80,35 @@ impl fmt::Display for Goal {
 /// # Errors
 /// [`Failure::Usage`] for an extension that no format has.
 pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
-    if how.format_out.is_some() {
-        return Ok(how.format_out);
+    if let Some(goal) = how.format_out {
+        return unpacked(how, goal).map(Some);
     }
     let Some(extension) = extension(&how.target) else { return Ok(None) };
     let known = || Goal::all().chain(EXTENSIONS.iter().copied());
     let found = known().find(|(known, _)| extension.eq_ignore_ascii_case(known));
-    found.map(|(_, goal)| Some(goal)).ok_or_else(|| {
+    if let Some((_, goal)) = found {
+        return unpacked(how, goal).map(Some);
+    }
+    Err({
         let names = known().map(|(known, _)| format!(".{known}")).collect::<Vec<_>>();
         let why = format!("the extension is none of {}", names.join(", "));
         Failure::Usage(format!("{}: {why}{hint}", how.target.display()))
     })
+}
+
+/// Refuses a target that would be compressed as a whole, unless it is text.
+fn unpacked(how: &Convert, goal: Goal) -> Result<Goal, Failure> {
+    if !is_gzip(&how.target) || matches!(goal, Goal::Text(_)) {
+        return Ok(goal);
+    }
+    let name = how.target.with_extension("");
+    let why = match goal {
+        #[cfg(feature = "arrow")]
+        Goal::Arrow(_) => " (--compression chooses how the values in it are compressed)",
+        _ => "",
+    };
+    let text = "only .csv.gz and .jsonl.gz are compressed as a whole";
+    Err(Failure::Usage(format!("{}: {text}; name the file of {goal} {}{why}", how.target.display(), name.display())))
 }
 
 /// Returns the extension of files that are written.

@@ -7,6 +7,7 @@ use pilaster::error::Kind;
 use crate::conversion::{View, convert};
 use crate::csv;
 use crate::failure::Failure;
+use crate::feed::Full;
 use crate::json::Ahead;
 use crate::threads::Threads;
 
@@ -38,7 +39,19 @@ impl<E, B: Build<Error = WriteError<E>>> Noting<B> {
         scratch: &mut Scratch<'_>,
         refused: &mut Option<Refused>,
     ) -> Result<(), B::Error> {
-        let done = convert(table, threads, self, scratch);
+        self.convert_in_groups(table, threads, &|_| false, scratch, refused)
+    }
+
+    /// Converts `table`. A group whose error is one of which `full` says so is fed again in smaller groups.
+    pub fn convert_in_groups<T: Table>(
+        &mut self,
+        table: &mut View<'_, T>,
+        threads: Threads,
+        full: Full<'_, Self>,
+        scratch: &mut Scratch<'_>,
+        refused: &mut Option<Refused>,
+    ) -> Result<(), B::Error> {
+        let done = convert(table, threads, (self, full), scratch);
         *refused = self.refused.take();
         done
     }

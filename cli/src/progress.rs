@@ -48,6 +48,12 @@ impl Progress {
         Progress::of(|| bytes, BYTES, false)
     }
 
+    /// Creates a bar for `bytes` bytes that are read. `shared`: see [`new`](Self::new).
+    #[cfg(feature = "arrow")]
+    pub fn read(bytes: u64, shared: bool) -> Self {
+        Progress::of(|| bytes, BYTES, shared)
+    }
+
     /// Creates a bar for `files` files, for work that prints nothing. As long as it lives, there are no other bars.
     pub fn files(files: u64) -> Self {
         let mut progress = Progress::of(|| files, FILES, false);

@@ -128,7 +128,7 @@ pub(crate) fn dictionary<C: Column>(
     let Held::Numbers { bytes, size } = codes else { return Err(wrong_type()) };
     let keys = keys(&bytes, size, len, nulls.as_ref())?;
     // Its values were not copied: codes of 32 bits are what Arrow needs.
-    let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    let nulls = home.own(nulls.filter(|nulls| nulls.null_count() > 0));
     Ok(Arc::new(DictionaryArray::try_new(PrimitiveArray::<Int32Type>::try_new(keys, nulls)?, entries)?))
 }
 

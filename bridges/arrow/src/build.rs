@@ -1,5 +1,6 @@
 //! Record batches from the rows that a conversion feeds.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
@@ -13,7 +14,7 @@ use crate::held::Home;
 use crate::{Error, array, fields};
 
 /// Maximum size in bytes of arrays that are joined to one.
-const JOINED: usize = 1 << 28;
+const JOINED: usize = 1 << 24;
 
 /// A builder that [`convert`](pilaster::column::convert) feeds, and that passes record batches on.
 ///
@@ -47,6 +48,10 @@ pub struct Builder<F> {
     columns: Vec<Vec<ArrayRef>>,
     /// Whether a batch was passed on.
     told: bool,
+    /// Maximum size in bytes of a group, and its size so far.
+    most: u64,
+    size: u64,
+    metadata: HashMap<String, String>,
     home: Home,
 }
 
@@ -61,8 +66,24 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Builder<F> {
             schema: None,
             columns: Vec::new(),
             told: false,
+            most: u64::MAX,
+            size: 0,
+            metadata: HashMap::new(),
             home: Home { limit: Limits::DEFAULT.max_decoded, offsets: true, ..Home::default() },
         }
+    }
+
+    /// Sets the metadata of the schema.
+    #[must_use]
+    pub fn with_metadata(self, metadata: HashMap<String, String>) -> Self {
+        Builder { metadata, ..self }
+    }
+
+    /// Sets the maximum size in bytes of a group of several rows. A larger one is the error [`Error::Full`]; its rows can
+    /// be fed again in smaller groups.
+    #[must_use]
+    pub fn bounded(self, most: u64) -> Self {
+        Builder { most, ..self }
     }
 
     fn add<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>) -> Result<(), Error> {
@@ -77,7 +98,11 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Builder<F> {
             self.columns.resize(k.saturating_add(1), Vec::new());
         }
         let arrays = self.columns.get_mut(k).ok_or_else(array::wrong_type)?;
+        self.size = self.size.saturating_add(array.get_buffer_memory_size() as u64);
         arrays.push(array);
+        if self.size > self.most && self.rows > 1 {
+            return Err(Error::Full(self.most));
+        }
         Ok(())
     }
 
@@ -85,7 +110,10 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Builder<F> {
     fn end(&mut self) -> Result<(), Error> {
         let schema = match &self.schema {
             Some(schema) => Arc::clone(schema),
-            None => Arc::new(Schema::new(std::mem::take(&mut self.fields))),
+            None => {
+                let fields = std::mem::take(&mut self.fields);
+                Arc::new(Schema::new_with_metadata(fields, std::mem::take(&mut self.metadata)))
+            }
         };
         self.schema = Some(Arc::clone(&schema));
         let mut columns: Vec<_> =
@@ -148,7 +176,7 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Build for Builder<F> {
     }
 
     fn open(&mut self, rows: u64) -> Result<(), Self::Error> {
-        self.rows = rows;
+        (self.rows, self.size) = (rows, 0);
         self.columns.iter_mut().for_each(Vec::clear);
         Ok(())
     }
@@ -163,6 +191,7 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Build for Builder<F> {
     ) -> Result<(), Self::Error> {
         self.add(k, name, column, batch).map_err(|e| match e {
             Error::File(e) => WriteError::Format(e),
+            full @ Error::Full(_) => WriteError::Sink(full),
             e => WriteError::Sink(e.in_column(name)),
         })
     }

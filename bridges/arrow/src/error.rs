@@ -43,6 +43,8 @@ pub enum Error {
     },
     /// The source can be read only once, but its rows are required again.
     Once,
+    /// A group of rows takes more bytes than [`Builder::bounded`](crate::Builder::bounded) allows.
+    Full(u64),
     /// An input is invalid, or cannot be read.
     Input(String),
 }
@@ -91,6 +93,7 @@ impl fmt::Display for Error {
                 if remedy.is_empty() { Ok(()) } else { write!(f, "; {remedy}") }
             }
             Error::Once => f.write_str("the source can be read only once; store it in a file, and read that"),
+            Error::Full(most) => write!(f, "a group of rows of more than {most} bytes; feed fewer rows at once"),
             Error::Input(text) => f.write_str(text),
         }
     }

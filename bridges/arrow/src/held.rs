@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use bytemuck::{NoUninit, must_cast_slice};
-use pilaster::column::{Batch, Column, Ranges, Spans, Validity, Values, VarBytes};
+use pilaster::column::{Batch, Column, Ranges, Span, Spans, Validity, Values, VarBytes};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
@@ -14,6 +14,8 @@ use crate::Error;
 pub(crate) struct Home {
     pub file: Option<Buffer>,
     pub copied: u64,
+    /// How many bytes were copied from a block to a smaller one.
+    pub compacted: u64,
     /// Maximum number of bytes that one read may take.
     pub limit: u64,
     /// Texts and lists have offsets of 32 bits, however they are stored.
@@ -113,9 +115,45 @@ pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> 
     let mut scratch = pilaster::bytes::Scratch::new(&mut block);
     let batch = column.read(rows, &mut scratch)?;
     let (len, of) = (batch.len, batch.of);
-    let taken = taken(&batch, &at, home)?;
+    let mut taken = taken(&batch, &at, home)?;
+    tighten(&mut block, &mut taken, home);
     let block = Buffer::from_vec(block);
     held(taken, &block, len, of)
+}
+
+/// Bytes that a block may have beside its values: an eighth of them, and some more.
+pub(crate) const SPARE: usize = 64;
+
+/// Makes a block as small as the pieces in it: those who keep a batch should not keep memory that decoding required.
+fn tighten(block: &mut Vec<u8>, (_, pieces, missing): &mut Taken, home: &mut Home) {
+    let bits = match missing {
+        Missing::Bits { piece, .. } => Some(piece),
+        _ => None,
+    };
+    let mut pieces: Vec<&mut Piece> = pieces.iter_mut().chain(bits).collect();
+    let ranges = pieces.iter().filter_map(|piece| match piece {
+        Piece::Block(range) => Some(range.clone()),
+        Piece::File(_) => None,
+    });
+    let (used, end) =
+        ranges.fold((0usize, 0), |(used, end), range| (used.saturating_add(range.len()), end.max(range.end)));
+    let most = used.saturating_add(used >> 3).saturating_add(SPARE);
+    if block.len() <= most {
+        return;
+    }
+    if end <= most {
+        block.truncate(end);
+        block.shrink_to_fit();
+        return;
+    }
+    for piece in &mut pieces {
+        if let Piece::Block(range) = piece {
+            let bytes = block.get(range.clone()).unwrap_or_default();
+            home.compact(bytes.len() as u64);
+            **piece = Piece::File(Buffer::from(bytes));
+        }
+    }
+    *block = Vec::new();
 }
 
 /// Copies the rows of a batch.
@@ -164,33 +202,22 @@ fn spans(form: Form, mut next: impl FnMut() -> Buffer) -> HeldSpans {
 
 /// Finds the pieces of a batch: which lie in the file, which in the block at address `at`, and which must be copied.
 fn taken<C>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<Taken, Error> {
-    let mut place = |bytes: &[u8]| home.piece(bytes, at);
     let missing = match batch.validity {
         Validity::All => Missing::None,
         Validity::None => Missing::All,
         Validity::Bits(bits) => {
             let (bytes, first) = bits.as_bytes();
-            Missing::Bits { piece: place(bytes), first }
+            Missing::Bits { piece: home.piece(bytes, at), first }
         }
     };
+    let mut place = |bytes: &[u8]| home.piece(bytes, at);
     let (shape, pieces) = match batch.values {
         Values::Null => (Shape::Null, vec![]),
         Values::Bool(bits) => {
             let (bytes, first) = bits.as_bytes();
             (Shape::Bool { first, len: bits.len() }, vec![place(bytes)])
         }
-        Values::Bytes(texts) | Values::Utf8(texts) => {
-            let mut pieces = vec![place(texts.data)];
-            let form = match texts.spans {
-                Spans::Off32(offsets) => added(&mut pieces, place(raw(offsets)), Form::Off32),
-                Spans::Off64(offsets) => added(&mut pieces, place(raw(offsets)), Form::Off64),
-                Spans::Each(spans) => added(&mut pieces, place(raw(spans)), Form::Each),
-                Spans::Slots { first, size, lens } => added(&mut pieces, place(lens), Form::Slots { first, size }),
-                Spans::Stride { count, len } => Form::Stride { first: 0, size: len.into(), count },
-                Spans::Same { count } => Form::Same { count },
-            };
-            (Shape::Text(form), pieces)
-        }
+        Values::Bytes(texts) | Values::Utf8(texts) => texts_of(&texts, at, home),
         Values::Nested(ranges) => match ranges {
             Ranges::Stride { first, size, count } => (Shape::Nested(Form::Stride { first, size, count }), vec![]),
             Ranges::Off32(offsets) => (Shape::Nested(Form::Off32), vec![place(raw(offsets))]),
@@ -204,6 +231,68 @@ fn taken<C>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<
         }
     };
     Ok((shape, pieces, missing))
+}
+
+/// Finds the pieces of texts. Of bytes that must be copied, only the bytes of the rows are.
+fn texts_of(texts: &VarBytes<'_>, at: &Range<usize>, home: &mut Home) -> (Shape, Vec<Piece>) {
+    let stays = home.is_within(texts.data, at);
+    let mut place = |bytes: &[u8]| home.piece(bytes, at);
+    if let Some(narrow) = narrowed(texts).filter(|_| !stays) {
+        let data = place(narrow.data);
+        let (spans, form) = narrow.spans;
+        return (Shape::Text(form), vec![data, Piece::File(spans)]);
+    }
+    let mut pieces = vec![place(texts.data)];
+    let form = match texts.spans {
+        Spans::Off32(offsets) => added(&mut pieces, place(raw(offsets)), Form::Off32),
+        Spans::Off64(offsets) => added(&mut pieces, place(raw(offsets)), Form::Off64),
+        Spans::Each(spans) => added(&mut pieces, place(raw(spans)), Form::Each),
+        Spans::Slots { first, size, lens } => added(&mut pieces, place(lens), Form::Slots { first, size }),
+        Spans::Stride { count, len } => Form::Stride { first: 0, size: len.into(), count },
+        Spans::Same { count } => Form::Same { count },
+    };
+    (Shape::Text(form), pieces)
+}
+
+/// The bytes of some rows, with spans that count from their start.
+struct Narrow<'t> {
+    data: &'t [u8],
+    spans: (Buffer, Form),
+}
+
+/// Returns the bytes that texts refer to; `None` if the spans have another form, or are invalid, which is found later.
+fn narrowed<'t>(texts: &VarBytes<'t>) -> Option<Narrow<'t>> {
+    let data = |start: u64, end: u64| texts.data.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?);
+    match texts.spans {
+        Spans::Off32(offsets) => {
+            let (first, last) = (*offsets.first()?, *offsets.last()?);
+            let ascends = offsets.iter().all(|offset| *offset >= first);
+            let spans: Vec<u32> = offsets.iter().map(|offset| offset.wrapping_sub(first)).collect();
+            ascends.then_some(Narrow {
+                data: data(first.into(), last.into())?,
+                spans: (Buffer::from_vec(spans), Form::Off32),
+            })
+        }
+        Spans::Off64(offsets) => {
+            let (first, last) = (*offsets.first()?, *offsets.last()?);
+            let ascends = offsets.iter().all(|offset| *offset >= first);
+            let spans: Vec<u64> = offsets.iter().map(|offset| offset.wrapping_sub(first)).collect();
+            ascends.then_some(Narrow { data: data(first, last)?, spans: (Buffer::from_vec(spans), Form::Off64) })
+        }
+        Spans::Each(spans) => {
+            // The spans of missing rows are of no length, and may be anywhere.
+            let used = || spans.iter().filter(|span| span.len > 0);
+            let first = used().map(|span| span.at).min().unwrap_or(0);
+            let end = |span: &Span| u64::from(span.at).saturating_add(span.len.into());
+            let last = used().map(end).max().unwrap_or(0);
+            let moved = spans
+                .iter()
+                .map(|span| Span { at: if span.len > 0 { span.at.saturating_sub(first) } else { 0 }, ..*span });
+            let moved: Vec<Span> = moved.collect();
+            Some(Narrow { data: data(first.into(), last)?, spans: (Buffer::from(raw(&moved)), Form::Each) })
+        }
+        _ => None,
+    }
 }
 
 fn added(pieces: &mut Vec<Piece>, piece: Piece, form: Form) -> Form {
@@ -225,6 +314,35 @@ impl Home {
     /// Counts copied bytes.
     pub(crate) fn copy(&mut self, bytes: u64) {
         self.copied = self.copied.saturating_add(bytes);
+    }
+
+    /// Counts bytes that were copied to a smaller block.
+    pub(crate) fn compact(&mut self, bytes: u64) {
+        self.compacted = self.compacted.saturating_add(bytes);
+    }
+
+    /// Returns whether a buffer lies in the file, which stays in memory anyway.
+    pub(crate) fn is_in_file(&self, buffer: &Buffer) -> bool {
+        self.file.as_ref().is_some_and(|file| file.data_ptr() == buffer.data_ptr())
+    }
+
+    /// Returns the bits of missing rows in a buffer of their own, if they alone would keep a large block.
+    pub(crate) fn own(&mut self, nulls: Option<NullBuffer>) -> Option<NullBuffer> {
+        let nulls = nulls?;
+        let len = nulls.len().div_ceil(8);
+        let buffer = nulls.buffer();
+        if self.is_in_file(buffer) || buffer.capacity() <= len.saturating_mul(2).saturating_add(SPARE) {
+            return Some(nulls);
+        }
+        self.compact(len as u64);
+        Some(NullBuffer::new(BooleanBuffer::new(Buffer::from(nulls.inner().sliced().as_slice()), 0, nulls.len())))
+    }
+
+    /// Returns whether bytes lie in the block or in the file.
+    fn is_within(&self, bytes: &[u8], block: &Range<usize>) -> bool {
+        let at = span(bytes);
+        let within = |home: &Range<usize>| home.start <= at.start && at.end <= home.end;
+        within(block) || self.file.as_ref().is_some_and(|file| within(&span(file)))
     }
 
     fn piece(&mut self, bytes: &[u8], block: &Range<usize>) -> Piece {

@@ -47,6 +47,8 @@
 
 mod array;
 mod build;
+#[cfg(feature = "ipc")]
+pub mod dictionaries;
 mod error;
 mod fields;
 mod held;

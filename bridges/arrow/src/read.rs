@@ -33,7 +33,7 @@ use crate::{Error, array, fields, prune};
 /// An unknown column; a type that Arrow lacks; errors of the first part.
 pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'_, T>, Error> {
     let mut memory = Memory::default();
-    let mut home = Home { file: options.bytes, copied: 0, limit: options.limits.max_decoded, offsets: false };
+    let mut home = Home { file: options.bytes, limit: options.limits.max_decoded, ..Home::default() };
     let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;
@@ -55,10 +55,11 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     }
     let schema = Schema::new_with_metadata(fields.unwrap_or_default(), options.metadata);
     // Reading a row of each text did not copy anything that is returned.
-    home.copied = 0;
+    (home.copied, home.compacted) = (0, 0);
     let cursor = Cursor {
         pending: picks.iter().map(|_| None).collect(),
         values: picks.iter().map(|_| None).collect(),
+        whole: vec![true; picks.len()],
         picks,
         schema: Arc::new(schema),
         kept: None,
@@ -153,6 +154,8 @@ struct Cursor<'o> {
     pending: Vec<Option<ArrayRef>>,
     /// The values of the last dictionary of each column, with its first row.
     values: Vec<Option<(u64, ArrayRef)>>,
+    /// Whether the rest of each column may be read at once. In a part one failure ends this.
+    whole: Vec<bool>,
 }
 
 impl<T> Reader<'_, T> {
@@ -160,6 +163,13 @@ impl<T> Reader<'_, T> {
     #[must_use]
     pub const fn copied_bytes(&self) -> u64 {
         self.cursor.home.copied
+    }
+
+    /// Returns the number of decoded bytes that were copied to a smaller buffer, because decoding took more memory than
+    /// the values: a batch that is kept takes at most an eighth more than its values.
+    #[must_use]
+    pub const fn compacted_bytes(&self) -> u64 {
+        self.cursor.home.compacted
     }
 }
 
@@ -249,8 +259,8 @@ impl Cursor<'_> {
 
     /// Reads rows of chosen column `i`, unless some are left. Returns their number.
     fn column<P: Part>(&mut self, part: &P, i: usize, rows: Range<u64>) -> Result<usize, Error> {
-        let (Some(pending), Some(values), Some(k)) =
-            (self.pending.get_mut(i), self.values.get_mut(i), self.picks.get(i))
+        let (Some(pending), Some(values), Some(whole), Some(k)) =
+            (self.pending.get_mut(i), self.values.get_mut(i), self.whole.get_mut(i), self.picks.get(i))
         else {
             return Ok(0);
         };
@@ -266,12 +276,18 @@ impl Cursor<'_> {
                         return array::dictionary(&column, some, ty, values, &mut self.home);
                     }
                     // Texts in the file are checked once, and offsets stay as they are, if they are read at once.
-                    if whole(field.data_type()) && prune::raw(&column, &rows, &self.home) {
+                    if *whole && is_plain(field.data_type()) && prune::raw(&column, &rows, &self.home) {
+                        // A copy of all rows would take any amount of memory. Whether one is made shows in a single row.
                         let before = self.home.copied;
-                        match array::some(&column, rows.clone(), field.data_type(), &mut self.home) {
-                            Ok(array) => return Ok(array),
-                            Err(_) => self.home.copied = before,
+                        let row = rows.start..rows.start.saturating_add(1);
+                        let one = array::some(&column, row, field.data_type(), &mut self.home);
+                        if one.is_ok()
+                            && self.home.copied == before
+                            && let Ok(array) = array::some(&column, rows.clone(), field.data_type(), &mut self.home)
+                        {
+                            return Ok(array);
                         }
+                        *whole = false;
                     }
                     array::some(&column, some, field.data_type(), &mut self.home)
                 };
@@ -288,11 +304,12 @@ impl Cursor<'_> {
         self.kept = None;
         self.pending.iter_mut().for_each(|pending| *pending = None);
         self.values.iter_mut().for_each(|values| *values = None);
+        self.whole.fill(true);
     }
 }
 
 /// Whether values of a type lie in the file as Arrow takes them, if reading them takes no memory.
-fn whole(ty: &DataType) -> bool {
+fn is_plain(ty: &DataType) -> bool {
     let texts = matches!(
         ty,
         DataType::Utf8

@@ -138,9 +138,10 @@ pub fn column_type(field: &Field) -> Option<Type> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Input`] with the part of the text that is no column.
+/// [`Error::Input`] with the part of the text that is no column, and the types that there are; two columns with the same
+/// name.
 pub fn parse(text: &str) -> Result<Schema, Error> {
-    let (mut fields, mut depth, mut start) = (Vec::new(), 0i32, 0);
+    let (mut fields, mut depth, mut start) = (Vec::<Field>::new(), 0i32, 0);
     for (i, byte) in text.bytes().chain([b',']).enumerate() {
         match byte {
             b'(' | b'[' | b'<' => depth = depth.saturating_add(1),
@@ -148,12 +149,11 @@ pub fn parse(text: &str) -> Result<Schema, Error> {
             b',' if depth == 0 || i == text.len() => {
                 let column = text.get(start..i).unwrap_or_default().trim();
                 start = i.saturating_add(1);
-                let wrong =
-                    || Error::Input(format!("{column:?} is no column; example: \"id: int64, at: timestamp[ms]\""));
-                let (name, ty) = column.rsplit_once(": ").or_else(|| column.split_once(':')).ok_or_else(wrong)?;
-                let ty = type_of(ty.trim())
-                    .ok_or_else(|| Error::Input(format!("{:?} is no type of a column", ty.trim())))?;
-                fields.push(Field::new(name.trim(), ty, true));
+                let field = field_of(column)?;
+                if fields.iter().any(|known| known.name() == field.name()) {
+                    return Err(Error::Input(format!("column {:?} has two types", field.name())));
+                }
+                fields.push(field);
             }
             _ => {}
         }
@@ -161,24 +161,85 @@ pub fn parse(text: &str) -> Result<Schema, Error> {
     Ok(Schema::new(fields))
 }
 
-/// Returns the Arrow type with a name.
-fn type_of(name: &str) -> Option<DataType> {
-    if let Some((_, ty)) = PLAIN.iter().find(|(ty, _)| ty.to_string() == name) {
-        return Some(ty.clone());
+/// Parses a name and a type.
+fn field_of(column: &str) -> Result<Field, Error> {
+    let wrong = || Error::Input(format!("{column:?} is no column; example: \"id: int64, at: timestamp[ms]\""));
+    let (name, ty) = column.rsplit_once(": ").or_else(|| column.rsplit_once(':')).ok_or_else(wrong)?;
+    let (name, ty) = (name.trim(), ty.trim());
+    if name.is_empty() {
+        return Err(wrong());
+    }
+    let found = type_of(ty).map_err(|why| {
+        let what = if why.is_empty() { format!("there are {}", names()) } else { why };
+        Error::Input(format!("column {name:?}: {ty:?} is no type of a column; {what}"))
+    })?;
+    Ok(Field::new(name, found, true))
+}
+
+/// Returns the names of the types that a text can name.
+fn names() -> String {
+    let plain = PLAIN.iter().filter(|(ty, _)| *ty != Type::Opaque).map(|(ty, _)| ty.to_string());
+    let names = plain.collect::<Vec<_>>().join(", ");
+    format!("{names}, utf8, timestamp[ms, UTC], decimal(P,S), fixed_bytes(N), and names of Arrow such as LargeUtf8")
+}
+
+/// Returns the Arrow type with a name. An error is empty if no type is called so.
+fn type_of(name: &str) -> Result<DataType, String> {
+    let mut known = PLAIN.iter().filter(|(ty, _)| *ty != Type::Opaque);
+    if name == "utf8" {
+        return Ok(DataType::Utf8);
+    }
+    if let Some((_, ty)) = known.find(|(ty, _)| ty.to_string() == name) {
+        return Ok(ty.clone());
     }
     let within = |start: &str, end: char| name.strip_prefix(start)?.strip_suffix(end);
     if let Some((unit, zone)) = within("timestamp[", ']').and_then(|inner| inner.split_once(',')) {
-        let DataType::Timestamp(unit, _) = type_of(&format!("timestamp[{}]", unit.trim()))? else { return None };
+        let DataType::Timestamp(unit, _) = type_of(&format!("timestamp[{}]", unit.trim()))? else {
+            return Err(String::new());
+        };
         let zone = if matches!(zone.trim(), "UTC" | "Z") { "+00:00" } else { zone.trim() };
-        return Some(DataType::Timestamp(unit, Some(zone.into())));
+        if !is_offset(zone) {
+            return Err(format!("the zone {zone:?} is neither UTC nor an offset such as +02:00"));
+        }
+        return Ok(DataType::Timestamp(unit, Some(zone.into())));
     }
     if let Some((precision, scale)) = within("decimal(", ')').and_then(|inner| inner.split_once(',')) {
-        return decimal(precision.trim().parse().ok()?, scale.trim().parse().ok()?);
+        let digits = "a decimal has 1 to 76 digits, and at most as many after the point";
+        let (Ok(precision), Ok(scale)) = (precision.trim().parse::<u8>(), scale.trim().parse::<i8>()) else {
+            return Err(digits.to_owned());
+        };
+        if scale < 0 {
+            return Err(
+                "digits that are left out before the point (a negative scale) have no meaning for texts".to_owned()
+            );
+        }
+        let is_wide = u8::try_from(scale).is_ok_and(|scale| scale > precision);
+        return decimal(precision, scale).filter(|_| !is_wide).ok_or_else(|| digits.to_owned());
     }
     if let Some(len) = within("fixed_bytes(", ')') {
-        return data_type(Type::FixedBytes(len.trim().parse().ok()?));
+        let len = len.trim().parse().ok().and_then(|len| data_type(Type::FixedBytes(len)));
+        return len.ok_or_else(|| format!("the number of bytes is 0 to {}", i32::MAX));
     }
-    name.parse().ok()
+    // Arrow's parser takes some texts that are no type; those it prints are.
+    let parsed: DataType = name.parse().map_err(|_| String::new())?;
+    let plain = |text: &str| text.split_whitespace().collect::<String>();
+    if plain(&parsed.to_string()) != plain(name) {
+        return Err(format!("is {:?} meant?", parsed.to_string()));
+    }
+    match parsed {
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale)
+        | DataType::Decimal256(precision, scale) => type_of(&format!("decimal({precision},{scale})")).map(|_| parsed),
+        parsed => Ok(parsed),
+    }
+}
+
+/// Returns whether a text is an offset from UTC, such as +02:00. Names of zones require a database.
+fn is_offset(zone: &str) -> bool {
+    let Some(rest) = zone.strip_prefix(['+', '-']) else { return false };
+    let number = |text: &str, most: u32| text.len() == 2 && text.parse::<u32>().is_ok_and(|number| number <= most);
+    rest.split_once(':').is_some_and(|(hours, minutes)| number(hours, 23) && number(minutes, 59))
 }
 
 fn plain(ty: &DataType) -> Option<Type> {
@@ -234,6 +295,40 @@ mod tests {
                 field = field.with_metadata([(key.to_owned(), ty.to_string())].into());
             }
             assert_eq!(column_type(&field), Some(ty));
+        }
+    }
+
+    #[test]
+    fn types_are_parsed_exactly() {
+        let types = parse("a: decimal(4, 2), b b:fixed_bytes(3),c: timestamp[us, -02:30], d: LargeUtf8, e: int8");
+        let types: Vec<_> =
+            types.iter().flat_map(|schema| schema.fields().iter().map(|f| f.data_type().clone())).collect();
+        let zoned = DataType::Timestamp(TimeUnit::Microsecond, Some("-02:30".into()));
+        let fixed = DataType::FixedSizeBinary(3);
+        assert_eq!(types, [DataType::Decimal32(4, 2), fixed, zoned, DataType::LargeUtf8, DataType::Int8]);
+        for (text, expected) in [
+            ("a: decimal(10,-2)", "negative scale"),
+            ("a: Decimal64(10, -2)", "negative scale"),
+            ("a: decimal(2,3)", "at most as many after the point"),
+            ("a: decimal(77,0)", "1 to 76 digits"),
+            ("a: decimal(256,0)", "1 to 76 digits"),
+            ("a: decimal(10,2", "no type of a column"),
+            ("a: int64 x", "no type of a column"),
+            ("a: Int64()", "no type of a column"),
+            ("a: unit32", "there are null, bool, int8"),
+            ("a: object", "there are null, bool, int8"),
+            ("a: timestamp[ms, Rome]", "neither UTC nor an offset"),
+            ("a: timestamp[ms,]", "neither UTC nor an offset"),
+            ("a: timestamp[ms, +2:00]", "neither UTC nor an offset"),
+            ("a: timestamp[ps]", "no type of a column"),
+            ("a: fixed_bytes(-1)", "number of bytes"),
+            ("a: int8, a: int16", "two types"),
+            (": int8", "no column"),
+            ("a: int8,", "no column"),
+            ("int8", "no column"),
+        ] {
+            let e = parse(text).map_err(|e| e.to_string());
+            assert!(e.as_ref().is_err_and(|e| e.contains(expected)), "{text}: {e:?}");
         }
     }
 

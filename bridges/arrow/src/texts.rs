@@ -12,7 +12,10 @@ use pilaster::column::VarBytes;
 
 use crate::Error;
 use crate::array::{strings, text_rows, too_long, wrong_type};
-use crate::held::{HeldSpans, HeldTexts, Home, too_large};
+use crate::held::{HeldSpans, HeldTexts, Home, SPARE, too_large};
+
+/// Texts of at most this many bytes are within their view.
+const INLINE: usize = 12;
 
 /// Returns the texts as an array of type `ty`: without a copy if they are stored so, else gathered.
 pub(crate) fn array(
@@ -24,10 +27,10 @@ pub(crate) fn array(
     match ty {
         DataType::Utf8 => with_offsets::<Utf8Type>(held, nulls, home),
         DataType::LargeUtf8 => with_offsets::<LargeUtf8Type>(held, nulls, home),
-        DataType::Utf8View => views::<StringViewType>(held, nulls),
+        DataType::Utf8View => views::<StringViewType>(held, nulls, home),
         DataType::Binary => with_offsets::<BinaryType>(held, nulls, home),
         DataType::LargeBinary => with_offsets::<LargeBinaryType>(held, nulls, home),
-        DataType::BinaryView => views::<BinaryViewType>(held, nulls),
+        DataType::BinaryView => views::<BinaryViewType>(held, nulls, home),
         DataType::FixedSizeBinary(size) => fixed(*size, held, nulls, home),
         _ => Err(wrong_type()),
     }
@@ -103,29 +106,46 @@ fn gathered<T: ByteArrayType>(
         offsets.push(T::Offset::from_usize(total).ok_or_else(|| too_long(total))?);
     }
     home.copy(data.len() as u64);
-    strings::<T>(offsets.into(), Buffer::from_vec(data), nulls)
+    data.shrink_to_fit();
+    strings::<T>(offsets.into(), Buffer::from_vec(data), home.own(nulls))
 }
 
 fn present(nulls: Option<&NullBuffer>, i: usize) -> bool {
     nulls.is_none_or(|nulls| i < nulls.len() && nulls.is_valid(i))
 }
 
-/// Views of the bytes where they are.
-fn views<T: ByteViewType>(held: &HeldTexts, nulls: Option<NullBuffer>) -> Result<ArrayRef, Error> {
+/// Views of the bytes where they are, or of a copy if that takes much less memory.
+fn views<T: ByteViewType>(held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
     let texts = held.texts();
+    let rows = text_rows(held);
+    let row = |i: usize| if present(nulls.as_ref(), i) { texts.get(i) } else { Ok(&[][..]) };
+    let mut long = 0usize;
+    for i in 0..rows {
+        let len = row(i)?.len();
+        long = long.saturating_add(if len > INLINE { len } else { 0 });
+    }
+    // The spans of decoded texts lie in the same block, and would be kept with them.
+    let most = long.saturating_add(long >> 3).saturating_add(SPARE);
+    let gathers = !home.is_in_file(&held.data) && held.data.capacity() > most;
+    let mut data = Vec::with_capacity(if gathers { long } else { 0 });
     let start = held.data.as_ptr().addr();
-    let mut views = Vec::with_capacity(text_rows(held));
-    for i in 0..text_rows(held) {
-        if !present(nulls.as_ref(), i) {
-            views.push(0);
-            continue;
+    let mut views = Vec::with_capacity(rows);
+    for i in 0..rows {
+        let text = row(i)?;
+        let at = match gathers {
+            true => data.len(),
+            false if text.is_empty() => 0,
+            false => text.as_ptr().addr().saturating_sub(start),
+        };
+        if gathers && text.len() > INLINE {
+            data.extend_from_slice(text);
         }
-        let text = texts.get(i)?;
-        let at = text.as_ptr().addr().saturating_sub(start);
         let (Ok(at), Ok(_)) = (u32::try_from(at), i32::try_from(text.len())) else { return Err(too_long(at)) };
         views.push(make_view(text, 0, at));
     }
-    let array = GenericByteViewArray::<T>::try_new(views.into(), vec![held.data.clone()], nulls)?;
+    home.compact(data.len() as u64);
+    let data = if gathers { Buffer::from_vec(data) } else { held.data.clone() };
+    let array = GenericByteViewArray::<T>::try_new(views.into(), vec![data], home.own(nulls))?;
     Ok(Arc::new(array))
 }
 

@@ -105,7 +105,8 @@ pub enum Kind {
     /// An Arrow IPC file, which is also called Feather 2.
     ///
     /// The format allows one dictionary per column: a column with several is an error, which
-    /// [`ReadOptions::flat`](crate::ReadOptions::flat) or [`IpcStream`](Kind::IpcStream) avoids.
+    /// [`dictionaries`](crate::dictionaries), [`ReadOptions::flat`](crate::ReadOptions::flat) or
+    /// [`IpcStream`](Kind::IpcStream) avoids.
     #[cfg(feature = "ipc")]
     IpcFile,
     /// An Arrow IPC stream.

@@ -239,7 +239,7 @@ fn csv_obeys_its_options() {
     let mut table = csv("a,b\n1,x\n", named("b: int32")).unwrap();
     assert!(table.next_part(&mut Scratch::new(&mut [])).is_err());
     let e = table.failed().unwrap().to_string();
-    assert!(e.contains('x') && e.contains("line 1"), "{e}");
+    assert!(e.contains("line 2, column \"b\": \"x\" is not read as Int32"), "{e}");
     // Rows of another length.
     let e = csv("a,b\n1,2\n3\n", InputOptions::default()).unwrap_err();
     assert!(e.starts_with("a.csv: ") && e.contains("line 3"), "{e}");
@@ -270,6 +270,98 @@ fn json_lines_have_types_and_nested_values() {
         table.restart().unwrap();
         assert_eq!(rows_of(&mut table)[3], ["(1,2)", "()", "-"]);
     }
+}
+
+/// The rows of CSV in one column each, or the error.
+fn csv_rows(text: &str, options: InputOptions) -> Result<Vec<Vec<String>>, String> {
+    let mut table = csv(text, options)?;
+    let mut memory = Memory::default();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    loop {
+        match table.next_part(&mut memory.scratch()) {
+            Ok(Some(part)) => {
+                rows.resize(part.width(), Vec::new());
+                for (k, rows) in rows.iter_mut().enumerate() {
+                    rows.extend(show::column(&part.column(k).unwrap(), 0..part.rows()));
+                }
+            }
+            Ok(None) => return Ok(rows),
+            Err(_) => return Err(table.failed().unwrap().to_string()),
+        }
+    }
+}
+
+#[test]
+fn csv_tells_empty_texts_from_missing_values() {
+    let plain = InputOptions::default;
+    let rows = csv_rows("t,n\n\"\",\"\"\n,\nx,1\n", plain()).unwrap();
+    assert_eq!(rows, [["[]", "-", "[78]"], ["-", "-", "1"]]);
+    // A blank line is the missing value of a single column, and no row of others.
+    assert_eq!(csv_rows("t\n\n\"\"\n\nx\n", plain()).unwrap(), [["-", "[]", "-", "[78]"]]);
+    assert_eq!(csv_rows("n\n1\n\n2\n", plain()).unwrap(), [["1", "-", "2"]]);
+    assert_eq!(csv_rows("a,b\n\n1,2\n\n", plain()).unwrap(), [["1"], ["2"]]);
+    let missing = InputOptions { missing: vec!["NA".to_owned()], ..plain() };
+    assert_eq!(csv_rows("t,u\nNA,\"NA\"\n", missing).unwrap(), [["-"], ["[4e, 41]"]]);
+    // Only empty texts.
+    assert_eq!(csv_rows("t,u\n\"\",\n", plain()).unwrap(), [["[]"], ["-"]]);
+    let e = csv_rows("a,b\n1,\"2\n3,4\n", plain()).unwrap_err();
+    assert_eq!(e, "a.csv: line 2: the quote is not closed");
+}
+
+#[test]
+fn given_types_are_exact() {
+    let typed = |schema: &str| InputOptions { schema: Some(parse(schema).unwrap()), ..InputOptions::default() };
+    for (ty, value, other) in [
+        ("decimal(10,2)", "2.50", "2.505"),
+        ("int8", "127", "128"),
+        ("int32", "3", "1.5"),
+        ("Date32", "2024-02-29", "2024-02-29T01:02:03"),
+        ("timestamp[s]", "2024-02-29T01:02:03", "2024-02-29T01:02:03.5"),
+        ("bool", "true", "yes"),
+    ] {
+        let schema = format!("x: {ty}");
+        assert!(csv_rows(&format!("x\n{value}\n"), typed(&schema)).is_ok(), "{ty}");
+        let e = csv_rows(&format!("x\n{value}\n{other}\n"), typed(&schema)).unwrap_err();
+        assert!(e.contains("line 3, column \"x\"") && e.contains(other), "{ty}: {e}");
+        for quoted in [false, true] {
+            let other = if quoted { format!("\"{other}\"") } else { other.to_owned() };
+            let text = format!("{{\"x\":null}}\n{{\"x\":{other}}}\n");
+            let Ok(mut file) = json(&text, typed(&schema)) else { continue };
+            let e = file.reader().unwrap().find_map(Result::err).unwrap().to_string();
+            assert!(e.contains("object 2, column \"x\""), "{ty}: {e}");
+        }
+    }
+    let e = csv_rows("x\n1\n", typed("x: List(Int8)")).unwrap_err();
+    assert!(e.contains("CSV is not read as List"), "{e}");
+}
+
+#[test]
+fn given_types_resolve_conflicts_of_json() {
+    let schema = Some(parse("a: utf8, n: List(Int16)").unwrap());
+    let text = "{\"a\":1.50,\"n\":[1,\"2\"]}\n{\"a\":\"x\"}\n{\"a\":true}\n{\"a\":null,\"b\":2}\n";
+    let files = json(text, InputOptions { schema, ..InputOptions::default() }).unwrap();
+    let mut table = Batches::from_source(files).unwrap();
+    let texts = table.to_vec::<Option<String>>("a").unwrap();
+    assert_eq!(texts.iter().map(Option::as_deref).collect::<Vec<_>>(), [Some("1.50"), Some("x"), Some("true"), None]);
+    table.restart().unwrap();
+    assert_eq!(rows_of(&mut table)[1], ["(1,2)", "-", "-", "-"]);
+    let schema = Some(parse("n: List(Int16)").unwrap());
+    let mut files = json("{\"n\":[1]}\n{\"n\":[2,3.5]}", InputOptions { schema, ..InputOptions::default() }).unwrap();
+    let e = files.reader().unwrap().find_map(Result::err).unwrap().to_string();
+    assert!(e.contains("object 2, column \"n\": \"3.5\""), "{e}");
+}
+
+#[test]
+fn objects_may_have_many_fields() {
+    let names: Vec<usize> = (0..20_000).collect();
+    let object = |names: &mut dyn Iterator<Item = &usize>| {
+        let fields: Vec<_> = names.map(|name| format!("\"f{name}\":1")).collect();
+        format!("{{{}}}\n", fields.join(","))
+    };
+    let text = object(&mut names.iter()) + &object(&mut names.iter().rev());
+    let start = std::time::Instant::now();
+    assert_eq!(json(&text, InputOptions::default()).unwrap().schema().fields().len(), 20_000);
+    assert!(start.elapsed().as_secs() < 5);
 }
 
 fn json(text: &str, options: InputOptions) -> Result<InputFile, String> {

@@ -178,3 +178,27 @@ fn written_files_have_the_same_batches() {
         }
     }
 }
+
+#[test]
+fn texts_are_copied_once_and_batch_by_batch() {
+    let (rows, len) = (10_000u32, 10u32);
+    let data = vec![b'x'; (rows * len) as usize];
+    // Texts from the second one on cannot be taken as they are, and all together are more than the limit.
+    let offsets: Vec<u32> = (0..=rows).map(|row| row * len).collect();
+    let texts = pilaster::column::VarBytes { data: &data, spans: pilaster::column::Spans::Off32(&offsets) };
+    let columns = [("t", Borrowed::new(Type::Utf8, Values::Utf8(texts)))];
+    let limits = pilaster::limits::Limits { max_decoded: 64 << 10, ..Default::default() };
+    let all = Buffer::from_vec(data.clone());
+    let options =
+        ReadOptions { bytes: Some(all), rows: Some(1..u64::MAX), batch_rows: 10, limits, ..ReadOptions::default() };
+    let mut reader = read(Once::new(&columns[..]), options).unwrap();
+    let mut batches = 0;
+    for batch in &mut reader {
+        assert!(batch.unwrap().column(0).get_buffer_memory_size() < 1000);
+        batches += 1;
+    }
+    // The texts, and their offsets.
+    let expected = u64::from(rows * len);
+    assert_eq!(batches, 1000);
+    assert!((expected - 10..expected * 2).contains(&reader.copied_bytes()), "{} bytes", reader.copied_bytes());
+}

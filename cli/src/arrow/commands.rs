@@ -1,5 +1,6 @@
 //! `info`, `verify` and `cat` of Parquet, Arrow, CSV and JSON lines.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use console::measure_text_width;
@@ -9,7 +10,7 @@ use pilaster_arrow::{Batches, Source as _};
 use serde_json::{Value, json};
 
 use super::rows::{Rows, bound, prune};
-use super::source::{Foreign, failed};
+use super::source::{Foreign, failed, refused};
 use crate::args::{Info, Verify};
 use crate::columns::Rules;
 use crate::escape::escaped;
@@ -26,20 +27,28 @@ pub fn info(mut foreign: Foreign, how: &Info, out: &mut dyn Write) -> Result<(),
         return Err(Failure::Usage(why));
     }
     let storage = storage.flatten();
+    let schema = foreign.files.schema();
+    let metadata: BTreeMap<_, _> = schema.metadata().iter().collect();
     let (path, kind, len, rows) = (foreign.path.clone(), foreign.kind, foreign.len, foreign.rows()?);
-    let mut table = Batches::from_source(foreign.files).map_err(failed)?;
+    let mut table = Batches::tolerant(foreign.files).map_err(failed)?;
     table.choose(Some(&[]));
     let mut memory = Memory::default();
-    let columns = match table.next_part(&mut memory.scratch())? {
+    let mut columns = match table.next_part(&mut memory.scratch())? {
         Some(part) => tables::described(&part, Rules::default())?,
         None => Vec::new(),
     };
+    for k in table.refused() {
+        if let (Some(column), Some(field)) = (columns.get_mut(k), table.schema().fields().get(k)) {
+            (column.ty, column.nullable) = (format!("{} of Arrow", field.data_type()), field.is_nullable());
+        }
+    }
     let table = Table { name: String::new(), rows, columns };
     if how.json {
         let tables = [described(&table, &[])];
         let mut document = json!({ "file": path, "format": kind.to_string(), "size": len, "tables": tables });
         if let (Some(storage), Some(document)) = (&storage, document.as_object_mut()) {
             document.insert("facts".to_owned(), facts(storage));
+            document.insert("metadata".to_owned(), json!(metadata));
         }
         return Ok(writeln!(out, "{document}")?);
     }
@@ -47,6 +56,10 @@ pub fn info(mut foreign: Foreign, how: &Info, out: &mut dyn Write) -> Result<(),
     writeln!(out, "format    {kind}")?;
     writeln!(out, "size      {len} bytes")?;
     print(&[table], out)?;
+    if storage.is_some() && !metadata.is_empty() {
+        writeln!(out)?;
+        metadata.iter().try_for_each(|(key, value)| writeln!(out, "metadata  {}: {}", escaped(key), escaped(value)))?;
+    }
     storage.map_or(Ok(()), |storage| stored(&storage, kind, out))
 }
 
@@ -121,7 +134,7 @@ pub fn verify(mut foreign: Foreign, how: &Verify, out: &mut dyn Write) -> Result
 
 /// Passes the chosen rows of a file to `to`. Returns the number of rows up to the last one that was read.
 pub fn cat<R: walk::Rows>(foreign: Foreign, choice: Choice<'_>, to: &mut R) -> Result<u64, Failure> {
-    let mut table = Batches::from_source(Rows { files: foreign.files, filter: None }).map_err(failed)?;
+    let mut table = Batches::tolerant(Rows::new(foreign.files, &foreign.input, None)).map_err(failed)?;
     // The numbers of rows would not count those that are left out.
     if choice.conditions.trust_statistics && *choice.rows == (0..u64::MAX) {
         let (_, filter) = bound(&mut table, choice.conditions)?;
@@ -129,13 +142,13 @@ pub fn cat<R: walk::Rows>(foreign: Foreign, choice: Choice<'_>, to: &mut R) -> R
         if let Some(filter) = &filter {
             prune(&mut files, filter)?;
         }
-        table = Batches::from_source(Rows { files, filter: None }).map_err(failed)?;
+        table = Batches::tolerant(Rows::new(files, &foreign.input, None)).map_err(failed)?;
     }
     let (mut walked, first) = (Walked::default(), table.skip(choice.rows.start)?);
     let mut walk = Walk::resume(choice, &mut walked, first);
     let done = walk.step(&mut table, Pause::Never, &mut |_| {}, to);
     match table.failed() {
-        Some(e) => done.map_err(|_| Failure::Input(e.to_string()))?,
+        Some(e) => done.map_err(|_| refused(e))?,
         None => done?,
     };
     Ok(walked.passed)

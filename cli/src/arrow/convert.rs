@@ -3,14 +3,15 @@
 use std::io::Write;
 
 use pilaster::any::Format;
-use pilaster::column::Memory;
-use pilaster_arrow::arrow_schema::SchemaRef;
+use pilaster::column::{Memory, Table as _};
+use pilaster_arrow::arrow_schema::{ArrowError, SchemaRef};
+use pilaster_arrow::dictionaries::{decoded, replaced, without_dictionaries};
 use pilaster_arrow::input::FileKind;
 use pilaster_arrow::write::Kind;
 use pilaster_arrow::{Batches, Source as _};
 
 use super::rows::{Rows, bound, prune};
-use super::source::{Foreign, failed};
+use super::source::{Foreign, failed, refused};
 use super::write::batches;
 use crate::args::{Convert, Form};
 use crate::columns::{Columns, Retyped};
@@ -46,23 +47,24 @@ pub fn convert(foreign: Foreign, how: &Convert, goal: Option<Goal>, out: &mut dy
 }
 
 fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Result<u64, Failure> {
-    let mut table = Batches::from_source(Rows { files: foreign.files, filter: None }).map_err(failed)?;
+    let mut table = Batches::tolerant(Rows::new(foreign.files, &foreign.input, None)).map_err(failed)?;
     let (columns, filter) = choose(&mut table, how)?;
     let mut files = table.into_source().files;
     if let Some(filter) = filter.as_ref().filter(|_| how.conditions.trust_statistics) {
         prune(&mut files, filter)?;
     }
-    let source = Rows { files, filter: filter.as_ref() };
+    let source = Rows::new(files, &foreign.input, filter.as_ref());
     let retyped = how.stored_times || how.bytes_as_text;
     if let (Goal::Arrow(kind), false) = (to, retyped) {
         return straight(source, &columns, (how, target), kind);
     }
-    let table = Batches::from_source(source).map_err(failed)?;
+    let mut table = Batches::tolerant(source).map_err(failed)?;
+    table.choose(Some(&columns.numbers));
     let mut view = View { table, columns: &columns, windows: None };
     let mut memory = Memory::with_len(ROOM)?;
     let done = convert::write(&mut view, (how, target), how.jay.keys.unwrap_or(0), to, &mut memory);
     match view.table.failed() {
-        Some(e) => done.map_err(|_| Failure::Input(e.to_string())),
+        Some(e) => done.map_err(|_| refused(e)),
         None => done,
     }
 }
@@ -84,8 +86,15 @@ fn straight(mut source: Rows<'_>, columns: &Columns, how: (&Convert, &Target<'_>
     // In the order in which the caller names them.
     let places = columns.numbers.iter().filter_map(|k| read.iter().position(|known| known == k));
     let places: Vec<usize> = places.collect();
-    let schema = source.schema().project(&columns.numbers).map_err(|e| failed(e.into()))?;
+    let schema = SchemaRef::from(source.schema().project(&columns.numbers).map_err(|e| failed(e.into()))?);
+    // An Arrow file has one dictionary per column.
+    let coded =
+        if kind == Kind::IpcFile { replaced(&mut source, &columns.numbers).map_err(failed)? } else { Vec::new() };
+    let schema = without_dictionaries(&schema, &coded);
     let (rows, _) = source.open(Some(&read), 0).map_err(failed)?;
-    let rows = rows.map(|batch| batch.and_then(|batch| batch.project(&places)));
-    batches(rows, &SchemaRef::from(schema), how, kind)
+    let rows = rows.map(|batch| {
+        let batch = batch?.project(&places)?;
+        if coded.is_empty() { Ok(batch) } else { decoded(&batch, &schema).map_err(ArrowError::from) }
+    });
+    batches(rows, &schema, how, kind)
 }

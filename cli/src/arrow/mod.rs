@@ -6,9 +6,11 @@
 //! | `rows` | its record batches, without rows that a condition leaves out |
 //! | `convert`, `commands` | the commands over it: `convert`; `info`, `verify`, `cat` |
 //! | `write` | record batches to a file |
+//! | `facts` | the metadata of its schema |
 
 mod commands;
 mod convert;
+mod facts;
 mod rows;
 mod source;
 mod write;

@@ -2,9 +2,9 @@
 
 use pilaster::column::{Memory, Part as _, Table as _, Zone};
 use pilaster_arrow::arrow_array::{BooleanArray, RecordBatch};
-use pilaster_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
+use pilaster_arrow::arrow_schema::{ArrowError, SchemaRef};
 use pilaster_arrow::arrow_select::filter::filter_record_batch;
-use pilaster_arrow::input::{AnyReader, InputFile};
+use pilaster_arrow::input::{AnyReader, Input, InputFile};
 use pilaster_arrow::{Batches, Error, Kept, Source};
 
 use super::source::failed;
@@ -20,8 +20,16 @@ const MOST: usize = 1 << 30;
 /// A file as a source of record batches.
 pub struct Rows<'f> {
     pub files: InputFile,
+    /// The bytes of the file, for the progress of text, which does not say how many rows it has.
+    input: Input,
     /// The condition on rows, bound to the columns of the file.
-    pub filter: Option<&'f Filter>,
+    filter: Option<&'f Filter>,
+}
+
+impl<'f> Rows<'f> {
+    pub fn new(files: InputFile, input: &Input, filter: Option<&'f Filter>) -> Self {
+        Rows { files, input: input.clone(), filter }
+    }
 }
 
 /// Returns all columns of a file, and the conditions bound to them. A file without batches has no columns.
@@ -60,8 +68,10 @@ impl Source for Rows<'_> {
     }
 
     fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(Sifted, u64), Error> {
-        let total = self.files.rows();
-        let progress = Progress::counted(|| total.unwrap_or(0), true);
+        let progress = match self.files.rows() {
+            Some(rows) => (Progress::new(rows, true), None),
+            None => (Progress::read(self.input.len(), true), Some(self.input.clone())),
+        };
         let Some(filter) = self.filter else {
             let (batches, first) = self.files.open(columns, row)?;
             return Ok((Sifted { batches, progress, done: first, test: None }, first));
@@ -84,7 +94,8 @@ impl Source for Rows<'_> {
 /// Batches without the rows that a condition leaves out.
 pub struct Sifted {
     batches: AnyReader,
-    progress: Progress,
+    /// The bar, and the input whose position it shows instead of rows.
+    progress: (Progress, Option<Input>),
     /// Number of rows that were read.
     done: u64,
     /// The condition over the columns that are read, and the places of those that are returned.
@@ -98,7 +109,8 @@ impl Iterator for Sifted {
         let batch = self.batches.next()?;
         let batch = batch.and_then(|batch| {
             self.done = self.done.saturating_add(batch.num_rows() as u64);
-            self.progress.at(self.done);
+            let (progress, input) = &mut self.progress;
+            progress.at(input.as_ref().map_or(self.done, Input::position));
             match &self.test {
                 None => Ok(batch),
                 Some((filter, kept)) => sifted(&batch, filter)?.project(kept),
@@ -115,8 +127,11 @@ fn sifted(batch: &RecordBatch, filter: &Filter) -> Result<RecordBatch, ArrowErro
 }
 
 fn kept(batch: &RecordBatch, filter: &Filter) -> Result<Vec<bool>, Error> {
-    let schema: SchemaRef = Schema::clone(&batch.schema()).into();
-    let mut table = Batches::from_source(Kept::new(schema, [batch.clone()]))?;
+    // The other columns may be of types that no condition tests.
+    let batch = batch.project(&filter.columns)?;
+    let mut filter = filter.clone();
+    filter.columns = (0..filter.columns.len()).collect();
+    let mut table = Batches::from_source(Kept::new(batch.schema(), [batch.clone()]))?;
     // Batches of no bytes can claim any number of rows.
     if batch.num_rows() > MOST {
         return Err(Error::Input(format!(
@@ -128,7 +143,7 @@ fn kept(batch: &RecordBatch, filter: &Filter) -> Result<Vec<bool>, Error> {
     let mut memory = Memory::default();
     let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(keep) };
     let (rows, mut row) = (part.rows(), 0);
-    let mut sieve = Sieve::new(&part, filter, false, 0)?;
+    let mut sieve = Sieve::new(&part, &filter, false, 0)?;
     while row < rows {
         let mut range = row..rows;
         for k in sieve.test(&mut range)? {

@@ -8,6 +8,7 @@ use pilaster::any;
 use pilaster_arrow::input::{FileKind, Input, InputFile, InputOptions, open};
 use pilaster_arrow::{Source as _, schema};
 
+use crate::extents::LEAVE_OUT;
 use crate::failure::Failure;
 use crate::sources::{Known, Location, Source};
 
@@ -54,6 +55,8 @@ pub struct Foreign {
     /// The size in bytes.
     pub len: u64,
     pub files: InputFile,
+    /// The bytes of `files`.
+    pub input: Input,
 }
 
 impl Foreign {
@@ -77,6 +80,12 @@ pub fn failed(e: pilaster_arrow::Error) -> Failure {
         pilaster_arrow::Error::File(e) => Failure::Format(e),
         e => Failure::Input(e.to_string()),
     }
+}
+
+/// Returns the failure of reading rows, with what helps against a column of a type that nothing stores.
+pub fn refused(e: &pilaster_arrow::Error) -> Failure {
+    let is_refused = matches!(e, pilaster_arrow::Error::Column { error, .. } if matches!(**error, pilaster_arrow::Error::Refused(..)));
+    Failure::Input(format!("{e}{}", if is_refused { LEAVE_OUT } else { "" }))
 }
 
 /// Opens a file of these kinds; `None` for any other.
@@ -107,8 +116,8 @@ pub fn opened(source: &Source) -> Result<Option<Foreign>, Failure> {
         Location::Stdin => spooled()?,
     };
     let (path, len) = (source.path.to_string(), input.len());
-    let files = open(input, options).map_err(|e| failed(e).of(&path))?;
-    Ok(Some(Foreign { kind, path, len, files }))
+    let files = open(input.clone(), options).map_err(|e| failed(e).of(&path))?;
+    Ok(Some(Foreign { kind, path, len, files, input }))
 }
 
 /// Returns whether a file is of these kinds.

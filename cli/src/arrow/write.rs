@@ -1,5 +1,7 @@
 //! Record batches to Arrow and Parquet files.
 
+use std::collections::HashMap;
+
 use pilaster::bytes::{IoSink, Scratch, WriteError};
 use pilaster::column::Table;
 use pilaster::error::{Kind as ErrorKind, What};
@@ -8,6 +10,7 @@ use pilaster_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
 use pilaster_arrow::write::{Compression, Kind, Writer};
 use pilaster_arrow::{Builder, Error};
 
+use super::facts;
 use crate::args::Convert;
 use crate::conversion::View;
 use crate::extents::LEAVE_OUT;
@@ -17,6 +20,9 @@ use crate::target::{Target, TargetSink};
 
 /// Maximum number of rows in a record batch.
 const ROWS: u64 = 1 << 16;
+
+/// Maximum size in bytes of the record batch of several rows that is made of a file.
+const BYTES: u64 = 8 << 20;
 
 /// Returns the compression that the caller wants, or the usual one.
 fn compression(how: &Convert, kind: Kind) -> Compression {
@@ -34,6 +40,10 @@ pub fn write<T: Table>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     let compression = compression(how, kind);
+    let facts = match table.windows {
+        Some(windows) => facts::metadata(&windows, table.columns)?,
+        None => HashMap::new(),
+    };
     let mut refused = None;
     let done = fill(target, |IoSink(sink)| {
         // The schema is known with the first batch.
@@ -44,9 +54,11 @@ pub fn write<T: Table>(
             }
             writer.as_mut().map_or(Ok(()), |writer| writer.put(&batch))
         };
-        let mut builder = Noting::new(Builder::new(ROWS, &mut put));
+        let builder = Builder::new(ROWS, &mut put).bounded(BYTES).with_metadata(facts.clone());
+        let mut builder = Noting::new(builder);
         table.restart()?;
-        builder.convert(table, how.threads, scratch, &mut refused)?;
+        let full = |e: &WriteError<Error>| matches!(e, WriteError::Sink(Error::Full(_)));
+        builder.convert_in_groups(table, how.threads, &full, scratch, &mut refused)?;
         drop(builder);
         let finish = || match (writer, sink) {
             (Some(writer), _) => writer.finish(),

@@ -3,6 +3,8 @@
 #[path = "../../../tests/common/mod.rs"]
 mod common;
 
+#[cfg(feature = "arrow")]
+mod arrow_files;
 mod bcolz;
 #[path = "../../../tests/support/vortex.rs"]
 mod build;

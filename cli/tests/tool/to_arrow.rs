@@ -347,3 +347,117 @@ fn statistics_of_parquet_rule_row_groups_out() {
         assert_eq!(good(&args), rows, "{condition}");
     }
 }
+
+#[test]
+fn csv_keeps_empty_texts_and_missing_values() {
+    let place = place("from_csv_empty");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    for (name, text) in [("a.csv", "t,n\n\"\",1\n,\nx,-3\n"), ("b.csv", "t\n\n\"\"\n\nx\n"), ("c.csv", "n\n1\n\n2\n")] {
+        fs::write(path(name), text).unwrap();
+        for target in ["x.vortex", "x.jay", "x.parquet", "x.arrows"] {
+            good(&["convert", "--force", &path(name), &path(target)]);
+            good(&["convert", "--force", &path(target), &path("back.csv")]);
+            assert_eq!(fs::read_to_string(path("back.csv")).unwrap(), text, "{name} by {target}");
+        }
+    }
+    fs::write(path("d.csv"), "t\nNA\n\"NA\"\n").unwrap();
+    assert_eq!(out(&run(&["cat", "--null-text", "NA", &path("d.csv")])), "t\n\nNA\n");
+}
+
+#[test]
+fn given_types_are_exact_or_refused() {
+    let place = place("from_text_schema");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.csv"), "price\n1.5\n1.555\n").unwrap();
+    let why = bad(1, &["cat", "--schema", "price: decimal(10,2)", &path("a.csv")]);
+    assert!(why.contains("line 3, column \"price\": \"1.555\"") && why.contains("digits after the point"), "{why}");
+    for (schema, why) in
+        [("price: decimal(10,-2)", "negative scale"), ("price: decimal(10,2", "no type"), ("price: int64 x", "no type")]
+    {
+        let said = bad(2, &["cat", "--schema", schema, &path("a.csv")]);
+        assert!(said.contains(why), "{said}");
+    }
+    fs::write(path("a.jsonl"), "{\"code\": 1.50}\n{\"code\": \"x\"}\n").unwrap();
+    assert!(bad(1, &["cat", &path("a.jsonl")]).contains("object 2"));
+    assert_eq!(out(&run(&["cat", "--schema", "code: utf8", &path("a.jsonl")])), "code\n1.50\nx\n");
+}
+
+/// The maximum of the memory that a run of the tool takes, in KiB, while `feed` writes to its standard input.
+#[cfg(target_os = "linux")]
+fn peak(args: &[&str], feed: impl FnOnce(&mut std::process::ChildStdin) + Send) -> u64 {
+    use std::process::{Command, Stdio};
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_pilaster"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = tool.stdin.take().unwrap();
+    let status = format!("/proc/{}/status", tool.id());
+    let mut peak = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(move || feed(&mut stdin));
+        while tool.try_wait().unwrap().is_none() {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let high = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let high = high.and_then(|high| high.trim().trim_end_matches(" kB").parse().ok());
+            peak = peak.max(high.unwrap_or(0));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    });
+    let output = tool.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", str::from_utf8(&output.stderr).unwrap());
+    peak
+}
+
+/// Memory does not grow with the length of texts: a batch has fewer of them.
+#[cfg(target_os = "linux")]
+#[test]
+fn long_texts_take_bounded_memory() {
+    use std::io::Write as _;
+    let place = place("arrow_memory");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    // 100 MB of texts of 20 kB that differ: 65,536 rows would take 1.3 GB.
+    let text = |k: u64, long: &mut String| {
+        let mut seed = k.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        long.clear();
+        while long.len() < 20_000 {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            long.push_str(&format!("{seed:x}"));
+        }
+    };
+    let rows = |stdin: &mut std::process::ChildStdin, form: fn(u64, &str) -> String| {
+        let mut long = String::new();
+        for k in 0..5000 {
+            text(k, &mut long);
+            stdin.write_all(form(k, &long).as_bytes()).unwrap();
+        }
+    };
+    const MOST: u64 = 180 << 10;
+    let csv = peak(&["convert", "--format", "csv", "-", &path("a.parquet")], |stdin| {
+        stdin.write_all(b"n,t\n").unwrap();
+        rows(stdin, |k, text| format!("{k},{text}\n"));
+    });
+    let json = peak(&["convert", "--format", "jsonl", "-", &path("b.parquet")], |stdin| {
+        rows(stdin, |k, text| format!("{{\"n\":{k},\"t\":\"{text}\"}}\n"));
+    });
+    let mut peaks = vec![("csv to parquet", csv), ("jsonl to parquet", json)];
+    for (from, to) in [
+        ("a.parquet", "c.arrow"),
+        ("c.arrow", "d.arrows"),
+        ("a.parquet", "e.vortex"),
+        ("e.vortex", "f.parquet"),
+        ("e.vortex", "g.arrow"),
+        ("d.arrows", "h.csv"),
+    ] {
+        peaks.push((to, peak(&["convert", &path(from), &path(to)], |_| {})));
+    }
+    println!("{peaks:?}");
+    assert!(peaks.iter().all(|(_, peak)| *peak < MOST), "{peaks:?}");
+    let count = |name: &str| good(&["info", &path(name)]);
+    assert!(count("f.parquet").contains("rows      5000\n") && count("g.arrow").contains("rows      5000\n"));
+    fs::remove_dir_all(place).unwrap();
+}

@@ -19,7 +19,7 @@ pub use store::{Cause, convert};
 use std::fmt;
 
 use arrow_array::{Array, RecordBatch, RecordBatchReader, new_empty_array};
-use arrow_schema::{Field, SchemaRef};
+use arrow_schema::{DataType, Field, SchemaRef};
 use pilaster::bytes::Scratch;
 use pilaster::column as columns;
 use pilaster::error::{Error as FileError, Kind, Result as FileResult, What};
@@ -75,6 +75,8 @@ struct Current {
     nodes: Vec<Option<Node>>,
     /// Columns without rows, for those that were not chosen.
     blank: Vec<Node>,
+    /// Whether no column can have the type of each one.
+    refused: Vec<bool>,
 }
 
 impl<R: RecordBatchReader> Batches<Stream<R>> {
@@ -108,19 +110,54 @@ impl<S: Source> Batches<S> {
     /// # Errors
     /// [`Error::Column`] with the name of a column whose type no column of this library can have.
     pub fn from_source(source: S) -> Result<Self, Error> {
+        source.schema().fields().iter().try_for_each(|field| node::check(field))?;
+        Self::tolerant(source)
+    }
+
+    /// Creates the table of a source with columns of any type. A column whose type no column of this library can have is
+    /// [refused](Self::refused) when it is read; its type is null before.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use pilaster::column::Table;
+    /// use pilaster_arrow::arrow_array::{DurationSecondArray, Int32Array, RecordBatch};
+    /// use pilaster_arrow::{Batches, Kept};
+    ///
+    /// let (years, spans) = (Int32Array::from(vec![1870]), DurationSecondArray::from(vec![5]));
+    /// let batch = RecordBatch::try_from_iter([("year", Arc::new(years) as _), ("span", Arc::new(spans) as _)])?;
+    /// let kept = Kept::new(batch.schema(), [batch]);
+    /// assert!(Batches::from_source(kept.clone()).is_err());
+    /// let mut table = Batches::tolerant(kept)?;
+    /// assert_eq!(table.refused().collect::<Vec<_>>(), [1]);
+    /// assert!(table.to_vec::<i32>("year").is_err());
+    /// let e = table.failed().expect("the error of the second column").to_string();
+    /// assert!(e.starts_with("column \"span\": no format stores Duration(s)"), "{e}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of Arrow.
+    pub fn tolerant(source: S) -> Result<Self, Error> {
         let schema = source.schema();
+        let refused: Vec<bool> = schema.fields().iter().map(|field| node::check(field).is_err()).collect();
         let mut blank = Vec::with_capacity(schema.fields().len());
-        for field in schema.fields() {
-            node::check(field)?;
+        for (field, refused) in schema.fields().iter().zip(&refused) {
+            let null = Field::new(field.name(), DataType::Null, true);
+            let field = if *refused { &null } else { field.as_ref() };
             blank.push(named(field, &new_empty_array(field.data_type()))?);
         }
-        let current = Current { schema, rows: 0, nodes: Vec::new(), blank };
+        let current = Current { schema, rows: 0, nodes: Vec::new(), blank, refused };
         Ok(Batches { source, open: None, current, chosen: None, at: 0, before: 0, told: false, failed: None })
     }
 
     /// Returns the schema of all columns.
     pub const fn schema(&self) -> &SchemaRef {
         &self.current.schema
+    }
+
+    /// Returns the numbers of the columns whose types no column can have.
+    pub fn refused(&self) -> impl Iterator<Item = usize> {
+        self.current.refused.iter().enumerate().filter(|(_, refused)| **refused).map(|(k, _)| k)
     }
 
     /// Returns the source.
@@ -206,6 +243,9 @@ impl Current {
             if !field.data_type().equals_datatype(array.data_type()) {
                 let text = format!("a batch has {} instead of {}", array.data_type(), field.data_type());
                 return Err(Error::Input(text).in_column(field.name()));
+            }
+            if self.refused.get(k) == Some(&true) {
+                node::check(field)?;
             }
             *node = Some(named(field, array)?);
         }

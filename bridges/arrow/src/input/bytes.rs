@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -26,6 +27,8 @@ pub struct Input {
     bytes: Held,
     len: u64,
     name: String,
+    /// The end of the last bytes that were read.
+    read: Arc<AtomicU64>,
 }
 
 #[derive(Clone)]
@@ -56,7 +59,8 @@ impl Input {
     /// [`Error::Input`] if its length cannot be determined.
     pub fn seekable(mut from: impl Read + Seek + Send + 'static) -> Result<Self, Error> {
         let len = from.seek(SeekFrom::End(0)).map_err(|e| Error::Input(e.to_string()))?;
-        Ok(Input { bytes: Held::Shared(Arc::new(Mutex::new(from))), len, name: String::new() })
+        let bytes = Held::Shared(Arc::new(Mutex::new(from)));
+        Ok(Input { bytes, len, name: String::new(), read: Arc::default() })
     }
 
     /// Copies all bytes of a reader that can be read only once, such as a pipe, to a file, and creates the input of the
@@ -98,6 +102,22 @@ impl Input {
         self.len
     }
 
+    /// Returns the end of the bytes that were read last: of a file that is read from start to end, their number.
+    ///
+    /// ```
+    /// use pilaster_arrow::input::{Input, InputOptions, open};
+    ///
+    /// let input = Input::from(b"year\n1870\n".to_vec()).with_name("a.csv");
+    /// let mut file = open(input.clone(), InputOptions::default())?;
+    /// file.reader()?.for_each(drop);
+    /// assert_eq!(input.position(), input.len());
+    /// # Ok::<(), pilaster_arrow::Error>(())
+    /// ```
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
     /// Returns whether there are no bytes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -136,7 +156,7 @@ impl Input {
 
 impl From<Bytes> for Input {
     fn from(bytes: Bytes) -> Self {
-        Input { len: bytes.len() as u64, bytes: Held::Memory(bytes), name: String::new() }
+        Input { len: bytes.len() as u64, bytes: Held::Memory(bytes), name: String::new(), read: Arc::default() }
     }
 }
 
@@ -178,6 +198,7 @@ impl Read for Cursor {
             }
         };
         self.at = self.at.saturating_add(read as u64);
+        self.input.read.store(self.at, Ordering::Relaxed);
         Ok(read)
     }
 }

@@ -1,14 +1,15 @@
 //! CSV files.
 
-use std::io::{BufRead, Read};
+use std::collections::HashMap;
+use std::io::BufRead;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch, RecordBatchReader};
-use arrow_csv::reader::{BufReader, Format, ReaderBuilder};
+use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 
+use super::exact::{self, From};
 use super::infer::{Texts, reader};
+use super::records::{Dialect, Records};
 use super::{AnyReader, Input, InputOptions};
 use crate::Error;
 
@@ -16,9 +17,9 @@ use crate::Error;
 #[derive(Debug)]
 pub(super) struct Csv {
     input: Input,
-    format: Format,
+    dialect: Dialect,
+    header: bool,
     schema: SchemaRef,
-    batch_rows: usize,
 }
 
 impl Csv {
@@ -27,49 +28,59 @@ impl Csv {
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let tab = name.ends_with(".tsv") || name.ends_with(".tab");
         let delimiter = options.delimiter.unwrap_or(if tab { b'\t' } else { b',' });
-        let mut format = Format::default().with_header(options.header).with_delimiter(delimiter);
-        if !options.missing.is_empty() {
-            let texts: Vec<_> = options.missing.iter().map(|text| regex::escape(text)).collect();
-            let missing = regex::Regex::new(&format!("^(|{})$", texts.join("|")));
-            format = format.with_null_regex(missing.map_err(|e| input.failed(e))?);
-        }
+        let mut dialect = Dialect { delimiter, missing: options.missing.clone(), rows: 1 };
         let from = reader(&input).map_err(|e| input.failed(e))?;
-        let (names, _) = format.infer_schema(from, Some(0))?;
-        let batch_rows = options.rows_of(&names);
-        let mut csv = Csv { input, format, schema: Arc::new(names), batch_rows };
+        let mut names = Records::new(from, dialect.clone()).head().map_err(|e| input.failed(e))?;
+        if !options.header {
+            names = (1..=names.len()).map(|k| format!("column_{k}")).collect();
+        }
+        let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Fields>();
+        let texts = Schema::new(fields);
+        dialect.rows = options.rows_of(&texts);
+        let mut csv = Csv { input, dialect, header: options.header, schema: Arc::new(texts) };
         csv.schema = Arc::new(csv.typed(options.schema.as_ref())?);
         Ok(csv)
+    }
+
+    /// Returns the records after the header: the fields `columns`.
+    fn records(&self, columns: &[usize]) -> Result<Records<Box<dyn BufRead + Send>>, Error> {
+        let mut records = Records::new(reader(&self.input).map_err(|e| self.input.failed(e))?, self.dialect.clone());
+        if self.header {
+            records.head().map_err(|e| self.input.failed(e))?;
+        }
+        records.choose(self.schema.fields().len(), columns);
+        Ok(records)
     }
 
     /// Returns the schema: types that are given, and those that fit all rows.
     fn typed(&self, given: Option<&Schema>) -> Result<Schema, Error> {
         let names = self.schema.fields();
-        let known = |field: &Field| given.and_then(|given| given.field_with_name(field.name()).ok());
+        let known: HashMap<&str, &Arc<Field>> =
+            given.iter().flat_map(|given| given.fields()).map(|field| (field.name().as_str(), field)).collect();
         for field in given.map(Schema::fields).into_iter().flatten() {
             if self.schema.field_with_name(field.name()).is_err() {
                 return Err(self.input.failed(format!("no column {:?}, for which a type is given", field.name())));
             }
+            if field.data_type().is_nested() || !exact::is_known(field.data_type()) {
+                let why = format!("column {:?}: CSV is not read as {}", field.name(), field.data_type());
+                return Err(self.input.failed(why));
+            }
         }
-        let unknown: Vec<usize> =
-            names.iter().enumerate().filter(|(_, field)| known(field).is_none()).map(|(k, _)| k).collect();
+        let is_unknown = |field: &Field| !known.contains_key(field.name().as_str());
+        let unknown = names.iter().enumerate().filter(|(_, field)| is_unknown(field)).map(|(k, _)| k);
+        let unknown: Vec<usize> = unknown.collect();
         let mut texts = vec![Texts::default(); unknown.len()];
         if !unknown.is_empty() {
-            let fields: Fields = names.iter().map(|field| Field::new(field.name(), DataType::Utf8, true)).collect();
-            let from = ReaderBuilder::new(Arc::new(Schema::new(fields)))
-                .with_format(self.format.clone())
-                .with_batch_size(self.batch_rows)
-                .with_projection(unknown.clone())
-                .build_buffered(reader(&self.input).map_err(|e| self.input.failed(e))?)?;
-            for batch in from {
-                for (texts, column) in texts.iter_mut().zip(batch?.columns()) {
-                    let column = column.as_string::<i32>();
-                    (0..column.len()).filter(|i| column.is_valid(*i)).for_each(|i| texts.add(column.value(i)));
+            let mut records = self.records(&unknown)?;
+            while let Some(batch) = records.next_batch().map_err(|e| self.input.failed(e))? {
+                for (texts, column) in texts.iter_mut().zip(&batch.columns) {
+                    column.iter().flatten().for_each(|text| texts.add(text));
                 }
             }
         }
         let mut inferred = texts.iter();
-        let fields = names.iter().map(|field| match known(field) {
-            Some(field) => field.clone(),
+        let fields = names.iter().map(|field| match known.get(field.name().as_str()) {
+            Some(field) => Field::clone(field),
             None => Field::new(field.name(), inferred.next().map_or(DataType::Null, Texts::ty), true),
         });
         Ok(Schema::new(fields.collect::<Fields>()))
@@ -84,34 +95,44 @@ impl Csv {
     }
 
     pub fn batches(&self, columns: Option<&[usize]>, _: u64) -> Result<(AnyReader, u64), Error> {
-        let mut builder = ReaderBuilder::new(Arc::clone(&self.schema))
-            .with_format(self.format.clone())
-            .with_batch_size(self.batch_rows);
-        let mut schema = Arc::clone(&self.schema);
-        if let Some(columns) = columns {
-            schema = Arc::new(schema.project(columns)?);
-            builder = builder.with_projection(columns.to_vec());
-        }
-        let from = reader(&self.input).map_err(|e| self.input.failed(e))?;
-        Ok((Box::new(Rows { reader: builder.build_buffered(from)?, schema }), 0))
+        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
+        let columns = columns.unwrap_or(&all);
+        let schema = Arc::new(self.schema.project(columns)?);
+        Ok((Box::new(Rows { records: self.records(columns)?, schema }), 0))
     }
 }
 
 /// The batches of a CSV file, with the schema of the chosen columns.
 struct Rows<R> {
-    reader: BufReader<R>,
+    records: Records<R>,
     schema: SchemaRef,
 }
 
-impl<R: BufRead + Read> Iterator for Rows<R> {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.reader.next()
+impl<R: BufRead> Rows<R> {
+    fn batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let Some(batch) = self.records.next_batch().map_err(ArrowError::CsvError)? else { return Ok(None) };
+        let mut arrays = Vec::with_capacity(batch.columns.len());
+        for (texts, field) in batch.columns.iter().zip(self.schema.fields()) {
+            let array = exact::typed(texts, field.data_type(), From::Csv);
+            arrays.push(array.map_err(|e| {
+                let line = batch.lines.get(e.row).copied().unwrap_or_default();
+                ArrowError::CsvError(format!("line {line}, column {:?}: {}", field.name(), e.why))
+            })?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.lines.len()));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options).map(Some)
     }
 }
 
-impl<R: BufRead + Read> RecordBatchReader for Rows<R> {
+impl<R: BufRead> Iterator for Rows<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batch().transpose()
+    }
+}
+
+impl<R: BufRead> RecordBatchReader for Rows<R> {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

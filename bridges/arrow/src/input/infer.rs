@@ -32,7 +32,10 @@ const NANO_SECONDS: i64 = i64::MAX / 1_000_000_000;
 /// The types that all texts so far fit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Texts {
+    /// Whether there is a text, which is not empty.
     seen: bool,
+    /// Whether there is an empty text, which other types read as a missing value.
+    empty: bool,
     fits: u8,
     /// Maximum number of digits of a fraction of a second.
     digits: usize,
@@ -42,6 +45,10 @@ pub(super) struct Texts {
 
 impl Texts {
     pub fn add(&mut self, text: &str) {
+        if text.is_empty() {
+            self.empty = true;
+            return;
+        }
         if !self.seen {
             (self.seen, self.fits) = (true, u8::MAX);
         }
@@ -80,6 +87,12 @@ impl Texts {
         if is_plain { TIME } else { ZONED }
     }
 
+    /// Returns whether there is an empty text.
+    #[cfg(feature = "json")]
+    pub const fn has_empty(&self) -> bool {
+        self.empty
+    }
+
     /// Returns the type. Columns without any value have no type.
     pub fn ty(&self) -> DataType {
         let fits = |kind| self.fits & kind > 0;
@@ -91,6 +104,7 @@ impl Texts {
         };
         let is_short = !(unit == TimeUnit::Nanosecond && self.long);
         match () {
+            () if !self.seen && self.empty => DataType::Utf8,
             () if !self.seen => DataType::Null,
             () if fits(BOOL) => DataType::Boolean,
             () if fits(INT) => DataType::Int64,
@@ -159,7 +173,7 @@ mod tests {
     #[test]
     fn the_narrowest_type_of_all_texts() {
         let stamp = |unit, zone: Option<&str>| DataType::Timestamp(unit, zone.map(Arc::from));
-        assert_eq!(ty(&[]), DataType::Null);
+        assert_eq!((ty(&[]), ty(&[""]), ty(&["", "1"])), (DataType::Null, DataType::Utf8, DataType::Int64));
         assert_eq!(ty(&["true", "FALSE"]), DataType::Boolean);
         assert_eq!(ty(&["true", "1"]), DataType::Utf8);
         assert_eq!(ty(&["1", "-9223372036854775808", "0"]), DataType::Int64);

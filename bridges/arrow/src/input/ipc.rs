@@ -1,11 +1,13 @@
 //! Arrow IPC files and streams.
 
+use std::io;
 use std::sync::Arc;
 
 use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
 use arrow_ipc::{Block, root_as_footer, root_as_message};
 use arrow_schema::SchemaRef;
 
+use super::framed::{Framed, check};
 use super::{AnyReader, FileKind, Input};
 use crate::Error;
 
@@ -21,7 +23,7 @@ pub(super) struct Ipc {
 impl Ipc {
     pub fn open(input: Input, kind: FileKind) -> Result<Self, Error> {
         if kind == FileKind::IpcStream {
-            let schema = StreamReader::try_new(input.read_from(0), None)?.schema();
+            let schema = StreamReader::try_new(Framed::new(input.read_from(0), input.len()), None)?.schema();
             return Ok(Ipc { input, schema, starts: None });
         }
         let starts = starts(&input)?;
@@ -46,7 +48,8 @@ impl Ipc {
     pub fn batches(&self, columns: Option<&[usize]>, row: u64) -> Result<(AnyReader, u64), Error> {
         let columns = columns.map(<[usize]>::to_vec);
         let Some(starts) = &self.starts else {
-            return Ok((Box::new(StreamReader::try_new(self.input.read_from(0), columns)?), 0));
+            let from = Framed::new(self.input.read_from(0), self.input.len());
+            return Ok((Box::new(StreamReader::try_new(from, columns)?), 0));
         };
         let mut reader = FileReader::try_new(self.input.read_from(0), columns)?;
         // The last start is the end.
@@ -98,6 +101,12 @@ fn message(input: &Input, block: &Block) -> Result<u64, Error> {
     // Before version 0.15 of Arrow, only the length was before the message.
     let prefix = if bytes.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let message = root_as_message(bytes.get(prefix..).ok_or_else(wrong)?).map_err(|e| input.failed(e))?;
+    let body = at.saturating_add(len);
+    check(&message, input.len(), |at| {
+        let bytes = input.range(body.saturating_add(at), 8)?;
+        bytes.first_chunk().copied().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    })
+    .map_err(|why| input.failed(format!("block at offset {}: {why}", block.offset())))?;
     let rows = message.header_as_record_batch().map_or(0, |batch| batch.length());
     u64::try_from(rows).map_err(|_| input.failed(format!("batch of {rows} rows")))
 }

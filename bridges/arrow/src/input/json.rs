@@ -1,36 +1,42 @@
 //! JSON lines.
 
-use std::collections::HashSet;
-use std::fmt;
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_json::ReaderBuilder;
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use arrow_json::reader::Decoder;
+use arrow_schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
+use serde::de::DeserializeSeed as _;
 
-use super::infer::{EXACT, Texts, reader};
-use super::{AnyReader, Input, InputOptions};
+use super::exact::{self, From};
+use super::guess::{DEPTH, Guess, Named, Seed};
+use super::infer::reader;
+use super::{AnyReader, BATCH, Input, InputOptions};
 use crate::Error;
-
-/// Maximum depth of nested values. Values are parsed by recursion.
-const DEPTH: u32 = 64;
-
-/// Maximum number of fields of an object: a new name is compared with all known ones.
-const FIELDS: usize = 10_000;
 
 /// An open file of JSON lines, whose types are known.
 #[derive(Debug)]
 pub(super) struct Json {
     input: Input,
     schema: SchemaRef,
+    /// The names of columns whose types are given.
+    given: HashSet<String>,
     batch_rows: usize,
 }
 
 impl Json {
     pub fn open(input: Input, options: &InputOptions) -> Result<Self, Error> {
-        let mut rows = Guess::Struct(Vec::new());
+        let known: HashMap<&str, &FieldRef> =
+            options.schema.iter().flat_map(Schema::fields).map(|field| (field.name().as_str(), field)).collect();
+        for (name, field) in &known {
+            if !exact::is_known(field.data_type()) {
+                return Err(input.failed(format!("column {name:?}: JSON is not read as {}", field.data_type())));
+            }
+        }
+        let given: HashSet<String> = known.keys().map(|name| (*name).to_owned()).collect();
+        let mut rows = Guess::Struct(Named::with(given.clone()));
         let from = reader(&input).map_err(|e| input.failed(e))?;
         let mut values = serde_json::Deserializer::from_reader(from);
         let mut number = 0u64;
@@ -40,24 +46,22 @@ impl Json {
             let seed = Seed { guess: &mut rows, depth: DEPTH };
             seed.deserialize(&mut values).map_err(|e| input.failed(format!("object {number}: {e}")))?;
         }
-        let columns = if let Guess::Struct(columns) = rows { columns } else { Vec::new() };
-        let given = |name: &str| options.schema.as_ref().and_then(|given| given.field_with_name(name).ok());
-        let mut fields: Vec<Arc<Field>> = Vec::new();
-        for (name, guess) in &columns {
-            let field = given(name).cloned().map(Arc::new);
-            fields.push(match field {
-                Some(field) => field,
+        let columns = if let Guess::Struct(columns) = rows { columns } else { Named::default() };
+        let mut fields: Vec<FieldRef> = Vec::new();
+        let mut seen = HashSet::new();
+        for (name, guess) in columns.fields() {
+            seen.insert(name.as_str());
+            fields.push(match known.get(name.as_str()) {
+                Some(field) => Arc::clone(field),
                 None => guess.field(name).map_err(|e| input.failed(e))?,
             });
         }
         // A column that is given may have no value in any row.
-        for field in options.schema.iter().flat_map(Schema::fields) {
-            if !columns.iter().any(|(name, _)| name == field.name()) {
-                fields.push(Arc::clone(field));
-            }
-        }
+        let unseen =
+            options.schema.iter().flat_map(Schema::fields).filter(|field| !seen.contains(field.name().as_str()));
+        fields.extend(unseen.cloned());
         let schema = Schema::new(fields);
-        Ok(Json { input, batch_rows: options.rows_of(&schema), schema: Arc::new(schema) })
+        Ok(Json { input, given, batch_rows: options.rows_of(&schema), schema: Arc::new(schema) })
     }
 
     pub const fn schema(&self) -> &SchemaRef {
@@ -74,270 +78,79 @@ impl Json {
             None => Arc::clone(&self.schema),
         };
         let from = reader(&self.input).map_err(|e| self.input.failed(e))?;
-        let builder = ReaderBuilder::new(Arc::clone(&schema)).with_batch_size(self.batch_rows);
-        Ok((Box::new(Rows { reader: builder.build(from)?, schema }), 0))
+        let given: Vec<bool> = schema.fields().iter().map(|field| self.given.contains(field.name())).collect();
+        // Arrow's reader would round and cut numbers to the types that are given.
+        let pairs = schema.fields().iter().zip(&given);
+        let read = pairs.map(|(field, given)| if *given { exact::as_texts(field) } else { Arc::clone(field) });
+        let builder = ReaderBuilder::new(Arc::new(Schema::new(read.collect::<Fields>())))
+            .with_batch_size(self.batch_rows)
+            .with_coerce_primitive(given.contains(&true));
+        Ok((Box::new(Rows { from, decoder: builder.build_decoder()?, schema, given, done: 0 }), 0))
     }
 }
 
 /// The batches of a file.
 struct Rows<R> {
-    reader: arrow_json::Reader<R>,
+    from: R,
+    decoder: Decoder,
     schema: SchemaRef,
+    /// Whether the type of each column is given.
+    given: Vec<bool>,
+    /// Number of rows that were returned.
+    done: u64,
+}
+
+impl<R: BufRead> Rows<R> {
+    /// Decodes rows until the batch has as many as it may have, or takes as many bytes.
+    fn decode(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let mut size = 0usize;
+        loop {
+            let bytes = self.from.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            // Then line by line, as a batch ends between two objects.
+            let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end.saturating_add(1));
+            let some = if size < BATCH { bytes } else { bytes.get(..line).unwrap_or(bytes) };
+            let (len, decoded) = (some.len(), self.decoder.decode(some)?);
+            self.from.consume(decoded);
+            size = size.saturating_add(decoded);
+            if decoded != len || (size >= BATCH && !self.decoder.has_partial_record() && !self.decoder.is_empty()) {
+                break;
+            }
+        }
+        self.decoder.flush()
+    }
+
+    fn batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let Some(read) = self.decode()? else { return Ok(None) };
+        let mut arrays = Vec::with_capacity(read.num_columns());
+        for ((array, field), given) in read.columns().iter().zip(self.schema.fields()).zip(&self.given) {
+            if !given {
+                arrays.push(Arc::clone(array));
+                continue;
+            }
+            arrays.push(exact::nested(array, field.data_type(), From::Json).map_err(|e| {
+                let number = self.done.saturating_add(e.row as u64).saturating_add(1);
+                ArrowError::JsonError(format!("object {number}, column {:?}: {}", field.name(), e.why))
+            })?);
+        }
+        self.done = self.done.saturating_add(read.num_rows() as u64);
+        let options = RecordBatchOptions::new().with_row_count(Some(read.num_rows()));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options).map(Some)
+    }
 }
 
 impl<R: BufRead> Iterator for Rows<R> {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.reader.next()
+        self.batch().transpose()
     }
 }
 
 impl<R: BufRead> RecordBatchReader for Rows<R> {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
-    }
-}
-
-/// The texts that stand for floats that JSON lacks.
-const SPECIAL: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
-
-/// The name under which serde_json passes the digits of a number, if any package in the build asks it for all digits.
-const NUMBER: &str = "$serde_json::private::Number";
-
-/// The type that all values so far have.
-#[derive(Debug, Default)]
-enum Guess {
-    #[default]
-    Null,
-    Bool,
-    Number {
-        /// Whether there is a fraction or an exponent.
-        float: bool,
-        negative: bool,
-        /// Whether a number is larger than a signed integer of 64 bits.
-        large: bool,
-        /// Whether a whole number is not exact as a float.
-        inexact: bool,
-    },
-    /// Only `"NaN"`, `"Infinity"` and `"-Infinity"`: floats that JSON lacks, or texts.
-    Special,
-    Text(Texts),
-    List(Box<Guess>),
-    Struct(Vec<(String, Guess)>),
-}
-
-impl Guess {
-    const fn name(&self) -> &'static str {
-        match self {
-            Guess::Null => "null",
-            Guess::Bool => "boolean",
-            Guess::Number { .. } => "number",
-            Guess::Special | Guess::Text(_) => "string",
-            Guess::List(_) => "array",
-            Guess::Struct(_) => "object",
-        }
-    }
-
-    /// Adds the type of a null, boolean or number.
-    fn merge(&mut self, other: Guess) -> Result<(), String> {
-        match (&mut *self, other) {
-            (_, Guess::Null) | (Guess::Bool, Guess::Bool) => {}
-            (Guess::Null, other) => *self = other,
-            (Guess::Special, Guess::Number { negative, large, inexact, .. }) => {
-                *self = Guess::Number { float: true, negative, large, inexact };
-            }
-            (
-                Guess::Number { float, negative, large, inexact },
-                Guess::Number { float: f, negative: n, large: l, inexact: i },
-            ) => {
-                (*float, *negative, *large, *inexact) = (*float | f, *negative | n, *large | l, *inexact | i);
-            }
-            (known, other) => return Err(known.conflict(&other)),
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn conflict(&self, other: &Guess) -> String {
-        format!("a value is {}, and one before is {}; give the type", other.name(), self.name())
-    }
-
-    /// Adds a text.
-    fn text(&mut self, text: &str) -> Result<(), String> {
-        match self {
-            Guess::Null | Guess::Special if SPECIAL.contains(&text) => {
-                *self = Guess::Special;
-                return Ok(());
-            }
-            Guess::Number { float, .. } if SPECIAL.contains(&text) => {
-                *float = true;
-                return Ok(());
-            }
-            // A text that is no date, hence all are texts.
-            Guess::Special => {
-                let mut texts = Texts::default();
-                texts.add("NaN");
-                *self = Guess::Text(texts);
-            }
-            _ => {}
-        }
-        if let Guess::Text(texts) = self.of(Guess::Text(Texts::default()))? {
-            texts.add(text);
-        }
-        Ok(())
-    }
-
-    /// Adds a number by its digits.
-    fn number(&mut self, text: &str) -> Result<(), String> {
-        let (negative, float) = (text.starts_with('-'), text.contains(['.', 'e', 'E']));
-        let whole = text.parse::<i128>().ok();
-        let large = whole.is_none_or(|whole| i64::try_from(whole).is_err());
-        let fits = whole.is_some_and(|whole| i64::try_from(whole).is_ok() || u64::try_from(whole).is_ok());
-        if !float && fits {
-            let inexact = whole.is_some_and(|whole| whole.unsigned_abs() > EXACT.into());
-            return self.merge(Guess::Number { float: false, negative, large, inexact });
-        }
-        // A float would round a whole number of more digits.
-        self.merge(Guess::Number { float: true, negative, large: !float, inexact: !float })
-    }
-
-    /// Returns the guess if it is of the kind of `kind`, which it becomes if it is null.
-    fn of(&mut self, kind: Guess) -> Result<&mut Guess, String> {
-        if matches!(self, Guess::Null) {
-            *self = kind;
-        } else if self.name() != kind.name() {
-            return Err(self.conflict(&kind));
-        }
-        Ok(self)
-    }
-
-    /// Returns number and guess of a field of a struct, which is usually number `k`.
-    fn named(&mut self, k: usize, name: String) -> Result<(usize, &mut Guess), String> {
-        let Guess::Struct(fields) = self else { return Err(self.conflict(&Guess::Struct(Vec::new()))) };
-        let at = match fields.get(k) {
-            Some((known, _)) if *known == name => k,
-            _ => fields.iter().position(|(known, _)| *known == name).unwrap_or(fields.len()),
-        };
-        if at == fields.len() {
-            if at >= FIELDS {
-                return Err(format!("more than {FIELDS} different fields"));
-            }
-            fields.push((name, Guess::Null));
-        }
-        fields.get_mut(at).map(|(_, guess)| (at, guess)).ok_or_else(String::new)
-    }
-
-    fn field(&self, name: &str) -> Result<Arc<Field>, String> {
-        Ok(Arc::new(Field::new(name, self.ty().map_err(|e| format!("{name:?}: {e}"))?, true)))
-    }
-
-    fn ty(&self) -> Result<DataType, String> {
-        Ok(match self {
-            Guess::Null => DataType::Null,
-            Guess::Bool => DataType::Boolean,
-            Guess::Number { float: true, inexact: false, .. } => DataType::Float64,
-            Guess::Number { float: false, large: false, .. } => DataType::Int64,
-            Guess::Number { float: false, negative: false, .. } => DataType::UInt64,
-            Guess::Number { .. } => return Err("no type of 64 bits holds all numbers; give the type".to_owned()),
-            Guess::Special => DataType::Float64,
-            // Numbers in quotes were meant as texts.
-            Guess::Text(texts) => match texts.ty() {
-                time @ (DataType::Date32 | DataType::Timestamp(..)) => time,
-                _ => DataType::Utf8,
-            },
-            Guess::List(item) => DataType::List(item.field("item")?),
-            Guess::Struct(fields) => {
-                let fields = fields.iter().map(|(name, guess)| guess.field(name));
-                DataType::Struct(fields.collect::<Result<Fields, _>>()?)
-            }
-        })
-    }
-}
-
-/// Parses a value, and adds its type to a guess.
-struct Seed<'g> {
-    guess: &'g mut Guess,
-    depth: u32,
-}
-
-impl<'de> DeserializeSeed<'de> for Seed<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
-    }
-}
-
-impl Seed<'_> {
-    fn add<E: serde::de::Error>(self, guess: Guess) -> Result<(), E> {
-        self.guess.merge(guess).map_err(E::custom)
-    }
-}
-
-impl<'de> Visitor<'de> for Seed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
-        self.add(Guess::Bool)
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
-        let inexact = value.unsigned_abs() > EXACT;
-        self.add(Guess::Number { float: false, negative: value < 0, large: false, inexact })
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
-        let large = i64::try_from(value).is_err();
-        self.add(Guess::Number { float: false, negative: false, large, inexact: value > EXACT })
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
-        self.add(Guess::Number { float: true, negative: value < 0.0, large: false, inexact: false })
-    }
-
-    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<(), E> {
-        self.guess.text(value).map_err(E::custom)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let depth = self.depth.checked_sub(1).ok_or_else(|| A::Error::custom("nested too deeply"))?;
-        let guess = self.guess.of(Guess::List(Box::default())).map_err(A::Error::custom)?;
-        let Guess::List(item) = guess else { return Ok(()) };
-        while items.next_element_seed(Seed { guess: &mut *item, depth })?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let depth = self.depth.checked_sub(1).ok_or_else(|| A::Error::custom("nested too deeply"))?;
-        let first = entries.next_key::<String>()?;
-        if first.as_deref() == Some(NUMBER) {
-            let text = entries.next_value::<String>()?;
-            return self.guess.number(&text).map_err(A::Error::custom);
-        }
-        let fields = self.guess.of(Guess::Struct(Vec::new())).map_err(A::Error::custom)?;
-        // The fields in the order of the struct, from its first one on, and others.
-        let (mut ordered, mut others) = (0usize, HashSet::new());
-        let (mut k, mut next) = (0usize, first);
-        while let Some(name) = next {
-            let (at, guess) = fields.named(k, name).map_err(A::Error::custom)?;
-            if at == ordered && others.is_empty() {
-                ordered = ordered.saturating_add(1);
-            } else if at < ordered || !others.insert(at) {
-                return Err(A::Error::custom("two fields of an object have the same name"));
-            }
-            entries.next_value_seed(Seed { guess, depth })?;
-            k = k.saturating_add(1);
-            next = entries.next_key::<String>()?;
-        }
-        Ok(())
     }
 }

@@ -33,8 +33,15 @@
 //! ```
 
 mod bytes;
+mod contained;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(any(feature = "csv", feature = "json"))]
+mod exact;
+#[cfg(feature = "ipc")]
+mod framed;
+#[cfg(feature = "json")]
+mod guess;
 #[cfg(any(feature = "csv", feature = "json"))]
 mod infer;
 #[cfg(feature = "ipc")]
@@ -42,20 +49,24 @@ mod ipc;
 #[cfg(feature = "json")]
 mod json;
 #[cfg(feature = "parquet")]
+mod old_times;
+#[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "csv")]
+mod records;
 mod storage;
 
 pub use self::bytes::Input;
 pub use self::storage::{Storage, StoredColumn};
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_array::RecordBatchReader;
+use arrow_schema::{Schema, SchemaRef};
 use pilaster::column::Zone;
 
+use self::contained::{Contained, contained};
 use crate::{Error, Filter, Source};
 
 /// The kinds of files that can be read.
@@ -137,22 +148,28 @@ impl fmt::Display for FileKind {
 #[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
 const CELLS: usize = 1 << 22;
 
+/// Maximum size in bytes of the texts of a batch; a single row may be larger.
+#[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
+const BATCH: usize = 8 << 20;
+
 /// How inputs are read.
 #[derive(Debug)]
 pub struct InputOptions {
     /// The kind of the file, if it is known.
     pub kind: Option<FileKind>,
-    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1. Batches of more than 64 columns
-    /// have fewer rows.
+    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1. Batches of more than 64 columns,
+    /// or of long texts, have fewer rows.
     pub batch_rows: usize,
     /// Types of columns of CSV and JSON lines; other types are inferred. [`schema::parse`](crate::schema::parse)
-    /// reads them from a text.
+    /// reads them from a text. A value that does not have its type exactly is an error; every number of JSON has the type
+    /// text.
     pub schema: Option<Schema>,
     /// The separator of CSV; if `None`, a tab in files called `.tsv` or `.tab`, else a comma.
     pub delimiter: Option<u8>,
     /// Whether the first line of CSV has the names of the columns. They are `column_1` and so on otherwise.
     pub header: bool,
-    /// Texts of CSV that mean a missing value, besides an empty one.
+    /// Texts of CSV that mean a missing value, besides an empty field. In quotes they are texts; `""` is a missing value of
+    /// columns that have another type than text.
     pub missing: Vec<String>,
     /// Row groups of Parquet that need not be read, by their statistics, which are claims of the file.
     pub filters: Vec<Filter<'static>>,
@@ -245,6 +262,7 @@ pub fn open(input: Input, options: InputOptions) -> Result<InputFile, Error> {
 #[cfg(feature = "ipc")]
 pub fn pipe(from: impl std::io::Read + Send + 'static) -> Result<AnyReader, Error> {
     let from = std::io::BufReader::new(from);
+    let from = framed::Framed::new(from, 0);
     let reader = contained(|| arrow_ipc::reader::StreamReader::try_new(from, None))??;
     Ok(Box::new(Contained { reader: Box::new(reader), failed: false }))
 }
@@ -380,39 +398,5 @@ impl Source for InputFile {
     fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(AnyReader, u64), Error> {
         let (reader, first) = contained(|| each!(&self.inner, source => source.batches(columns, row)))??;
         Ok((Box::new(Contained { reader, failed: false }), first))
-    }
-}
-
-/// Calls `run`, and returns a panic as an error: Arrow's readers panic over some damaged files.
-fn contained<R>(run: impl FnOnce() -> R) -> Result<R, ArrowError> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        ArrowError::ParseError(format!("the reader of Arrow panicked: {text}"))
-    })
-}
-
-/// A reader whose panics are errors. After one there are no more batches.
-struct Contained {
-    reader: AnyReader,
-    failed: bool,
-}
-
-impl Iterator for Contained {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        let next = contained(|| self.reader.next()).unwrap_or_else(|e| Some(Err(e)));
-        self.failed = matches!(next, Some(Err(_)));
-        next
-    }
-}
-
-impl RecordBatchReader for Contained {
-    fn schema(&self) -> SchemaRef {
-        self.reader.schema()
     }
 }

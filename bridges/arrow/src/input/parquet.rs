@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
 
-use super::{AnyReader, Input, InputOptions, MayMatch, Storage, StoredColumn};
+use super::{AnyReader, BATCH, Input, InputOptions, MayMatch, Storage, StoredColumn, old_times};
 use crate::Error;
 use crate::import::Bounds;
 
@@ -62,6 +65,20 @@ impl Parquet {
         };
         let groups = metadata.metadata().row_groups().iter().enumerate();
         let groups = groups.map(|(k, group)| Ok((k, rows(group)?))).collect::<Result<Vec<_>, Error>>()?;
+        for (k, group) in metadata.metadata().row_groups().iter().enumerate() {
+            // Each row of a column without lists is a value. The reader would leave out what is beyond the rows of the group.
+            let flat = group.columns().iter().filter(|chunk| chunk.column_descr().max_rep_level() == 0);
+            let wrong = flat.into_iter().find(|chunk| chunk.num_values() != group.num_rows());
+            if let Some(chunk) = wrong {
+                let (name, values, rows) = (chunk.column_path().string(), chunk.num_values(), group.num_rows());
+                return Err(input.failed(format!("row group {k}: {rows} rows, and column {name:?} has {values}")));
+            }
+        }
+        let (sum, all) = (groups.iter().fold(0u64, |sum, (_, rows)| sum.saturating_add(*rows)), metadata.metadata());
+        let stated = all.file_metadata().num_rows();
+        if u64::try_from(stated) != Ok(sum) {
+            return Err(input.failed(format!("the footer states {stated} rows, and its row groups have {sum}")));
+        }
         let batch_rows = options.rows_of(metadata.schema());
         let mut parquet = Parquet { input, metadata, groups, batch_rows };
         for filter in &options.filters {
@@ -156,14 +173,125 @@ impl Parquet {
         }
         let offset = first.saturating_sub(before);
         let offset = usize::try_from(offset).map_err(|_| self.input.failed(format!("row {row}")))?;
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.input.clone(), self.metadata.clone())
-            .with_batch_size(self.batch_rows)
-            .with_row_groups(groups)
-            .with_offset(offset);
-        if let Some(columns) = columns {
-            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
-            builder = builder.with_projection(mask);
+        let roots: Vec<usize> = columns.map_or_else(|| (0..self.schema().fields().len()).collect(), <[usize]>::to_vec);
+        let batch_rows = self.rows_of(&roots, &groups);
+        let reader = |metadata: &ArrowReaderMetadata, roots: &[usize]| {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.input.clone(), metadata.clone())
+                .with_batch_size(batch_rows)
+                .with_row_groups(groups.clone())
+                .with_offset(offset)
+                .with_projection(ProjectionMask::roots(self.metadata.parquet_schema(), roots.iter().copied()))
+                .build()
+                .map_err(failed)
+        };
+        let left = (!roots.is_empty()).then(|| self.rows().unwrap_or(0).saturating_sub(first));
+        let mut checked = Checked { reader: reader(&self.metadata, &roots)?, old: None, left, row: first };
+        let old: Vec<usize> = roots.iter().copied().filter(|k| self.is_old(*k)).collect();
+        if !old.is_empty() {
+            let seconds = old_times::in_seconds(self.schema(), &old);
+            let options = ArrowReaderOptions::new().with_schema(seconds);
+            let metadata =
+                ArrowReaderMetadata::try_new(Arc::clone(self.metadata.metadata()), options).map_err(failed)?;
+            // Both return the same rows in each batch.
+            let places = old.iter().filter_map(|k| roots.iter().position(|root| root == k)).collect();
+            checked.old = Some((reader(&metadata, &old)?, places));
         }
-        Ok((Box::new(builder.build().map_err(failed)?), first))
+        Ok((Box::new(checked), first))
+    }
+
+    /// Whether a column contains timestamps of 96 bits.
+    fn is_old(&self, root: usize) -> bool {
+        let schema = self.metadata.parquet_schema();
+        let leaves = schema.columns().iter().enumerate();
+        leaves
+            .into_iter()
+            .any(|(k, leaf)| leaf.physical_type() == PhysicalType::INT96 && schema.get_column_root_idx(k) == root)
+    }
+
+    /// Returns the number of rows in a batch, such that the columns of no row group take more than [`BATCH`] bytes, by its
+    /// metadata.
+    fn rows_of(&self, roots: &[usize], groups: &[usize]) -> usize {
+        let (metadata, schema) = (self.metadata.metadata(), self.metadata.parquet_schema());
+        let mut rows = self.batch_rows as u64;
+        for group in groups.iter().filter_map(|k| metadata.row_groups().get(*k)) {
+            let chunks = group.columns().iter().enumerate();
+            let chosen = chunks.filter(|(k, _)| roots.contains(&schema.get_column_root_idx(*k)));
+            let size = chosen.map(|(_, chunk)| {
+                // Texts with a dictionary take more than they do in the file.
+                let texts = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
+                u64::try_from(chunk.uncompressed_size().max(texts)).unwrap_or(0)
+            });
+            let size = size.fold(0, u64::saturating_add);
+            let all = u64::try_from(group.num_rows()).unwrap_or(0);
+            if size > BATCH as u64 {
+                let most = u128::from(all).saturating_mul(BATCH as u128).checked_div(size.into());
+                rows = rows.min(most.and_then(|most| u64::try_from(most).ok()).unwrap_or(rows));
+            }
+        }
+        usize::try_from(rows.max(1)).unwrap_or(usize::MAX)
+    }
+}
+
+/// The batches of a file, with checks that the reader of Parquet does not make.
+struct Checked {
+    reader: ParquetRecordBatchReader,
+    /// The columns with timestamps of 96 bits, read in seconds, and their places in the batches.
+    old: Option<(ParquetRecordBatchReader, Vec<usize>)>,
+    /// The number of rows that the footer promises and that were not read. Without columns there is nothing to compare.
+    left: Option<u64>,
+    row: u64,
+}
+
+impl Checked {
+    fn check(&mut self, batch: Option<&RecordBatch>) -> Result<(), ArrowError> {
+        let rows = batch.map_or(0, |batch| batch.num_rows() as u64);
+        if let Some(left) = &mut self.left {
+            let is_wrong = batch.map_or(*left > 0, |_| rows > *left);
+            if is_wrong {
+                let (read, stated) = (self.row.saturating_add(rows), self.row.saturating_add(*left));
+                return Err(ArrowError::ParquetError(format!(
+                    "the columns have {read} rows, and the footer states {stated}"
+                )));
+            }
+            *left = left.saturating_sub(rows);
+        }
+        if let (Some(batch), Some((reader, places))) = (batch, &mut self.old) {
+            let seconds = reader.next().transpose()?;
+            let seconds = seconds.filter(|seconds| seconds.num_rows() == batch.num_rows());
+            let seconds =
+                seconds.ok_or_else(|| ArrowError::ParquetError("rows differ between two readings".to_owned()))?;
+            for (place, seconds) in places.iter().zip(seconds.columns()) {
+                let (Some(array), Some(field)) =
+                    (batch.columns().get(*place), self.reader.schema().fields().get(*place).cloned())
+                else {
+                    continue;
+                };
+                old_times::check(array, seconds, self.row).map_err(|e| ArrowError::from(e.in_column(field.name())))?;
+            }
+        }
+        self.row = self.row.saturating_add(rows);
+        Ok(())
+    }
+}
+
+impl Iterator for Checked {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.reader.next();
+        if let Some(Err(e)) = next {
+            return Some(Err(e));
+        }
+        let batch = next.and_then(Result::ok);
+        match self.check(batch.as_ref()) {
+            Ok(()) => batch.map(Ok),
+            Err(e) => Some(Err(e)),
+        }
+    }
+}
+
+impl RecordBatchReader for Checked {
+    fn schema(&self) -> SchemaRef {
+        self.reader.schema()
     }
 }

@@ -1,0 +1,143 @@
+//! Arrow files with columns that not every format stores, and what a file says in the metadata of an Arrow schema.
+
+use std::fs;
+use std::sync::Arc;
+
+use pilaster_arrow::arrow_array::types::Int32Type;
+use pilaster_arrow::arrow_array::{
+    Array, ArrayRef, DictionaryArray, DurationSecondArray, Int32Array, IntervalYearMonthArray, RecordBatch,
+    StringArray, UnionArray,
+};
+use pilaster_arrow::arrow_schema::{DataType, Field, SchemaRef, UnionFields};
+use pilaster_arrow::input::{Input, InputOptions, open};
+use pilaster_arrow::write::{Compression, Kind, Writer};
+use pilaster_arrow::{Buffer, Source as _};
+
+use crate::{bad, good, out, place, run};
+
+fn write(path: &str, kind: Kind, batches: &[RecordBatch]) {
+    let mut writer = Writer::new(Vec::new(), &batches[0].schema(), kind, Compression::None).unwrap();
+    batches.iter().for_each(|batch| writer.put(batch).unwrap());
+    fs::write(path, writer.finish().unwrap()).unwrap();
+}
+
+fn read(path: &str) -> (SchemaRef, Vec<RecordBatch>) {
+    let mut file = open(Input::path(path).unwrap(), InputOptions::default()).unwrap();
+    let batches = file.reader().unwrap().map(Result::unwrap).collect();
+    (file.schema(), batches)
+}
+
+fn union() -> ArrayRef {
+    let fields = UnionFields::try_new([0], [Field::new("n", DataType::Int32, true)]).unwrap();
+    let ids = Buffer::from_vec(vec![0i8, 0]).into();
+    let values = Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef;
+    Arc::new(UnionArray::try_new(fields, ids, None, vec![values]).unwrap())
+}
+
+#[test]
+fn a_column_that_no_format_stores_is_left_out_on_demand() {
+    let place = place("arrow_refused");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let columns: [(&str, ArrayRef, &str); 3] = [
+        ("span", Arc::new(DurationSecondArray::from(vec![5, 6])), "cast it to int64"),
+        ("months", Arc::new(IntervalYearMonthArray::from(vec![5, 6])), "cast it to int32"),
+        ("either", union(), "store a column for each of its types"),
+    ];
+    for (name, array, remedy) in columns {
+        let numbers = Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef;
+        let ty = array.data_type().to_string();
+        let batch = RecordBatch::try_from_iter([("n", numbers), (name, array)]).unwrap();
+        write(&path("a.arrow"), Kind::IpcFile, std::slice::from_ref(&batch));
+        let source = path("a.arrow");
+        for command in [&["cat", &source][..], &["head", &source], &["convert", &source, &path("x.vortex")]] {
+            let why = bad(1, command);
+            assert!(why.contains(&format!("column \"{name}\"")) && why.contains(&ty), "{why}");
+            assert!(why.contains(remedy) && why.contains("--columns leaves it out"), "{why}");
+        }
+        let info = good(&["info", &source]);
+        assert!(info.contains("rows      2\n") && info.contains(&format!("{ty} of Arrow")), "{info}");
+        good(&["verify", &source]);
+        // The remedy helps, with conditions, too.
+        assert_eq!(out(&run(&["cat", "--columns", "n", &source])), "n\n1\n2\n");
+        for target in ["b.vortex", "b.jay", "b.parquet", "b.csv"] {
+            good(&["convert", "--force", "--columns", "n", "--where", "n > 1", &source, &path(target)]);
+            assert_eq!(out(&run(&["cat", &path(target)])), "n\n2\n", "{target}");
+        }
+        // Arrow keeps the column.
+        good(&["convert", "--force", "--where", "n > 1", &source, &path("c.arrow")]);
+        assert_eq!(read(&path("c.arrow")).1[0], batch.slice(1, 1));
+    }
+}
+
+#[test]
+fn dictionaries_that_change_are_decoded_for_arrow_files() {
+    let place = place("arrow_dictionaries");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let coded = |texts: &[&str]| Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>()) as ArrayRef;
+    let same = coded(&["x", "y"]);
+    let batch =
+        |texts: &[&str]| RecordBatch::try_from_iter([("same", Arc::clone(&same)), ("other", coded(texts))]).unwrap();
+    write(&path("a.arrows"), Kind::IpcStream, &[batch(&["a", "b"]), batch(&["c", "a"])]);
+    good(&["convert", &path("a.arrows"), &path("b.arrow")]);
+    let (schema, batches) = read(&path("b.arrow"));
+    assert_eq!(schema.field(0).data_type(), same.data_type());
+    assert_eq!(schema.field(1).data_type(), &DataType::Utf8);
+    assert_eq!(batches[1].column(1).as_ref(), &StringArray::from(vec!["c", "a"]) as &dyn Array);
+    good(&["convert", &path("b.arrow"), &path("c.arrows")]);
+    assert_eq!(out(&run(&["cat", &path("c.arrows")])), "same,other\nx,a\ny,b\nx,c\ny,a\n");
+}
+
+#[test]
+fn the_schema_has_what_the_file_says() {
+    let place = place("arrow_metadata");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    for (source, expected) in [
+        ("jay/keyed_1.jay", vec![("pilaster.format", "jay"), ("pilaster.keys", "1")]),
+        ("dataseries/tiny.ds", vec![("pilaster.format", "dataseries"), ("pilaster.dataseries.type", "")]),
+        ("bcolz/attrs", vec![("pilaster.format", "bcolz"), ("pilaster.bcolz.attrs", "")]),
+        ("vortex/lay_user_metadata_a.vortex", vec![("pilaster.format", "vortex")]),
+    ] {
+        let source = format!("../tests/golden/{source}");
+        for target in ["a.arrow", "a.parquet", "a.arrows"] {
+            good(&["convert", "--force", &source, &path(target)]);
+            let (schema, _) = read(&path(target));
+            for (key, value) in &expected {
+                let found = schema.metadata().get(*key).unwrap_or_else(|| panic!("{source} to {target}: {key}"));
+                assert!(!found.is_empty() && (value.is_empty() || found == value), "{source}: {key} {found}");
+            }
+            if source.contains("user_metadata") {
+                let user = schema.metadata().keys().filter(|key| key.starts_with("pilaster.vortex.metadata."));
+                assert!(user.count() > 0, "{:?}", schema.metadata());
+            }
+            if source.contains("tiny") {
+                let xml = &schema.metadata()["pilaster.dataseries.xml"];
+                assert!(
+                    xml.contains("<ExtentType") && xml.contains(&schema.metadata()["pilaster.dataseries.type"]),
+                    "{xml}"
+                );
+                assert!(schema.metadata()["pilaster.dataseries.version"].contains('.'));
+            }
+        }
+        let info = good(&["info", "--verbose", &path("a.parquet")]);
+        assert!(info.contains("metadata  pilaster.format: "), "{info}");
+    }
+    // Without its key columns a table has no key.
+    good(&["convert", "--force", "--columns", "v", "../tests/golden/jay/keyed_1.jay", &path("b.arrow")]);
+    assert!(!read(&path("b.arrow")).0.metadata().contains_key("pilaster.keys"));
+}
+
+#[test]
+fn only_text_is_compressed_as_a_whole() {
+    let place = place("arrow_gzip");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let jay = "../tests/golden/jay/keyed_1.jay";
+    for (name, meant) in [("x.parquet.gz", "x.parquet"), ("x.arrow.gz", "x.arrow"), ("x.jay.gz", "x.jay")] {
+        let why = bad(2, &["convert", jay, &path(name)]);
+        assert!(why.contains(&format!("{} ", path(meant))) || why.ends_with(&path(meant)), "{why}");
+        assert!(why.contains(".csv.gz"), "{why}");
+        assert!(!place.join(name).exists());
+    }
+    let why = bad(2, &["convert", "--to", "parquet", jay, &path("x.gz")]);
+    assert!(why.contains("Parquet") && why.contains("--compression"), "{why}");
+    good(&["convert", jay, &path("x.csv.gz")]);
+}
