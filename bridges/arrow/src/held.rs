@@ -8,6 +8,7 @@ use pilaster::column::{Batch, Column, Ranges, Span, Spans, Validity, Values, Var
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
+use crate::pool::Pool;
 
 /// The memory that values may lie in, and how many bytes were copied from elsewhere.
 #[derive(Debug, Default)]
@@ -20,12 +21,9 @@ pub(crate) struct Home {
     pub limit: u64,
     /// Texts and lists have offsets of 32 bits, however they are stored.
     pub offsets: bool,
-}
-
-/// Bytes of a batch while its block is still borrowed.
-enum Piece {
-    File(Buffer),
-    Block(Range<usize>),
+    /// Memory in which columns are decoded.
+    pub block: Vec<u8>,
+    pub pool: Pool,
 }
 
 /// Values of rows, in buffers.
@@ -93,14 +91,16 @@ enum Form {
 enum Missing {
     None,
     All,
-    Bits { piece: Piece, first: usize },
+    Bits { bytes: Buffer, first: usize },
 }
 
 /// What a batch consists of.
-type Taken = (Shape, Vec<Piece>, Missing);
+type Taken = (Shape, Vec<Buffer>, Missing);
 
-/// Reads rows from `rows.start` into a block of their own, which becomes the buffer. Like [`Column::read`] it may return
-/// fewer rows.
+/// Reads rows from `rows.start`. Like [`Column::read`] it may return fewer rows.
+///
+/// All columns are decoded into one block, and from there copied to buffers of their size. So nobody who keeps a batch keeps
+/// memory that decoding required beside the values, which is often as large as they are.
 pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> Result<Rows<C>, Error> {
     let need = column.need(rows.clone())?;
     if need > home.limit {
@@ -110,69 +110,42 @@ pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> 
         }
         return Err(FileError::needing(Kind::Limit, What::MAX_DECODED, rows.start, need).into());
     }
-    let mut block = vec![0u8; usize::try_from(need).map_err(|_| too_large(rows.start, need))?];
+    let need = usize::try_from(need).map_err(|_| too_large(rows.start, need))?;
+    let mut block = std::mem::take(&mut home.block);
+    if block.len() < need {
+        block.clear();
+        block.resize(need, 0);
+    }
     let at = span(&block);
-    let mut scratch = pilaster::bytes::Scratch::new(&mut block);
+    let mut scratch = pilaster::bytes::Scratch::new(block.get_mut(..need).unwrap_or_default());
     let batch = column.read(rows, &mut scratch)?;
     let (len, of) = (batch.len, batch.of);
-    let mut taken = taken(&batch, &at, home)?;
-    tighten(&mut block, &mut taken, home);
-    let block = Buffer::from_vec(block);
-    held(taken, &block, len, of)
+    let taken = taken(&batch, &at, home)?;
+    home.block = block;
+    held(taken, len, of)
 }
 
-/// Bytes that a block may have beside its values: an eighth of them, and some more.
+/// Bytes that a buffer may have beside its values: an eighth of them, and some more.
 pub(crate) const SPARE: usize = 64;
 
-/// Makes a block as small as the pieces in it: those who keep a batch should not keep memory that decoding required.
-fn tighten(block: &mut Vec<u8>, (_, pieces, missing): &mut Taken, home: &mut Home) {
-    let bits = match missing {
-        Missing::Bits { piece, .. } => Some(piece),
-        _ => None,
-    };
-    let mut pieces: Vec<&mut Piece> = pieces.iter_mut().chain(bits).collect();
-    let ranges = pieces.iter().filter_map(|piece| match piece {
-        Piece::Block(range) => Some(range.clone()),
-        Piece::File(_) => None,
-    });
-    let (used, end) =
-        ranges.fold((0usize, 0), |(used, end), range| (used.saturating_add(range.len()), end.max(range.end)));
-    let most = used.saturating_add(used >> 3).saturating_add(SPARE);
-    if block.len() <= most {
-        return;
-    }
-    if end <= most {
-        block.truncate(end);
-        block.shrink_to_fit();
-        return;
-    }
-    for piece in &mut pieces {
-        if let Piece::Block(range) = piece {
-            let bytes = block.get(range.clone()).unwrap_or_default();
-            home.compact(bytes.len() as u64);
-            **piece = Piece::File(Buffer::from(bytes));
-        }
-    }
-    *block = Vec::new();
+/// Returns the maximum size of a buffer with `used` bytes of values.
+pub(crate) const fn tight(used: usize) -> usize {
+    used.saturating_add(used >> 3).saturating_add(SPARE)
 }
 
 /// Copies the rows of a batch.
 pub(crate) fn copied<C: Column>(batch: &Batch<'_, C>, home: &mut Home) -> Result<Rows<C>, Error> {
     let taken = taken(batch, &(0..0), home)?;
-    held(taken, &Buffer::default(), batch.len, batch.of)
+    held(taken, batch.len, batch.of)
 }
 
-fn held<C>((shape, pieces, missing): Taken, block: &Buffer, len: usize, of: C) -> Result<Rows<C>, Error> {
-    let resolve = |piece: Piece| match piece {
-        Piece::File(buffer) => buffer,
-        Piece::Block(range) => block.slice_with_length(range.start, range.len()),
-    };
+fn held<C>((shape, pieces, missing): Taken, len: usize, of: C) -> Result<Rows<C>, Error> {
     let nulls = match missing {
         Missing::None => None,
         Missing::All => Some(NullBuffer::new_null(len)),
-        Missing::Bits { piece, first } => Some(NullBuffer::new(bits(resolve(piece), first, len)?)),
+        Missing::Bits { bytes, first } => Some(NullBuffer::new(bits(bytes, first, len)?)),
     };
-    let mut pieces = pieces.into_iter().map(resolve);
+    let mut pieces = pieces.into_iter();
     let mut next = || pieces.next().unwrap_or_default();
     let values = match shape {
         Shape::Null => Held::Null,
@@ -207,7 +180,7 @@ fn taken<C>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<
         Validity::None => Missing::All,
         Validity::Bits(bits) => {
             let (bytes, first) = bits.as_bytes();
-            Missing::Bits { piece: home.piece(bytes, at), first }
+            Missing::Bits { bytes: home.piece(bytes, at), first }
         }
     };
     let mut place = |bytes: &[u8]| home.piece(bytes, at);
@@ -234,13 +207,13 @@ fn taken<C>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<
 }
 
 /// Finds the pieces of texts. Of bytes that must be copied, only the bytes of the rows are.
-fn texts_of(texts: &VarBytes<'_>, at: &Range<usize>, home: &mut Home) -> (Shape, Vec<Piece>) {
+fn texts_of(texts: &VarBytes<'_>, at: &Range<usize>, home: &mut Home) -> (Shape, Vec<Buffer>) {
     let stays = home.is_within(texts.data, at);
     let mut place = |bytes: &[u8]| home.piece(bytes, at);
     if let Some(narrow) = narrowed(texts).filter(|_| !stays) {
         let data = place(narrow.data);
         let (spans, form) = narrow.spans;
-        return (Shape::Text(form), vec![data, Piece::File(spans)]);
+        return (Shape::Text(form), vec![data, spans]);
     }
     let mut pieces = vec![place(texts.data)];
     let form = match texts.spans {
@@ -295,7 +268,7 @@ fn narrowed<'t>(texts: &VarBytes<'t>) -> Option<Narrow<'t>> {
     }
 }
 
-fn added(pieces: &mut Vec<Piece>, piece: Piece, form: Form) -> Form {
+fn added(pieces: &mut Vec<Buffer>, piece: Buffer, form: Form) -> Form {
     pieces.push(piece);
     form
 }
@@ -345,23 +318,20 @@ impl Home {
         within(block) || self.file.as_ref().is_some_and(|file| within(&span(file)))
     }
 
-    fn piece(&mut self, bytes: &[u8], block: &Range<usize>) -> Piece {
+    /// Returns bytes as a buffer: those of the file where they are, others copied. Only bytes that are not in `block` count as
+    /// copied, as those in it were just decoded.
+    fn piece(&mut self, bytes: &[u8], block: &Range<usize>) -> Buffer {
         let at = span(bytes);
         let within = |home: &Range<usize>| home.start <= at.start && at.end <= home.end;
-        if within(block) && !bytes.is_empty() {
-            let start = at.start.saturating_sub(block.start);
-            return Piece::Block(start..start.saturating_add(bytes.len()));
+        if let Some(file) = self.file.as_ref().filter(|file| within(&span(file))) {
+            let start = at.start.saturating_sub(file.as_ptr().addr());
+            return file.slice_with_length(start, bytes.len());
         }
-        match &self.file {
-            Some(file) if within(&span(file)) => {
-                let start = at.start.saturating_sub(file.as_ptr().addr());
-                Piece::File(file.slice_with_length(start, bytes.len()))
-            }
-            _ => {
-                self.copy(bytes.len() as u64);
-                Piece::File(Buffer::from(bytes))
-            }
+        match within(block) {
+            true => self.compact(bytes.len() as u64),
+            false => self.copy(bytes.len() as u64),
         }
+        self.pool.copy(bytes)
     }
 }
 

@@ -59,6 +59,7 @@ mod nested;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet_types;
+mod pool;
 mod prune;
 mod read;
 pub mod schema;

@@ -12,7 +12,7 @@ use pilaster::column::VarBytes;
 
 use crate::Error;
 use crate::array::{strings, text_rows, too_long, wrong_type};
-use crate::held::{HeldSpans, HeldTexts, Home, SPARE, too_large};
+use crate::held::{HeldSpans, HeldTexts, Home, tight, too_large};
 
 /// Texts of at most this many bytes are within their view.
 const INLINE: usize = 12;
@@ -93,21 +93,27 @@ fn gathered<T: ByteArrayType>(
     home: &mut Home,
 ) -> Result<ArrayRef, Error> {
     let rows = texts.len();
-    let (mut offsets, mut data) = (Vec::with_capacity(rows.saturating_add(1)), Vec::new());
+    let row = |i: usize| if present(nulls.as_ref(), i) { texts.get(i) } else { Ok(&[][..]) };
+    let mut offsets: Vec<T::Offset> = home.pool.take(rows.saturating_add(1));
+    offsets.clear();
     offsets.push(T::Offset::default());
+    let mut total = 0usize;
     for i in 0..rows {
-        let text = if present(nulls.as_ref(), i) { texts.get(i)? } else { &[] };
         // A text that each row repeats can take any amount of memory.
-        let total = data.len().saturating_add(text.len());
+        total = total.saturating_add(row(i)?.len());
         if total as u64 > home.limit {
             return Err(too_large(i as u64, total as u64));
         }
-        data.extend_from_slice(text);
         offsets.push(T::Offset::from_usize(total).ok_or_else(|| too_long(total))?);
     }
+    let mut data: Vec<u8> = home.pool.take(total);
+    data.clear();
+    for i in 0..rows {
+        data.extend_from_slice(row(i)?);
+    }
     home.copy(data.len() as u64);
-    data.shrink_to_fit();
-    strings::<T>(offsets.into(), Buffer::from_vec(data), home.own(nulls))
+    let (offsets, data) = (home.pool.buffer(offsets), home.pool.buffer(data));
+    strings::<T>(offsets.into(), data, home.own(nulls))
 }
 
 fn present(nulls: Option<&NullBuffer>, i: usize) -> bool {
@@ -125,11 +131,12 @@ fn views<T: ByteViewType>(held: &HeldTexts, nulls: Option<NullBuffer>, home: &mu
         long = long.saturating_add(if len > INLINE { len } else { 0 });
     }
     // The spans of decoded texts lie in the same block, and would be kept with them.
-    let most = long.saturating_add(long >> 3).saturating_add(SPARE);
-    let gathers = !home.is_in_file(&held.data) && held.data.capacity() > most;
-    let mut data = Vec::with_capacity(if gathers { long } else { 0 });
+    let gathers = !home.is_in_file(&held.data) && held.data.capacity() > tight(long);
+    let mut data: Vec<u8> = home.pool.take(if gathers { long } else { 0 });
+    data.clear();
     let start = held.data.as_ptr().addr();
-    let mut views = Vec::with_capacity(rows);
+    let mut views: Vec<u128> = home.pool.take(rows);
+    views.clear();
     for i in 0..rows {
         let text = row(i)?;
         let at = match gathers {
@@ -144,7 +151,8 @@ fn views<T: ByteViewType>(held: &HeldTexts, nulls: Option<NullBuffer>, home: &mu
         views.push(make_view(text, 0, at));
     }
     home.compact(data.len() as u64);
-    let data = if gathers { Buffer::from_vec(data) } else { held.data.clone() };
+    let data = if gathers { home.pool.buffer(data) } else { held.data.clone() };
+    let views = home.pool.buffer(views);
     let array = GenericByteViewArray::<T>::try_new(views.into(), vec![data], home.own(nulls))?;
     Ok(Arc::new(array))
 }
