@@ -1,6 +1,7 @@
 //! The state of one call that is passed through the tree: its budget, the arena for texts, the scratch memory.
 
 use super::file::File;
+use super::tree::BYTES_PER_NODE;
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::Result;
@@ -21,9 +22,6 @@ impl Call {
         Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0 }
     }
 }
-
-/// Bytes of the file for which a call may visit one node more.
-const BYTES_PER_NODE: u64 = 256;
 
 /// The argument of every function below a read, besides its node.
 pub(super) struct Context<'c, 's> {

@@ -93,6 +93,7 @@ mod alike;
 mod array;
 mod blob;
 mod check;
+mod children;
 mod column;
 mod context;
 mod dtype;

@@ -5,6 +5,7 @@ use crate::bytes::saturated;
 use crate::column::Prim;
 use crate::encoding::pco::{Chunk, Number, Page, Version};
 use crate::meta::proto::{Fields, Message, Value};
+use crate::vortex::tree::BYTES_PER_NODE;
 
 /// Buffer `k` is the metadata of chunk `k`. The buffers of the pages follow.
 pub(super) const SCHEME: Scheme = Scheme {
@@ -12,7 +13,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     holds: Holds::Values,
     need: |node, amount, cx| {
         let own = need::piece(amount.rows, 1).saturating_add(largest(node, cx)?);
-        need::with_children(own, node, amount, cx)
+        dense::need(own, node, amount, cx)
     },
     cells,
 };
@@ -72,11 +73,12 @@ fn largest_page(of: Message<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
     Ok(most)
 }
 
-/// Returns chunk `k`, whose metadata is buffer `k`.
-fn chunk_meta<'f>(node: &Node<'f>, k: usize, number: Number) -> Result<Chunk<'f>> {
+/// Returns chunk `k`, whose metadata is buffer `k`, and spends the budget for parsing it.
+fn chunk_meta<'f>(node: &Node<'f>, k: usize, number: Number, cx: &mut Context<'_, '_>) -> Result<Chunk<'f>> {
     let header = node.metadata()?.message(field::HEADER)?;
     let version = Version::new(header.map_or(&[], |header| header.bytes()));
     let meta = node.buffer(k)?;
+    dense::spend(node, k, meta.bytes.len(), cx)?;
     let chunk = version.and_then(|version| Chunk::new(version, meta.bytes, number));
     chunk.map_err(|e| e.moved(meta.at))
 }
@@ -116,11 +118,13 @@ fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_,
                 let (tables, chunk) = match &mut opened {
                     Some(opened) => opened,
                     none => {
-                        let chunk = chunk_meta(node, k, number)?;
+                        let chunk = chunk_meta(node, k, number, &mut t)?;
+                        t.spend_many(chunk.need(values) / BYTES_PER_NODE, node.at())?;
                         none.insert((chunk.tables(&mut t.scratch)?, chunk))
                     }
                 };
                 let bytes = node.buffer(buffer)?;
+                dense::spend(node, buffer, 0, &mut t)?;
                 let mut inner = t.scope();
                 let page = Page::new(chunk, tables, bytes.bytes, values, &mut inner.scratch);
                 let mut page = page.map_err(|e| e.moved(bytes.at))?;
@@ -154,8 +158,12 @@ fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
         let values = largest_page(message, cx)?;
         let types = [1, 2, 4, 8].into_iter().flat_map(|size| [Number::unsigned(size), Number::float(size)]);
         for number in types.flatten() {
-            // Reading returns the error of an invalid chunk.
-            most = chunk_meta(node, k, number).map_or(0, |chunk| chunk.need(values)).max(most);
+            match chunk_meta(node, k, number, cx) {
+                Ok(chunk) => most = chunk.need(values).max(most),
+                Err(e) if e.kind() == Kind::Limit => return Err(e),
+                // Reading returns the error of an invalid chunk.
+                Err(_) => {}
+            }
         }
         k = k.saturating_add(1);
     }

@@ -8,6 +8,7 @@ use crate::codec::{Codec, zstd};
 use crate::error::Error;
 use crate::meta::proto::{Fields, Value};
 use crate::vortex::blob::Buffer;
+use crate::vortex::tree;
 
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Child(dense::VALIDITY), holds: Holds::Packed(bound), need, cells };
@@ -30,7 +31,7 @@ mod frame {
     pub const VALUES_LEN: u32 = 2;
 }
 
-/// Number of bytes whose decoding costs as much as a node.
+/// Number of unpacked bytes whose decoding costs as much as a node.
 const BYTES_PER_NODE: u64 = 1 << 12;
 
 /// Maximum unpacked size in bytes of a block of a frame (RFC 8878, section 3.1.1.2.4).
@@ -60,7 +61,8 @@ impl<'f> Frames<'_, 'f> {
     fn next(&mut self, cx: &mut Context<'_, '_>) -> Result<bool> {
         while let Some((number, value)) = self.fields.take()? {
             let (field::FRAMES, Value::Bytes(frame)) = (number, value) else { continue };
-            cx.spend_many((self.buffer as u64 >> 8).saturating_add(1), frame.at())?;
+            cx.spend(frame.at())?;
+            dense::spend(self.node, self.buffer, 0, cx)?;
             let [size, count] = frame.numbers([frame::SIZE, frame::VALUES_LEN])?;
             self.size = size;
             let count = match (count, self.width) {
@@ -89,10 +91,16 @@ impl<'f> Frames<'_, 'f> {
     fn find(&mut self, value: u64, cx: &mut Context<'_, '_>) -> Result<()> {
         while self.next(cx)? {
             if self.values.end > value {
-                return cx.spend_many(self.size / BYTES_PER_NODE, self.packed.at);
+                return self.spend(cx);
             }
         }
         Err(dense::too_few(self.node, self.values.end))
+    }
+
+    /// Spends the budget for unpacking the frame: for its unpacked size, and for what is parsed to unpack it.
+    fn spend(&self, cx: &mut Context<'_, '_>) -> Result<()> {
+        let parsed = self.packed.bytes.len().saturating_add(self.dictionary.bytes.len()) as u64 / tree::BYTES_PER_NODE;
+        cx.spend_many((self.size / BYTES_PER_NODE).saturating_add(parsed), self.packed.at)
     }
 
     /// Unpacks the frame into `bytes`, which has its exact unpacked size.
@@ -219,7 +227,7 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
     if !cx.copies_texts() {
         own = own.saturating_add(need::piece(largest, 1));
     }
-    need::with_children(own, node, amount, cx)
+    dense::need(own, node, amount, cx)
 }
 
 /// Writes texts by zstd.

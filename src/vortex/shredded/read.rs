@@ -17,22 +17,22 @@ const ENOUGH: u64 = 1 << 20;
 /// Returns the scratch bytes for the first of `len` rows starting at `at`, without their spans, and how many rows those
 /// are.
 ///
-/// The parts are read for this. Offsets, codes and validity in some encodings require memory: a little is on the stack, more
-/// of it, such as a frame of Zstandard, on the heap. Without a heap, rows that require more are [`Kind::NoRoom`] here, and
-/// can be read nevertheless.
-pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize) -> Result<(u64, usize)> {
-    let temporaries = temporaries(node)?;
-    let mut call = Call::new(node.file, 1);
+/// The parts are read for this, within the budget of `call`. Offsets, codes and validity in some encodings require memory: a
+/// little is on the stack, more of it, such as a frame of Zstandard, on the heap. Rows that require more than there is are
+/// [`Kind::NoRoom`] in `What::VORTEX_MEASURING`, and can be read nevertheless.
+pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize, call: &mut Call) -> Result<(u64, usize)> {
+    let temporaries = temporaries(node, call)?;
     with_memory(temporaries, |memory| {
         let (mut bytes, mut rows) = (0, 0usize);
-        let measured =
-            sizes(node, at..at.saturating_add(len as u64), &mut Context::new(&mut call, memory), &mut |sum| {
-                if rows == 0 || sum <= ENOUGH {
-                    (bytes, rows) = (sum, rows.saturating_add(1));
-                }
-                sum < ENOUGH
-            });
+        let measured = sizes(node, at..at.saturating_add(len as u64), &mut Context::new(call, memory), &mut |sum| {
+            if rows == 0 || sum <= ENOUGH {
+                (bytes, rows) = (sum, rows.saturating_add(1));
+            }
+            sum < ENOUGH
+        });
         match measured {
+            // This memory is not the caller's.
+            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory(temporaries)),
             // The next batch finds the error, if it is not the sum that is too large.
             Err(e) if rows == 0 => Err(e),
             _ if bytes > MOST => Err(too_large(node, bytes)),
@@ -45,24 +45,38 @@ pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize) -> Result
 const MOST: u64 = u32::MAX as u64;
 
 /// Returns the scratch bytes for reading the parts of one row.
-fn temporaries(node: &Node<'_>) -> Result<u64> {
-    let mut call = Call::new(node.file, 1);
+fn temporaries(node: &Node<'_>, call: &mut Call) -> Result<u64> {
     let mut aside = [0; ASIDE];
     let amount = Amount { rows: 1, width: 16, at: None };
-    Ok(need(node, amount, &mut Context::new(&mut call, Scratch::new(&mut aside)))?.saturating_add(SLACK))
+    Ok(need(node, amount, &mut Context::new(call, Scratch::new(&mut aside)))?.saturating_add(SLACK))
 }
 
 /// Size in bytes of the memory on the stack for reading parts while they are measured.
 const ON_STACK: usize = if cfg!(feature = "alloc") { 8 << 10 } else { ASIDE };
 
+/// Maximum size in bytes of the memory on the heap: a file of a few bytes may claim frames of any size.
+#[cfg(feature = "alloc")]
+const ON_HEAP: u64 = 1 << 28;
+
 /// Calls `call` with memory of `len` bytes. Without a heap, there are at most [`ON_STACK`].
 fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
     #[cfg(feature = "alloc")]
     if len > ON_STACK as u64 {
-        return call(crate::column::Memory::with_len(len)?.scratch());
+        let (mut memory, bytes) = (alloc::vec::Vec::new(), crate::bytes::saturated(len));
+        if len > ON_HEAP || memory.try_reserve_exact(bytes).is_err() {
+            return Err(no_memory(len));
+        }
+        memory.resize(bytes, 0);
+        return call(Scratch::new(&mut memory));
     }
     let _ = len;
     call(Scratch::new(&mut [0; ON_STACK]))
+}
+
+/// Returns the error for measuring that takes `need` bytes.
+#[cold]
+fn no_memory(need: u64) -> Error {
+    Error::needing(Kind::NoRoom, What::VORTEX_MEASURING, 0, need)
 }
 
 impl<'f> Node<'f> {
@@ -82,7 +96,7 @@ impl<'f> Node<'f> {
         'f: 's,
     {
         let cells = cx.take::<u64>(len)?;
-        let temporaries = temporaries(self)?;
+        let temporaries = temporaries(self, &mut Call::new(self.file, 1))?;
         // The first row has all of the budget and enough memory, so that its errors are errors of the file.
         let mut first = 0;
         if len > 0 {

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Found, ObjectFields, Place, has_objects, is_value, items, stored};
+use super::{Found, ListItems, ObjectFields, ValueAt, has_objects, is_value, stored};
 use crate::column::Prim;
 use crate::encoding::variant::{self, Header};
 use crate::error::{Error, Kind, Result};
@@ -81,7 +81,7 @@ fn row(node: &Node<'_>, at: u64, (is_value, has_names): (bool, bool), cx: &mut C
     if !is_value {
         return Ok(names);
     }
-    let value = self::value(&Place { value, typed }, cx)?;
+    let value = self::value(&ValueAt { value, typed }, cx)?;
     // The names precede the value until it is complete.
     Ok(Size { keep: value.keep, peak: names.then(value).peak })
 }
@@ -99,17 +99,16 @@ fn text((node, at): At<Node<'_>>, cx: &mut Context<'_, '_>) -> Result<Size> {
     }
 }
 
-fn value(place: &Place<'_>, cx: &mut Context<'_, '_>) -> Result<Size> {
+fn value(place: &ValueAt<'_>, cx: &mut Context<'_, '_>) -> Result<Size> {
     match place.find(cx)? {
         Found::Missing => Ok(Size::of(1)),
         Found::Bytes(bytes) => text(bytes, cx),
         Found::Apart((typed, at)) => match typed.ty.ty.shape {
             Shape::List => {
-                let (array, items) = items(&typed, at, cx)?;
-                let (mut all, count) = (Size::default(), items.end.saturating_sub(items.start));
-                for at in items {
-                    cx.spend(array.node.at())?;
-                    all = all.then(value(&Place::of(&array, at, cx)?, cx)?);
+                let mut items = ListItems::of(&typed, at, cx)?;
+                let (mut all, count) = (Size::default(), items.len());
+                while let Some(item) = items.take(cx)? {
+                    all = all.then(value(&item, cx)?);
                 }
                 Ok(all.in_header(count))
             }
