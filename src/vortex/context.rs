@@ -1,6 +1,8 @@
 //! The state of one call that is passed through the tree: its budget, the arena for texts, the scratch memory.
 
 use super::file::File;
+#[cfg(feature = "vortex-variant")]
+use super::kept::Kept;
 use super::tree::BYTES_PER_NODE;
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
@@ -30,24 +32,45 @@ pub(super) struct Context<'c, 's> {
     /// texts.
     arena: Option<&'c mut [u8]>,
     pub(super) scratch: Scratch<'s>,
+    /// The last frame or page of each array, while rows are read one by one.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) kept: Kept<'c>,
 }
 
 /// Size in bytes of memory on the stack for finding chunks and offsets, if the caller provides none.
 pub(super) const ASIDE: usize = 512;
 
 impl<'c, 's> Context<'c, 's> {
-    pub(super) const fn new(call: &'c mut Call, scratch: Scratch<'s>) -> Self {
-        Context { call, arena: None, scratch }
+    pub(super) fn new(call: &'c mut Call, scratch: Scratch<'s>) -> Self {
+        Context {
+            call,
+            arena: None,
+            scratch,
+            #[cfg(feature = "vortex-variant")]
+            kept: Kept::default(),
+        }
     }
 
     /// Returns this context with other scratch memory.
     pub(super) fn aside<'a>(&'a mut self, memory: &'a mut [u8]) -> Context<'a, 'a> {
-        Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: Scratch::new(memory) }
+        Context {
+            call: self.call,
+            arena: self.arena.as_deref_mut(),
+            scratch: Scratch::new(memory),
+            #[cfg(feature = "vortex-variant")]
+            kept: self.kept.again(),
+        }
     }
 
     /// Returns this context with a scope of the scratch memory: what is allocated from the result is released with it.
     pub(super) fn scope(&mut self) -> Context<'_, '_> {
-        Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: self.scratch.scope() }
+        Context {
+            call: self.call,
+            arena: self.arena.as_deref_mut(),
+            scratch: self.scratch.scope(),
+            #[cfg(feature = "vortex-variant")]
+            kept: self.kept.again(),
+        }
     }
 
     /// Makes later reads copy texts into `arena`.

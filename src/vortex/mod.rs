@@ -100,6 +100,9 @@ mod dtype;
 mod encodings;
 mod end;
 mod file;
+#[cfg(feature = "vortex-variant")]
+#[cfg_attr(not(any(feature = "pco", feature = "zstd")), allow(dead_code, reason = "only these encodings are kept"))]
+mod kept;
 mod layouts;
 pub mod log;
 mod need;

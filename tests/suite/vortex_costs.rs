@@ -12,7 +12,7 @@ use pilaster::vortex::{Column, DType, Encoding, File};
 use pilaster_oracle::vortex as owned;
 
 use crate::build::{bits, blob, le, node, number, plain, varint, why, with};
-use crate::vortex_shredded::{batches, list, long, names, object, packed, read, zstd};
+use crate::vortex_shredded::{batches, list, long, names, object, packed, read, with_lengths, zstd};
 use crate::vortex_variant::{I64, NO_NAMES, OBJECT, all, bytes, constant, of, parquet, scalar, varbin, variant};
 
 /// A field that no message has, of `len` bytes.
@@ -282,4 +282,116 @@ fn names_that_only_claim_to_be_sorted_are_refused() {
     }
     // Names in order, without the one that is missing.
     assert_eq!(read(&[0x11, 3, 0, 1, 2, 3, b'b', b'c', b'd']), Ok(vec![other.to_vec()]));
+}
+
+/// The span of a number as eight bytes.
+fn eight(n: i64) -> Vec<u8> {
+    [&[0x18][..], &n.to_le_bytes()].concat()
+}
+
+/// A `vortex.zstd` of two frames, in buffers `k` and `k + 1`.
+fn two_frames(k: u16, frames: [(usize, u64); 2]) -> owned::ArrayNode {
+    let metadata = frames.map(|(size, count)| {
+        let frame = [&[8][..], &varint(size as u64), &[16], &varint(count)].concat();
+        [&[18, frame.len() as u8][..], &frame].concat()
+    });
+    node(Encoding::Zstd, &metadata.concat(), &[k, k + 1], vec![])
+}
+
+#[test]
+fn a_frame_is_unpacked_once_for_all_rows_of_a_batch() {
+    // Texts of 1,000 bytes in frames of more than half of a batch, and their numbers.
+    let texts: Vec<Vec<u8>> = (0..2000u32).map(|i| i.to_le_bytes().repeat(250)).collect();
+    let packed_texts = [0, 1000].map(|from| {
+        let texts: Vec<&[u8]> = texts[from..from + 1000].iter().map(Vec::as_slice).collect();
+        with_lengths(&texts)
+    });
+    let numbers: Vec<i64> = (0..2000).collect();
+    let packed_numbers = [le(&numbers[..300]), le(&numbers[300..])];
+    let blocks = packed_texts.each_ref().map(|data| blocks(data));
+    let number_frames = packed_numbers.each_ref().map(|data| zstd(data));
+    let metadata = scalar(&[0x11, 2, 0, 1, 2, b'a', b'b']);
+    let buffers = [&metadata[..], &[8, 0], &blocks[0], &blocks[1], &number_frames[0], &number_frames[1]];
+    let fields = || {
+        let texts = two_frames(2, packed_texts.each_ref().map(|data| (data.len(), 1000)));
+        let numbers = two_frames(4, [(2400, 300), (1700 * 8, 1700)]);
+        node(Encoding::Struct, &[], &[], vec![texts, numbers])
+    };
+    let binary: &[u8] = &[0x32, 2, 8, 1];
+    let ty = object(&[("a", binary), ("b", I64)]);
+    let expected: Vec<Vec<u8>> = texts
+        .iter()
+        .zip(&numbers)
+        .map(|(text, n)| {
+            let text = [&[0x3c][..], &(text.len() as u32).to_le_bytes(), text].concat();
+            let ends = [0, text.len() as u16, text.len() as u16 + 9].map(u16::to_le_bytes).concat();
+            [&[0x06, 2, 0, 1][..], &ends, &text, &eight(*n)].concat()
+        })
+        .collect();
+    read(apart(&ty, fields()), &buffers, 2000, |column| {
+        let (all, count, most) = batches(&column).unwrap();
+        assert!(all == expected);
+        assert!((2..6).contains(&count) && most < 8 << 20, "{count} {most}");
+        // A row after another frame, and memory that lacks what frames are kept in.
+        let child = column.child(1).unwrap();
+        for row in [1999, 0, 1000, 299, 300] {
+            let mut memory = vec![0; child.need(row..row + 1).unwrap() as usize];
+            let full = memory.len();
+            for len in [full, full - 2000] {
+                let batch = child.read(row..row + 1, &mut Scratch::new(&mut memory[..len])).unwrap();
+                assert_eq!(batch.value(0), Ok(Value::Bytes(&expected[row as usize])));
+            }
+        }
+    });
+    // Numbers without their texts, in two chunks of the same array.
+    let chunks = node(
+        Encoding::Chunked,
+        &[],
+        &[],
+        vec![plain(2), two_frames(3, [(2400, 300), (1700 * 8, 1700)]), two_frames(3, [(2400, 300), (1700 * 8, 1700)])],
+    );
+    let offsets = le(&[0, 2000, 4000]);
+    let buffers = [&scalar(NO_NAMES)[..], &[8, 0], &offsets, &number_frames[0], &number_frames[1]];
+    read(apart(I64, chunks), &buffers, 4000, |column| {
+        let (all, count, most) = batches(&column).unwrap();
+        let expected: Vec<_> = numbers.iter().chain(&numbers).map(|n| eight(*n)).collect();
+        assert!(all == expected && count == 1 && most < 1 << 18, "{count} {most}");
+    });
+}
+
+/// A frame of raw blocks.
+fn blocks(data: &[u8]) -> Vec<u8> {
+    let mut frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0xa0][..], &(data.len() as u32).to_le_bytes()].concat();
+    let mut parts = data.chunks(1 << 16).peekable();
+    while let Some(part) = parts.next() {
+        let header = (part.len() as u32) << 3 | u32::from(parts.peek().is_none());
+        frame.extend_from_slice(&header.to_le_bytes()[..3]);
+        frame.extend_from_slice(part);
+    }
+    frame
+}
+
+#[test]
+fn a_page_is_decoded_once_for_all_rows_of_a_batch() {
+    let numbers: Vec<i64> = (0..3000u32).map(|i| i64::from(i.wrapping_mul(2_654_435_761))).collect();
+    let encode::Encoded { header, meta, pages } = encode::numbers(&numbers, 1100).unwrap();
+    let page = |page: &encode::Bytes| {
+        let message = [&[8][..], &varint(page.numbers as u64)].concat();
+        field(1, &message)
+    };
+    let chunk: Vec<u8> = pages.iter().flat_map(page).collect();
+    let metadata = [field(1, &header), field(2, &chunk)].concat();
+    let numbered: Vec<u16> = (2..=2 + pages.len() as u16).collect();
+    let pco = || node(Encoding::Pco, &metadata, &numbered, vec![]);
+    let first = scalar(NO_NAMES);
+    let mut buffers = vec![&first[..], &[8, 0], &meta[..]];
+    buffers.extend(pages.iter().map(|page| &page.bytes[..]));
+    let expected: Vec<_> = numbers.iter().map(|n| eight(*n)).collect();
+    assert!(all(apart(I64, pco()), &buffers, 3000) == Ok(expected.clone()));
+    // A page costs some nodes each time that it is decoded.
+    let bytes = blob(apart(I64, pco()), &buffers);
+    limited(&bytes, &variant(false), 3000, 20_000, |column| {
+        let (read, count, _) = batches(&column).unwrap();
+        assert!(read == expected && count < 4, "{count}");
+    });
 }

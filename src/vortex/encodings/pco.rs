@@ -96,8 +96,87 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     dense::spread(node, at, out, cx, values)
 }
 
+/// Reading values one by one, from pages that are kept.
+#[cfg(feature = "vortex-variant")]
+mod kept {
+    use core::ops::Range;
+
+    use super::*;
+    use crate::vortex::kept::Kept;
+
+    /// Fills `out` with the stored values starting at `first`. Returns `false` if no page can be kept.
+    pub fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<bool> {
+        // Pages are decoded as without it.
+        let mut kept = core::mem::take(&mut cx.kept);
+        let done = kept_values(node, first, out, &mut kept, cx);
+        cx.kept = kept;
+        done
+    }
+
+    fn kept_values(
+        node: &Node<'_>,
+        first: u64,
+        out: &mut Cells<'_>,
+        kept: &mut Kept<'_>,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<bool> {
+        let (width, mut done) = (out.width(), 0usize);
+        while done < out.len() && !kept.is_none() {
+            let value = first.saturating_add(done as u64);
+            let Some((slot, bytes)) = kept.slot((node, width), cx)? else { return Ok(false) };
+            if !slot.has(value) {
+                let page = page_of(node, value, cx)?;
+                let len = page.end.saturating_sub(page.start).saturating_mul(width as u64);
+                slot.set((0, 0), 0);
+                let page_bytes = bytes.get_mut(..saturated(len)).unwrap_or_default();
+                let mut cells = Cells::of(page_bytes, width).ok_or_else(|| node.mistyped())?;
+                super::values(node, page.start, &mut cells, cx)?;
+                slot.set((page.start, page.end), len);
+            }
+            let skip = saturated(value.saturating_sub(slot.start)).saturating_mul(width);
+            let len = saturated(slot.end.saturating_sub(value)).min(out.len().saturating_sub(done));
+            let from = bytes.get(skip..saturated(slot.len)).unwrap_or_default();
+            for (to, byte) in out.part(done, len).bytes_mut().iter_mut().zip(from) {
+                *to = *byte;
+            }
+            done = done.saturating_add(len);
+        }
+        Ok(done == out.len())
+    }
+
+    /// Returns the numbers of the values in the page with value `value`.
+    fn page_of(node: &Node<'_>, value: u64, cx: &mut Context<'_, '_>) -> Result<Range<u64>> {
+        let (mut chunks, mut start) = (Messages::new(node.metadata()?, field::CHUNKS), 0u64);
+        while let Some(message) = chunks.next(cx)? {
+            let mut pages = Messages::new(message, chunk::PAGES);
+            while let Some(page) = pages.next(cx)? {
+                let end = start.saturating_add(values_of(page)?);
+                if value < end {
+                    return Ok(start..end);
+                }
+                start = end;
+            }
+        }
+        Err(dense::too_few(node, start))
+    }
+}
+
+/// Returns the bytes that hold the values of any page.
+#[cfg(feature = "vortex-variant")]
+pub(super) fn room_to_keep(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let (mut chunks, mut most) = (Messages::new(node.metadata()?, field::CHUNKS), 0u64);
+    while let Some(message) = chunks.next(cx)? {
+        most = largest_page(message, cx)?.max(most);
+    }
+    Ok(most.saturating_mul(8))
+}
+
 /// Fills `out` with the stored values starting at `first`.
 fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    #[cfg(feature = "vortex-variant")]
+    if kept::values(node, first, out, cx)? {
+        return Ok(());
+    }
     let (metadata, number) = (node.metadata()?, number_of(node)?);
     // The buffers of the pages follow the buffers of all chunks.
     let (mut chunks, mut buffer) = (Messages::new(metadata, field::CHUNKS), 0usize);

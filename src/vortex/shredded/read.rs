@@ -8,10 +8,12 @@ use crate::column::{Span, Spans, VarBytes};
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::context::{ASIDE, Call, Context};
 use crate::vortex::dtype::Shape;
+use crate::vortex::kept::{Kept, Size};
 use crate::vortex::need::{Amount, SLACK};
 use crate::vortex::node::Node;
 
-/// Size in bytes of values from which no more rows are measured. A text under Zstandard counts with its frame.
+/// Size in bytes of values from which no more rows are measured. A text under Zstandard counts with its frame if it is not
+/// kept.
 const ENOUGH: u64 = 1 << 20;
 
 /// Returns the scratch bytes for the first of `len` rows starting at `at`, without their spans, and how many rows those
@@ -21,10 +23,14 @@ const ENOUGH: u64 = 1 << 20;
 /// little is on the stack, more of it, such as a frame of Zstandard, on the heap. Rows that require more than there is are
 /// [`Kind::NoRoom`] in `What::VORTEX_MEASURING`, and can be read nevertheless.
 pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize, call: &mut Call) -> Result<(u64, usize)> {
-    let temporaries = temporaries(node, call)?;
-    with_memory(temporaries, |memory| {
+    let (temporaries, keep) = memory_of(node, call)?;
+    let memory = temporaries.saturating_add(keep.cost());
+    with_memory(memory, |mut scratch| {
         let (mut bytes, mut rows) = (0, 0usize);
-        let measured = sizes(node, at..at.saturating_add(len as u64), &mut Context::new(call, memory), &mut |sum| {
+        let kept = if scratch.room() as u64 >= memory { keep.take(&mut scratch)? } else { Kept::default() };
+        let mut cx = Context::new(call, scratch);
+        cx.kept = kept;
+        let measured = sizes(node, at..at.saturating_add(len as u64), &mut cx, &mut |sum| {
             if rows == 0 || sum <= ENOUGH {
                 (bytes, rows) = (sum, rows.saturating_add(1));
             }
@@ -32,11 +38,11 @@ pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize, call: &mu
         });
         match measured {
             // This memory is not the caller's.
-            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory(temporaries)),
+            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory(memory)),
             // The next batch finds the error, if it is not the sum that is too large.
             Err(e) if rows == 0 => Err(e),
             _ if bytes > MOST => Err(too_large(node, bytes)),
-            _ => Ok((bytes.saturating_add(temporaries).saturating_add(SLACK), rows)),
+            _ => Ok((bytes.saturating_add(memory).saturating_add(SLACK), rows)),
         }
     })
 }
@@ -44,11 +50,12 @@ pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize, call: &mu
 /// Maximum number of bytes of the values of a batch: spans have 32 bits.
 const MOST: u64 = u32::MAX as u64;
 
-/// Returns the scratch bytes for reading the parts of one row.
-fn temporaries(node: &Node<'_>, call: &mut Call) -> Result<u64> {
+/// Returns the scratch bytes for reading the parts of one row, and the size of what is kept for the next rows.
+fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
     let mut aside = [0; ASIDE];
     let amount = Amount { rows: 1, width: 16, at: None };
-    Ok(need(node, amount, &mut Context::new(call, Scratch::new(&mut aside)))?.saturating_add(SLACK))
+    let cx = &mut Context::new(call, Scratch::new(&mut aside));
+    Ok((need(node, amount, cx)?.saturating_add(SLACK), Size::of(node, cx)?))
 }
 
 /// Size in bytes of the memory on the stack for reading parts while they are measured.
@@ -96,37 +103,56 @@ impl<'f> Node<'f> {
         'f: 's,
     {
         let cells = cx.take::<u64>(len)?;
-        let temporaries = temporaries(self, &mut Call::new(self.file, 1))?;
-        // The first row has all of the budget and enough memory, so that its errors are errors of the file.
-        let mut first = 0;
-        if len > 0 {
-            let mut call = Call::new(self.file, 1);
-            let mut own = Context::new(&mut call, cx.scratch.scope());
-            sizes(self, at..at.saturating_add(1), &mut own, &mut |sum| {
-                first = sum;
-                false
-            })?;
-        }
-        let room = (cx.scratch.room() as u64).saturating_sub(temporaries).min(MOST);
-        if first > MOST {
-            return Err(too_large(self, first));
-        }
-        if first > room {
-            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, 0, first.saturating_add(temporaries)));
-        }
-        let mut call = Call::new(self.file, 1);
-        let (used, done) = {
-            let mut scratch = cx.scratch.scope();
-            // At most as much as there is.
-            let arena = scratch.take::<u8>(crate::bytes::saturated(room))?;
-            let mut copying = Context::new(&mut call, scratch);
-            copying.copy_texts_to(arena);
-            let done = Part::of(self)?.rows(at, cells, &mut copying)?;
-            (copying.used().unwrap_or(0), done)
+        let (temporaries, keep) = memory_of(self, &mut Call::new(self.file, 1))?;
+        let (used, done) = match self.put_into(at, cells, (temporaries, keep), cx) {
+            // Rows can be read in less memory if nothing is kept.
+            Err(e) if e.kind() == Kind::NoRoom && !keep.is_none() => {
+                self.put_into(at, cells, (temporaries, Size::default()), cx)?
+            }
+            put => put?,
         };
         // These are the bytes of the arena, which was taken from the same memory.
         let data = cx.take::<u8>(used)?;
         let cells = cells.get(..done).unwrap_or_default();
         Ok((VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) }, done))
+    }
+
+    /// Puts rows together at the start of the scratch memory. Returns the number of bytes and of rows.
+    fn put_into(
+        &self,
+        at: u64,
+        cells: &mut [u64],
+        (temporaries, keep): (u64, Size),
+        cx: &mut Context<'_, '_>,
+    ) -> Result<(usize, usize)> {
+        let mut scratch = cx.scratch.scope();
+        let others = temporaries.saturating_add(keep.cost());
+        let room = (scratch.room() as u64).saturating_sub(others).min(MOST);
+        // At most as much as there is.
+        let arena = scratch.take::<u8>(crate::bytes::saturated(room))?;
+        let mut kept = keep.take(&mut scratch)?;
+        // The first row has all of the budget and enough memory, so that its errors are errors of the file.
+        let mut first = 0;
+        if !cells.is_empty() {
+            let mut call = Call::new(self.file, 1);
+            let mut own = Context::new(&mut call, scratch.scope());
+            own.kept = kept.again();
+            sizes(self, at..at.saturating_add(1), &mut own, &mut |sum| {
+                first = sum;
+                false
+            })?;
+        }
+        if first > MOST {
+            return Err(too_large(self, first));
+        }
+        if first > room {
+            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, 0, first.saturating_add(others)));
+        }
+        let mut call = Call::new(self.file, 1);
+        let mut copying = Context::new(&mut call, scratch);
+        copying.kept = kept;
+        copying.copy_texts_to(arena);
+        let done = Part::of(self)?.rows(at, cells, &mut copying)?;
+        Ok((copying.used().unwrap_or(0), done))
     }
 }
