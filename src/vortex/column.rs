@@ -182,8 +182,7 @@ impl<'f> Column<'f> {
         let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
         #[cfg(feature = "vortex-variant")]
         if node.is_put_together() {
-            let mut own = Call::new(node.file, 1);
-            let (need, rows) = super::shredded::measure(&node, at, len, shared.unwrap_or(&mut own))?;
+            let (need, rows) = super::shredded::measure(&node, at, len, shared)?;
             return Ok((need.saturating_add(Scratch::cost::<u64>(n)), rows));
         }
         let _ = shared;

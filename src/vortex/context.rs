@@ -4,7 +4,7 @@ use super::file::File;
 #[cfg(feature = "vortex-variant")]
 use super::kept::Kept;
 use super::tree::BYTES_PER_NODE;
-use crate::bytes::Scratch;
+use crate::bytes::{FAST, Scratch};
 use crate::encoding::cells::Cells;
 use crate::error::Result;
 use crate::limits::{Fuel, Limits};
@@ -13,6 +13,7 @@ use crate::limits::{Fuel, Limits};
 pub(super) struct Call {
     fuel: Fuel,
     used: usize,
+    one_by_one: bool,
 }
 
 impl Call {
@@ -21,7 +22,7 @@ impl Call {
         let limits = file.limits();
         let more = rows.saturating_mul(16).saturating_add(file.input().len() / BYTES_PER_NODE);
         let max_nodes = limits.max_nodes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0 }
+        Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0, one_by_one: false }
     }
 }
 
@@ -81,6 +82,16 @@ impl<'c, 's> Context<'c, 's> {
     /// Returns whether texts are copied into an arena.
     pub(super) const fn copies_texts(&self) -> bool {
         self.arena.is_some()
+    }
+
+    /// Makes later reads spend the budget for what they parse, because rows are read one by one.
+    pub(super) const fn read_one_by_one(&mut self) {
+        self.call.one_by_one = FAST || cfg!(feature = "vortex-variant");
+    }
+
+    /// Returns whether rows are read one by one, so that metadata are parsed for each row.
+    pub(super) const fn is_one_by_one(&self) -> bool {
+        self.call.one_by_one
     }
 
     /// Spends the budget for one node at offset `at`.

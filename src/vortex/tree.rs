@@ -34,9 +34,6 @@ pub(super) const ROWS_PER_NODE: usize = 256;
 /// Number of bytes of metadata, scalars or packed data whose parsing costs as much as a node.
 pub(super) const BYTES_PER_NODE: u64 = 256;
 
-/// Whether parsing metadata and scalars is charged to the budget. Firmware reads no variants, whose rows are read one by one.
-const PARSING: bool = FAST || cfg!(feature = "vortex-variant");
-
 impl Node<'_> {
     /// Fills `out` with the cells for the rows starting at `at`.
     pub(super) fn cells(&self, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
@@ -78,12 +75,12 @@ impl Node<'_> {
         (scheme.cells)(self, ask, at, out, cx)
     }
 
-    /// Spends the budget for reading `rows` rows of this node, and for parsing its metadata or scalar, which this takes each
-    /// time.
+    /// Spends the budget for reading `rows` rows of this node, and if rows are read one by one for parsing its metadata or
+    /// scalar, which this takes each time.
     pub(super) fn spend(&self, rows: usize, cx: &mut Context<'_, '_>) -> Result<()> {
         let own = match &self.form {
-            Form::Array(_) if PARSING => self.metadata()?.bytes().len(),
-            Form::Scalar(scalar) if PARSING => scalar.steps(),
+            Form::Array(_) if cx.is_one_by_one() => self.metadata()?.bytes().len(),
+            Form::Scalar(scalar) if cx.is_one_by_one() => scalar.steps(),
             // The walk visits the whole scalar, whatever the position of the rows.
             Form::Items(scalar, _) => scalar.message().bytes().len(),
             _ => 0,
@@ -130,6 +127,7 @@ impl Node<'_> {
     #[cold]
     pub(super) fn is_valid(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<bool> {
         let mut valid = [0];
+        cx.read_one_by_one();
         self.cells(Ask::Valid, row, &mut Cells::W1(&mut valid), cx)?;
         Ok(valid == [1])
     }

@@ -64,6 +64,23 @@ fn what_a_row_parses_again_is_charged() {
     assert!(count > 10, "{count}");
 }
 
+#[test]
+fn values_that_are_looked_up_one_by_one_are_charged() {
+    // Codes far from each other, in a dictionary of a sequence, whose metadata have other fields.
+    let read = |more: &[u8]| {
+        let sequence = [&[0x0a, 2, 0x18, 2, 0x12, 2, 0x18, 2][..], more].concat();
+        let metadata = [&[8][..], &varint(1 << 30), &[16, 3]].concat();
+        let values = node(Encoding::Sequence, &sequence, &[], vec![]);
+        let bytes =
+            blob(node(Encoding::Dict, &metadata, &[], vec![plain(0), values]), &[&le(&[1, 1 << 29].repeat(500))]);
+        limited(&bytes, &number(owned::PType::I64, false), 1000, 10_000, |column| {
+            column.read(0..1000, &mut Scratch::new(&mut vec![0; 1 << 16])).map(drop)
+        })
+    };
+    assert_eq!(read(&[]), Ok(()));
+    assert_eq!(read(&junk(30_000)).map_err(why), Err((Kind::Limit, What::MAX_NODES)));
+}
+
 /// Reads 1,000 numbers of 1,000 frames that are all in buffer `k`.
 fn frames(k: u16, buffers: &[&[u8]], dictionary: usize) -> Result<(), Error> {
     let frame = [0x12, 4, 8, 8, 16, 1].repeat(1000);

@@ -7,6 +7,7 @@ use crate::vortex::dtype::Shape;
 use crate::vortex::scheme::Answer;
 use crate::vortex::shredded;
 use crate::vortex::stored_type::StoredType;
+use crate::vortex::tree::BYTES_PER_NODE;
 
 /// `vortex.variant`: a variant, and perhaps values that are stored apart from it.
 pub(super) const VARIANT: Scheme = Scheme {
@@ -190,8 +191,8 @@ impl<'f> Parts<'f> {
 
     /// Returns the parts of a row that has a value.
     pub fn stored(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
-        // The metadata are parsed for each row.
-        node.spend(1, cx)?;
+        // The metadata are parsed for each row, in addition to reading whether it has a value.
+        cx.spend_many(node.metadata()?.bytes().len() as u64 / BYTES_PER_NODE, node.at())?;
         match node.encoding() {
             Some(Encoding::ParquetVariant) => {
                 let Children { metadata, value, typed } = Children::of(node)?;

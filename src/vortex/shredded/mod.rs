@@ -53,6 +53,7 @@ enum Found<'f> {
 /// row in it.
 pub(super) fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, u64)> {
     let mut rows = Rows { node: *node, at, left: 1 };
+    cx.read_one_by_one();
     loop {
         let node = &rows.node;
         let picked = |values: Node<'f>, code: u64| match code < values.rows {

@@ -19,11 +19,19 @@ const ENOUGH: u64 = 1 << 20;
 /// Returns the scratch bytes for the first of `len` rows starting at `at`, without their spans, and how many rows those
 /// are.
 ///
-/// The parts are read for this, within the budget of `call`. Offsets, codes and validity in some encodings require memory: a
-/// little is on the stack, more of it, such as a frame of Zstandard, on the heap. Rows that require more than there is are
-/// [`Kind::NoRoom`] in `What::VORTEX_MEASURING`, and can be read nevertheless.
-pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize, call: &mut Call) -> Result<(u64, usize)> {
-    let (temporaries, keep) = memory_of(node, call)?;
+/// The parts are read for this, within the budget `shared` if there is one. Offsets, codes and validity in some encodings
+/// require memory: a little is on the stack, more of it, such as a frame of Zstandard, on the heap. Rows that require more
+/// than there is are [`Kind::NoRoom`] in `What::VORTEX_MEASURING`, and can be read nevertheless.
+pub(in crate::vortex) fn measure(
+    node: &Node<'_>,
+    at: u64,
+    len: usize,
+    mut shared: Option<&mut Call>,
+) -> Result<(u64, usize)> {
+    let own = || Call::new(node.file, 1);
+    let (temporaries, keep) = memory_of(node, shared.as_deref_mut().unwrap_or(&mut own()))?;
+    let mut rest = own();
+    let call = shared.unwrap_or(&mut rest);
     let memory = temporaries.saturating_add(keep.cost());
     with_memory(memory, |mut scratch| {
         let (mut bytes, mut rows) = (0, 0usize);
@@ -54,8 +62,11 @@ const MOST: u64 = u32::MAX as u64;
 fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
     let mut aside = [0; ASIDE];
     let amount = Amount { rows: 1, width: 16, at: None };
-    let cx = &mut Context::new(call, Scratch::new(&mut aside));
-    Ok((need(node, amount, cx)?.saturating_add(SLACK), Size::of(node, cx)?))
+    let temporaries = need(node, amount, &mut Context::new(call, Scratch::new(&mut aside)))?.saturating_add(SLACK);
+    // This visits the arrays that were just visited, so that it costs about as much.
+    let mut again = Call::new(node.file, 1);
+    let keep = Size::of(node, &mut Context::new(&mut again, Scratch::new(&mut aside)))?;
+    Ok((temporaries, keep))
 }
 
 /// Size in bytes of the memory on the stack for reading parts while they are measured.
