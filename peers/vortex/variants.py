@@ -335,8 +335,7 @@ def one(r, pilaster, source, target):
             values.append(value)
     field, array = column(r, values, shape)
     options = vx.io.VortexWriteOptions
-    # Each row is read on its own, which takes long in the encodings that unpack many rows at once.
-    options = options.compact() if rows <= 100 and r.random() < 0.5 else options.default()
+    options = options.compact() if r.random() < 0.5 else options.default()
     options.write(pa.Table.from_arrays([array], schema=pa.schema([field])), source)
     for command in (['verify', source], ['convert', '--force', source, target, *r.choice([[], ['--encodings', 'compact'], ['--chunk-size', '20000', '--zone-rows', '1024']])], ['verify', target]):
         status, _, errors = peer.run(pilaster, *command)

@@ -79,8 +79,9 @@ impl Limits {
     };
 
     /// Returns the limits with [`max_file_decoded`](Self::max_file_decoded) in proportion to `len`, the length of the
-    /// file in bytes: 256 times of it, and at least one part of the largest size. So a small file takes seconds at
-    /// most. Of the codecs, only zlib, bzip2 and Zstandard can exceed this ratio.
+    /// file in bytes: 256 times of it, and at least one part of the largest size. So the bytes that a small file unpacks to
+    /// take seconds at most; [`max_nodes`](Self::max_nodes) bounds other work, per call. Of the codecs, zlib, bzip2,
+    /// Zstandard and pco can exceed this ratio.
     ///
     /// ```
     /// use pilaster::limits::Limits;

@@ -2,10 +2,16 @@
 
 use super::column::Column;
 use super::context::{ASIDE, Call, Context};
+#[cfg(feature = "vortex-variant")]
+use super::dtype::{Shape, Ty};
 use super::encodings::{alp, alp_rd, bit_packed, run_end, sparse};
 #[cfg(feature = "vortex-preview")]
 use super::encodings::{bit_packed_v2, frame_of_reference_v2};
+#[cfg(feature = "vortex-variant")]
+use super::encodings::{structure, variant};
 use super::node::Form;
+#[cfg(feature = "vortex-variant")]
+use super::node::Node;
 use super::raw::Encoding;
 use super::rows::Rows;
 use super::scheme::{Holds, Validity};
@@ -73,7 +79,7 @@ impl Rows<'_> {
     /// whatever else the type has.
     pub(super) fn alike(&self, ask: Ask, cx: &mut Context<'_, '_>) -> Result<u64> {
         let node = &self.node;
-        cx.spend(node.at())?;
+        node.spend(1, cx)?;
         // The child as these rows; what it means does not matter.
         let child = |k: usize, ask: Ask, cx: &mut Context<'_, '_>| -> Result<u64> {
             Rows { node: node.child(k, &node.dtype, node.rows)?, ..*self }.alike(ask, cx)
@@ -100,6 +106,10 @@ impl Rows<'_> {
                 Validity::As(k) => return child(k, ask, cx),
                 Validity::Decoded => {}
             }
+        }
+        #[cfg(feature = "vortex-variant")]
+        if let Some(alike) = self.alike_parts(cx)? {
+            return Ok(alike);
         }
         match scheme.holds {
             Holds::Nulls | Holds::Constant => return Ok(self.left),
@@ -147,5 +157,33 @@ impl Rows<'_> {
             Some(Encoding::ListView) => child(1, Ask::Values, cx)?.min(child(2, Ask::Values, cx)?),
             _ => 1,
         })
+    }
+
+    /// Returns the number of rows that are known to be put together from the same values, or `None` if the rows of the node
+    /// are not put together, nor a part of such rows.
+    #[cfg(feature = "vortex-variant")]
+    fn alike_parts(&self, cx: &mut Context<'_, '_>) -> Result<Option<u64>> {
+        let (node, mut least) = (&self.node, self.left);
+        let mut part = |node: &Node<'_>| -> Result<()> {
+            let rows = Rows { node: *node, ..*self };
+            if least > 1 {
+                least = least.min(rows.alike(Ask::Values, cx)?);
+                least = least.min(rows.alike(Ask::Valid, cx)?);
+            }
+            Ok(())
+        };
+        match (node.dtype.shape, node.encoding()) {
+            (Shape::VariantPart { .. }, Some(Encoding::Variant | Encoding::ParquetVariant)) => {
+                part(&node.retyped(Ty::variant(true)))?;
+            }
+            (Shape::Variant, Some(Encoding::Variant | Encoding::ParquetVariant)) if !node.dtype.has_table() => {
+                variant::each_part(node, &mut part)?;
+            }
+            (Shape::Struct(_), Some(Encoding::Struct)) if node.dtype.is_described() => {
+                node.each_child_type(&mut |k, ty| part(&structure::child(node, k, ty)?))?;
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(least))
     }
 }

@@ -4,7 +4,6 @@
 
 use super::column::Column;
 use super::context::{Call, Context};
-use super::dtype::Ty;
 use super::encodings::{constant, structure};
 use super::file::File;
 use super::layouts::{self, dict_codes, dict_values};
@@ -12,8 +11,6 @@ use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::scheme::Validity;
 use super::statistics::Checker;
-#[cfg(feature = "vortex-variant")]
-use super::stored_type::StoredType;
 use crate::bytes::{Scratch, Window, saturated};
 use crate::column::{Batch, Column as _, Type, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
@@ -47,6 +44,8 @@ enum Task<'c, 'm> {
         most: u64,
         /// Nodes and batches that are looked at.
         left: u32,
+        /// The budget of all rows that are put together.
+        call: Call,
     },
 }
 
@@ -56,9 +55,9 @@ impl<'c, 'm> Checks<'c, 'm> {
         Checks { task: Task::Read { scratch, budget, limits, spent: Spent::NOTHING } }
     }
 
-    /// Measures the first `left` nodes and batches; `most` bytes are known to be taken.
-    pub(super) const fn measuring(most: u64, left: u32) -> Self {
-        Checks { task: Task::Measure { most, left } }
+    /// Measures the first `left` nodes and batches of a file; `most` bytes are known to be taken.
+    pub(super) fn measuring(file: &File<'_>, most: u64, left: u32) -> Self {
+        Checks { task: Task::Measure { most, left, call: Call::new(file, 1) } }
     }
 
     /// The number of scratch bytes that were measured.
@@ -128,10 +127,10 @@ impl<'c, 'm> Checks<'c, 'm> {
                 }
                 Ok(row)
             }
-            Task::Measure { most, left } => {
+            Task::Measure { most, left, call } => {
                 while row < end && *left > 0 {
                     *left = left.saturating_sub(1);
-                    let (need, len) = column.need_and_len(row..end.min(row.saturating_add(BATCH)))?;
+                    let (need, len) = column.need_and_len(row..end.min(row.saturating_add(BATCH)), Some(call))?;
                     *most = need.max(*most);
                     row = row.saturating_add(len.max(1) as u64);
                 }
@@ -258,12 +257,8 @@ impl<'c, 'm> Checks<'c, 'm> {
                 self.whole(&dict_values(node)?)
             }
             Form::Scalar(_) | Form::Items(..) => {
-                for k in 0..node.dtype.children() {
-                    if let Some(child) = node.nested(k)? {
-                        self.whole(&child)?;
-                    }
-                }
-                Ok(())
+                let mut children = node.nested_nodes()?;
+                node.each_child_type(&mut |_, ty| self.whole(&children.take(ty)?))
             }
             Form::Layout(LayoutId::Unknown) | Form::Nothing => Ok(()),
         }
@@ -271,20 +266,10 @@ impl<'c, 'm> Checks<'c, 'm> {
 
     /// Checks the children of a struct. `top`: their rows are read as columns of the table.
     pub(super) fn fields(&mut self, node: &Node<'_>, top: bool) -> Result<()> {
-        let mut field = |k, ty: Ty| {
-            let field = &structure::child(node, k, &ty)?;
+        node.each_child_type(&mut |k, ty| {
+            let field = &structure::child(node, k, ty)?;
             if top { self.node(field, false) } else { self.whole(field) }
-        };
-        #[cfg(feature = "vortex-variant")]
-        if let Some(mut fields) = StoredType::fields_of(&node.dtype, &node.blob) {
-            let mut k = 0usize;
-            while let Some((_, ty)) = fields.take()? {
-                field(k, ty.ty)?;
-                k = k.saturating_add(1);
-            }
-            return Ok(());
-        }
-        (0..node.dtype.children()).try_for_each(|k| field(k, node.child_type(&node.dtype, k)?))
+        })
     }
 
     /// Checks the scalar in the rows of a constant array, or of a sparse one.
@@ -305,8 +290,10 @@ fn cells(batch: &Batch<'_, Column<'_>>, ty: Type) -> Result<()> {
                 let range = rows.get(i)?;
                 end = if range.is_empty() { end } else { end.max(range.end) };
             }
-            // The time to find a field of a described struct is proportional to its number. All have the same rows.
-            let seen = matches!(ty, Type::Struct(_)) && batch.of.node().dtype.is_described();
+            // The time to find a field of a described struct or of a scalar is proportional to its number. All have the
+            // same rows.
+            let of = batch.of.node();
+            let seen = matches!(ty, Type::Struct(_)) && (of.dtype.is_described() || matches!(of.form, Form::Scalar(_)));
             for k in 0..if end > 0 && !seen { ty.children() } else { 0 } {
                 let child = batch.of.child(k)?;
                 if end > child.rows() {

@@ -173,17 +173,19 @@ impl<'f> Column<'f> {
         Ok((window, usize::try_from(len).map_err(bad)?))
     }
 
-    /// Returns the scratch bytes that reading the first of `rows` takes, and how many those are.
-    pub(super) fn need_and_len(&self, rows: Range<u64>) -> Result<(u64, usize)> {
+    /// Returns the scratch bytes that reading the first of `rows` takes, and how many those are. Rows that are put together
+    /// are measured within the budget of `shared`, if there is one, otherwise within one of their own.
+    pub(super) fn need_and_len(&self, rows: Range<u64>, shared: Option<&mut Call>) -> Result<(u64, usize)> {
         let mut call = Call::new(self.node.file, rows.end.saturating_sub(rows.start));
         let mut aside = [0; ASIDE];
         let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
         let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
         #[cfg(feature = "vortex-variant")]
         if node.is_put_together() {
-            let (need, rows) = super::shredded::measure(&node, at, len)?;
+            let (need, rows) = super::shredded::measure(&node, at, len, shared)?;
             return Ok((need.saturating_add(Scratch::cost::<u64>(n)), rows));
         }
+        let _ = shared;
         let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
             None => (8, node.dtype.shape.is_text()),
@@ -271,7 +273,7 @@ impl<'f> column::Column for Column<'f> {
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {
-        self.need_and_len(rows).map(|(need, _)| need)
+        self.need_and_len(rows, None).map(|(need, _)| need)
     }
 
     fn read<'s>(&self, rows: Range<u64>, s: &mut Scratch<'s>) -> Result<Batch<'s, Self>>

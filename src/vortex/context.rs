@@ -1,7 +1,10 @@
 //! The state of one call that is passed through the tree: its budget, the arena for texts, the scratch memory.
 
 use super::file::File;
-use crate::bytes::Scratch;
+#[cfg(feature = "vortex-variant")]
+use super::kept::Kept;
+use super::tree::BYTES_PER_NODE;
+use crate::bytes::{FAST, Scratch};
 use crate::encoding::cells::Cells;
 use crate::error::Result;
 use crate::limits::{Fuel, Limits};
@@ -10,6 +13,7 @@ use crate::limits::{Fuel, Limits};
 pub(super) struct Call {
     fuel: Fuel,
     used: usize,
+    one_by_one: bool,
 }
 
 impl Call {
@@ -18,12 +22,9 @@ impl Call {
         let limits = file.limits();
         let more = rows.saturating_mul(16).saturating_add(file.input().len() / BYTES_PER_NODE);
         let max_nodes = limits.max_nodes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0 }
+        Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0, one_by_one: false }
     }
 }
-
-/// Bytes of the file for which a call may visit one node more.
-const BYTES_PER_NODE: u64 = 256;
 
 /// The argument of every function below a read, besides its node.
 pub(super) struct Context<'c, 's> {
@@ -32,24 +33,45 @@ pub(super) struct Context<'c, 's> {
     /// texts.
     arena: Option<&'c mut [u8]>,
     pub(super) scratch: Scratch<'s>,
+    /// The last frame or page of each array, while rows are read one by one.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) kept: Kept<'c>,
 }
 
 /// Size in bytes of memory on the stack for finding chunks and offsets, if the caller provides none.
 pub(super) const ASIDE: usize = 512;
 
 impl<'c, 's> Context<'c, 's> {
-    pub(super) const fn new(call: &'c mut Call, scratch: Scratch<'s>) -> Self {
-        Context { call, arena: None, scratch }
+    pub(super) fn new(call: &'c mut Call, scratch: Scratch<'s>) -> Self {
+        Context {
+            call,
+            arena: None,
+            scratch,
+            #[cfg(feature = "vortex-variant")]
+            kept: Kept::default(),
+        }
     }
 
     /// Returns this context with other scratch memory.
     pub(super) fn aside<'a>(&'a mut self, memory: &'a mut [u8]) -> Context<'a, 'a> {
-        Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: Scratch::new(memory) }
+        Context {
+            call: self.call,
+            arena: self.arena.as_deref_mut(),
+            scratch: Scratch::new(memory),
+            #[cfg(feature = "vortex-variant")]
+            kept: self.kept.again(),
+        }
     }
 
     /// Returns this context with a scope of the scratch memory: what is allocated from the result is released with it.
     pub(super) fn scope(&mut self) -> Context<'_, '_> {
-        Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: self.scratch.scope() }
+        Context {
+            call: self.call,
+            arena: self.arena.as_deref_mut(),
+            scratch: self.scratch.scope(),
+            #[cfg(feature = "vortex-variant")]
+            kept: self.kept.again(),
+        }
     }
 
     /// Makes later reads copy texts into `arena`.
@@ -60,6 +82,16 @@ impl<'c, 's> Context<'c, 's> {
     /// Returns whether texts are copied into an arena.
     pub(super) const fn copies_texts(&self) -> bool {
         self.arena.is_some()
+    }
+
+    /// Makes later reads spend the budget for what they parse, because rows are read one by one.
+    pub(super) const fn read_one_by_one(&mut self) {
+        self.call.one_by_one = FAST || cfg!(feature = "vortex-variant");
+    }
+
+    /// Returns whether rows are read one by one, so that metadata are parsed for each row.
+    pub(super) const fn is_one_by_one(&self) -> bool {
+        self.call.one_by_one
     }
 
     /// Spends the budget for one node at offset `at`.

@@ -93,12 +93,16 @@ mod alike;
 mod array;
 mod blob;
 mod check;
+mod children;
 mod column;
 mod context;
 mod dtype;
 mod encodings;
 mod end;
 mod file;
+#[cfg(feature = "vortex-variant")]
+#[cfg_attr(not(any(feature = "pco", feature = "zstd")), allow(dead_code, reason = "only these encodings are kept"))]
+mod kept;
 mod layouts;
 pub mod log;
 mod need;

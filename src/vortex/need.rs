@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::context::Context;
-use super::encodings::patches::{Patches, Place};
+use super::encodings::patches::{PatchSource, Patches};
 use super::node::Node;
 use crate::bytes::FAST;
 use crate::error::Result;
@@ -54,7 +54,7 @@ pub(super) fn indexed(count: u64, width: u64) -> u64 {
 /// Returns `own` bytes plus the bytes for the patches in `place` and for all children.
 pub(super) fn with_patches(
     own: u64,
-    place: Place,
+    place: PatchSource,
     node: &Node<'_>,
     amount: Amount,
     cx: &mut Context<'_, '_>,

@@ -208,6 +208,12 @@ impl<'f> Node<'f> {
         self.blob.buffer(&self.table.root()?.elements(flat::Array::BUFFERS)?, number)
     }
 
+    /// Returns the number of steps that finding buffer `k` takes: its number in the blob, which does not follow from `k`.
+    #[cfg(any(feature = "pco", feature = "zstd"))]
+    pub(super) fn buffer_steps(&self, k: usize) -> Result<usize> {
+        Ok(self.buffer_numbers()?.get(k).map_or(0, usize::from))
+    }
+
     /// Returns the alignment of buffer `k` that the file claims, as an exponent of two.
     pub(super) fn alignment(&self, k: usize) -> Result<u8> {
         let number = self.buffer_numbers()?.get(k).map(usize::from);

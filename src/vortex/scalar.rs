@@ -5,7 +5,7 @@ use super::raw::field::scalar as field;
 use crate::column::Prim;
 use crate::encoding::cells;
 use crate::error::{Error, Kind, Result, What};
-use crate::meta::proto::{Message, Value, unzigzag};
+use crate::meta::proto::{Fields, Message, Value, unzigzag};
 
 /// A single value in the metadata, such as a bound of a column in [`Statistics`](super::Statistics). It does not contain
 /// its type, which is the type of the column. Only texts and bytes are read from it directly:
@@ -37,6 +37,15 @@ impl<'a> Scalar<'a> {
             }
         }
         found.ok_or_else(|| self.bad())
+    }
+
+    /// Returns the number of bytes that finding the value reads, without the bytes of a text or byte string.
+    pub(super) fn steps(&self) -> usize {
+        let len = self.message.bytes().len();
+        match self.message.fields().take() {
+            Ok(Some((field::STRING | field::BYTES, Value::Bytes(text)))) => len.saturating_sub(text.bytes().len()),
+            _ => len,
+        }
     }
 
     /// Returns whether the scalar is null.
@@ -120,7 +129,7 @@ impl<'a> Scalar<'a> {
 
     /// Returns the items of a list, or the fields of a struct.
     pub(super) fn items(&self) -> Result<Items<'a>> {
-        Ok(Items { list: self.held(field::LIST, field::LIST)? })
+        Ok(Items { fields: self.held(field::LIST, field::LIST)?.fields() })
     }
 
     pub(super) const fn message(&self) -> Message<'a> {
@@ -164,11 +173,9 @@ impl<'a> Scalar<'a> {
         match steps.0 & 0xff {
             0 => show(self),
             Steps::INTO => {
-                let mut fields = self.items()?.list.fields();
-                while let Some((number, value)) = fields.take()? {
-                    if let (field::ITEM, Value::Bytes(message)) = (number, value)
-                        && !(Scalar { message }).each(rest, show)?
-                    {
+                let mut items = self.items()?;
+                while let Some(item) = items.take()? {
+                    if !item.each(rest, show)? {
                         return Ok(false);
                     }
                 }
@@ -194,34 +201,41 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// The values of a list.
+/// The values of a list, one after another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Items<'a> {
-    list: Message<'a>,
+    fields: Fields<'a>,
 }
 
 impl<'a> Items<'a> {
+    /// Returns the next item.
+    pub(super) fn take(&mut self) -> Result<Option<Scalar<'a>>> {
+        while let Some((number, value)) = self.fields.take()? {
+            if let (field::ITEM, Value::Bytes(message)) = (number, value) {
+                return Ok(Some(Scalar { message }));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the number of items.
-    pub(super) fn len(&self) -> Result<u64> {
-        let (mut fields, mut len) = (self.list.fields(), 0u64);
-        while let Some((number, _)) = fields.take()? {
-            len = len.saturating_add(u64::from(number == field::ITEM));
+    pub(super) fn len(mut self) -> Result<u64> {
+        let mut len = 0u64;
+        while self.take()?.is_some() {
+            len = len.saturating_add(1);
         }
         Ok(len)
     }
 
     /// Returns item `i`.
-    pub(super) fn get(&self, i: u64) -> Result<Scalar<'a>> {
-        let (mut fields, mut skip) = (self.list.fields(), i);
-        while let Some((number, value)) = fields.take()? {
-            if let (field::ITEM, Value::Bytes(message)) = (number, value) {
-                match skip.checked_sub(1) {
-                    Some(fewer) => skip = fewer,
-                    None => return Ok(Scalar { message }),
-                }
+    pub(super) fn get(mut self, i: u64) -> Result<Scalar<'a>> {
+        let at = self.fields.at();
+        for _ in 0..i {
+            if self.take()?.is_none() {
+                break;
             }
         }
-        Err(Error::needing(Kind::Invalid, What::VORTEX_SCALAR, self.list.at(), i))
+        self.take()?.ok_or_else(|| Error::needing(Kind::Invalid, What::VORTEX_SCALAR, at, i))
     }
 }
 

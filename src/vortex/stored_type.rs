@@ -4,7 +4,7 @@ use super::blob::Blob;
 use super::context::Context;
 use super::dtype::{Place, Shape, Ty, calendar, prim_of};
 use super::raw::Calendar;
-use super::tree::ROWS_PER_NODE;
+use super::tree::BYTES_PER_NODE;
 use crate::bytes::saturated;
 use crate::column::Unit;
 use crate::error::{Error, Kind, Result, What};
@@ -159,7 +159,7 @@ impl<'f> StoredType<'f> {
 
     /// Spends the budget for parsing the type and those inside of it.
     pub(super) fn spend(&self, cx: &mut Context<'_, '_>) -> Result<()> {
-        cx.spend_many((self.member.bytes().len() / ROWS_PER_NODE) as u64, self.member.at())
+        cx.spend_many(self.member.bytes().len() as u64 / BYTES_PER_NODE, self.member.at())
     }
 
     /// Returns the type of the items of a list.

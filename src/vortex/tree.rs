@@ -31,10 +31,13 @@ pub(super) enum Ask {
 /// Number of rows whose decoding costs as much as a node.
 pub(super) const ROWS_PER_NODE: usize = 256;
 
+/// Number of bytes of metadata, scalars or packed data whose parsing costs as much as a node.
+pub(super) const BYTES_PER_NODE: u64 = 256;
+
 impl Node<'_> {
     /// Fills `out` with the cells for the rows starting at `at`.
     pub(super) fn cells(&self, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
-        cx.spend_many(((out.len() / ROWS_PER_NODE) as u64).saturating_add(1), self.at())?;
+        self.spend(out.len(), cx)?;
         if at.checked_add(out.len() as u64).is_none_or(|end| end > self.rows) {
             return Err(self.error(Kind::OutOfRange, What::VORTEX_ROWS, self.rows));
         }
@@ -70,6 +73,20 @@ impl Node<'_> {
             return Err(self.mistyped());
         }
         (scheme.cells)(self, ask, at, out, cx)
+    }
+
+    /// Spends the budget for reading `rows` rows of this node, and if rows are read one by one for parsing its metadata or
+    /// scalar, which this takes each time.
+    pub(super) fn spend(&self, rows: usize, cx: &mut Context<'_, '_>) -> Result<()> {
+        let own = match &self.form {
+            Form::Array(_) if cx.is_one_by_one() => self.metadata()?.bytes().len(),
+            Form::Scalar(scalar) if cx.is_one_by_one() => scalar.steps(),
+            // The walk visits the whole scalar, whatever the position of the rows.
+            Form::Items(scalar, _) => scalar.message().bytes().len(),
+            _ => 0,
+        };
+        let nodes = (rows / ROWS_PER_NODE) as u64;
+        cx.spend_many(nodes.saturating_add(own as u64 / BYTES_PER_NODE).saturating_add(1), self.at())
     }
 
     /// Returns the location of the validity of this node.
@@ -110,6 +127,7 @@ impl Node<'_> {
     #[cold]
     pub(super) fn is_valid(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<bool> {
         let mut valid = [0];
+        cx.read_one_by_one();
         self.cells(Ask::Valid, row, &mut Cells::W1(&mut valid), cx)?;
         Ok(valid == [1])
     }

@@ -195,8 +195,24 @@ impl<'f> Node<'f> {
         Ok(node)
     }
 
+    /// Returns whether every row is known to have a value from the encodings alone, in a time that does not depend on the
+    /// rows. [`all_valid`](Self::all_valid) looks at the bits of some rows, too.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn is_never_null(&self) -> Result<bool> {
+        if !self.dtype.nullable {
+            return Ok(true);
+        }
+        let Some(scheme) = self.scheme() else { return Ok(false) };
+        Ok(match self.validity_of(scheme.validity)? {
+            scheme::Validity::All => true,
+            scheme::Validity::Child(k) => self.validity(k)?.is_none(),
+            scheme::Validity::As(k) => self.aligned(k, &self.dtype)?.is_never_null()?,
+            _ => matches!(scheme.holds, Holds::Constant) && !constant::scalar(self)?.is_null()?,
+        })
+    }
+
     /// Returns whether all of the rows are known to have a value, without decoding them.
-    fn all_valid(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<bool> {
+    pub(super) fn all_valid(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<bool> {
         cx.spend(self.at())?;
         if !self.dtype.nullable {
             return Ok(true);

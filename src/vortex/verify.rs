@@ -21,7 +21,7 @@ const MEASURED: u32 = 1 << 12;
 
 impl<'a> File<'a> {
     /// Returns the size of a scratch buffer with which [`verify`](Self::verify) reads all arrays, estimated from the
-    /// first 4096 arrays and batches. A smaller buffer works with `verify`, too, unless one row does not fit; a later
+    /// first 4096 arrays and batches; of values that are put together, from as many as one call may read. A smaller buffer works with `verify`, too, unless one row does not fit; a later
     /// chunk may require more.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl<'a> File<'a> {
                 Err(e) => return Err(e),
             }
         }
-        let mut checks = Checks::measuring(most, MEASURED);
+        let mut checks = Checks::measuring(self, most, MEASURED);
         // What is wrong further on, verifying returns.
         let part = self.part()?;
         let _ = checks.node(&Node::root(self)?, part.is_table());

@@ -47,4 +47,7 @@ fields! { 0x240;
     NOTATION_UNIT = "unit (ns, µs, ms, s or days) in a vortex type",
     NOTATION_SORTED = "keys_sorted=true or =false in a vortex type",
     NOTATION_END = "end of a vortex type",
+
+    // What helps follows: with a heap there is more, and reading into memory of another size measures nothing.
+    VORTEX_MEASURING = "memory for measuring variants (more with feature alloc; none to read without need)",
 }

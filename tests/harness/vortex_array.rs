@@ -49,8 +49,9 @@ pub const IDS: [&str; 38] = [
     "vortex.decimal_byte_parts.v2",
 ];
 
-/// Types of the values, as tag and number of the schema: numbers, text, bytes, bool.
-pub const TYPES: [(u8, u8); 10] = [(3, 0), (3, 2), (3, 3), (3, 6), (3, 7), (3, 9), (3, 10), (5, 0), (6, 0), (2, 0)];
+/// Types of the values, as tag and number of the schema: numbers, text, bytes, bool, variant.
+pub const TYPES: [(u8, u8); 11] =
+    [(3, 0), (3, 2), (3, 3), (3, 6), (3, 7), (3, 9), (3, 10), (5, 0), (6, 0), (2, 0), (11, 0)];
 
 /// Claimed numbers of rows: of the goldens, and more than any blob holds.
 const ROWS: [u64; 4] = [260, 44, 1100, 1 << 35];

@@ -14,7 +14,7 @@ use crate::vortex_variant::{
 };
 
 /// The message of a struct.
-fn object(fields: &[(&str, &[u8])]) -> Vec<u8> {
+pub fn object(fields: &[(&str, &[u8])]) -> Vec<u8> {
     let field = |number: u8, bytes: &[u8]| [&[number << 3 | 2][..], &varint(bytes.len() as u64), bytes].concat();
     let names = fields.iter().flat_map(|(name, _)| field(1, name.as_bytes()));
     let types = fields.iter().flat_map(|(_, ty)| field(2, ty));
@@ -23,7 +23,7 @@ fn object(fields: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// The message of a nullable list.
-fn list(item: &[u8]) -> Vec<u8> {
+pub fn list(item: &[u8]) -> Vec<u8> {
     let all = [&[10][..], &varint(item.len() as u64), item, &[0x10, 1]].concat();
     [&[0x42][..], &varint(all.len() as u64), &all].concat()
 }
@@ -31,7 +31,7 @@ fn list(item: &[u8]) -> Vec<u8> {
 const UTF8: &[u8] = &[0x2a, 2, 8, 1];
 
 /// The metadata of a variant with these names, which must be sorted.
-fn names(all: &[String]) -> Vec<u8> {
+pub fn names(all: &[String]) -> Vec<u8> {
     let mut bytes = vec![0xd1];
     bytes.extend_from_slice(&(all.len() as u32).to_le_bytes());
     let mut end = 0u32;
@@ -44,29 +44,29 @@ fn names(all: &[String]) -> Vec<u8> {
 }
 
 /// A frame of one raw block.
-fn zstd(data: &[u8]) -> Vec<u8> {
+pub fn zstd(data: &[u8]) -> Vec<u8> {
     let block = ((data.len() as u32) << 3 | 1).to_le_bytes();
     [&[0x28, 0xb5, 0x2f, 0xfd, 0xa0][..], &(data.len() as u32).to_le_bytes(), &block[..3], data].concat()
 }
 
 /// A `vortex.zstd` of one frame of `size` bytes in buffer `k`.
-fn packed(k: u16, size: usize, count: u8, valid: Option<owned::ArrayNode>) -> owned::ArrayNode {
-    let frame = [&[8][..], &varint(size as u64), &[16, count]].concat();
+pub fn packed(k: u16, size: usize, count: u64, valid: Option<owned::ArrayNode>) -> owned::ArrayNode {
+    let frame = [&[8][..], &varint(size as u64), &[16], &varint(count)].concat();
     node(Encoding::Zstd, &[&[18, frame.len() as u8][..], &frame].concat(), &[k], valid.into_iter().collect())
 }
 
 /// Texts as Zstandard stores them: each after its length.
-fn with_lengths(texts: &[&[u8]]) -> Vec<u8> {
+pub fn with_lengths(texts: &[&[u8]]) -> Vec<u8> {
     texts.iter().flat_map(|text| [&(text.len() as u32).to_le_bytes()[..], text].concat()).collect()
 }
 
 /// The bytes of the variant `n` as eight bytes.
-fn long(n: u8) -> Vec<u8> {
+pub fn long(n: u8) -> Vec<u8> {
     vec![0x18, n, 0, 0, 0, 0, 0, 0, 0]
 }
 
 /// Reads all values, and returns them with the number of batches and the largest size of the memory.
-fn batches(column: &Column<'_>) -> Result<(Vec<Vec<u8>>, usize, u64), Error> {
+pub fn batches(column: &Column<'_>) -> Result<(Vec<Vec<u8>>, usize, u64), Error> {
     let child = column.child(1)?;
     let (mut all, mut count, mut most) = (vec![], 0, 0);
     while (all.len() as u64) < child.rows() {
@@ -84,7 +84,7 @@ fn batches(column: &Column<'_>) -> Result<(Vec<Vec<u8>>, usize, u64), Error> {
 }
 
 /// A column of a blob.
-fn read<R>(root: owned::ArrayNode, buffers: &[&[u8]], rows: u64, look: impl FnOnce(Column<'_>) -> R) -> R {
+pub fn read<R>(root: owned::ArrayNode, buffers: &[&[u8]], rows: u64, look: impl FnOnce(Column<'_>) -> R) -> R {
     with(&blob(root, buffers), &variant(false), rows, |_, column| look(column))
 }
 

@@ -103,14 +103,21 @@ pub fn values(
         assert_eq!(read, pairs(&column, 7));
         let verified = file.verify(&mut Scratch::new(&mut vec![0; 1 << 16]));
         assert_eq!(read.is_ok(), verified.is_ok(), "{verified:?}");
-        // All values of the child at once.
-        if read.is_ok() && rows > 0 {
-            let child = column.child(1).unwrap();
-            let mut memory = vec![0; child.need(0..rows).unwrap() as usize];
-            let batch = child.read(0..rows, &mut Scratch::new(&mut memory)).unwrap();
-            for (i, pair) in read.iter().flatten().enumerate().take(batch.len) {
-                let Some((_, value)) = pair else { continue };
-                assert_eq!(batch.value(i), Ok(Value::Bytes(value)));
+        // All values of the child, in as few batches as they take.
+        if let Ok(pairs) = &read
+            && rows > 0
+        {
+            let (child, mut row) = (column.child(1).unwrap(), 0);
+            assert_eq!((child.rows(), pairs.len() as u64), (rows, rows));
+            while row < rows {
+                let mut memory = vec![0; child.need(row..rows).unwrap() as usize];
+                let batch = child.read(row..rows, &mut Scratch::new(&mut memory)).unwrap();
+                assert!(batch.len > 0);
+                for i in 0..batch.len {
+                    let Some((_, value)) = &pairs[row as usize + i] else { continue };
+                    assert_eq!(batch.value(i), Ok(Value::Bytes(value)));
+                }
+                row += batch.len as u64;
             }
         }
         read.map(|read| read.into_iter().map(|pair| pair.map(|(_, value)| value)).collect())

@@ -129,7 +129,33 @@ impl<'a> Keys<'a> {
         names.saturating_mul((len >> 4).saturating_add(1))
     }
 
-    /// Returns the number of a name, or `None` if it is absent. The names are searched one by one, unless they are sorted.
+    /// Checks that the names are sorted and distinct, if they claim to be. Otherwise [`find`](Self::find) may miss some.
+    ///
+    /// ```
+    /// use pilaster::unstable::encoding::variant::Keys;
+    ///
+    /// // "b" and "a", once as they are and once as if they were sorted.
+    /// assert_eq!(Keys::parse(&[0x01, 2, 0, 1, 2, b'b', b'a'])?.check_order(), Ok(()));
+    /// let keys = Keys::parse(&[0x11, 2, 0, 1, 2, b'b', b'a'])?;
+    /// assert_eq!(keys.find(b"b")?, None);
+    /// assert!(keys.check_order().is_err());
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] with the number of a name that is not greater than the one before it, and errors of
+    /// [`name`](Self::name).
+    pub fn check_order(&self) -> Result<()> {
+        for id in 1..if self.sorted { self.count } else { 0 } {
+            if self.name(id)? <= self.name(id.saturating_sub(1))? {
+                return Err(bad(Kind::Invalid, id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of a name, or `None` if it is absent. The names are searched one by one, unless they claim to be
+    /// sorted ([`check_order`](Self::check_order)).
     ///
     /// # Errors
     /// Errors of [`name`](Self::name).

@@ -1,6 +1,6 @@
 //! `vortex.alp`: floats as integers times a power of ten, with patches for floats without such an integer.
 
-use super::patches::Place;
+use super::patches::PatchSource;
 use super::*;
 use crate::column::Prim;
 use crate::encoding::alp;
@@ -35,7 +35,7 @@ impl Metadata {
     }
 }
 
-const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+const PATCHES: PatchSource = PatchSource { field: field::PATCHES, first_child: child::PATCHES };
 
 /// The integers.
 fn encoded<'f>(node: &Node<'f>) -> Result<Node<'f>> {

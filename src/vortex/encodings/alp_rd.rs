@@ -1,6 +1,6 @@
 //! `vortex.alprd`: floats split into two parts. The left parts are codes of a small dictionary.
 
-use super::patches::Place;
+use super::patches::PatchSource;
 use super::*;
 use crate::column::Prim;
 use crate::encoding::alp;
@@ -59,7 +59,7 @@ impl Metadata {
 /// The only type of left parts.
 const LEFT: Prim = Prim::U16;
 
-const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+const PATCHES: PatchSource = PatchSource { field: field::PATCHES, first_child: child::PATCHES };
 
 /// The left parts, as codes, and the right ones.
 fn parts<'f>(node: &Node<'f>) -> Result<[Node<'f>; 2]> {

@@ -1,6 +1,6 @@
 //! `fastlanes.bitpacked`: integers of a few bits, with patches for integers that need more bits.
 
-use super::patches::{Patches, Place};
+use super::patches::{PatchSource, Patches};
 use super::*;
 use crate::encoding::fastlanes::{self, BLOCK};
 
@@ -45,7 +45,7 @@ impl Metadata {
     }
 }
 
-const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+const PATCHES: PatchSource = PatchSource { field: field::PATCHES, first_child: child::PATCHES };
 
 /// Whether the integers take any bits.
 pub(in crate::vortex) fn has_bits(node: &Node<'_>) -> Result<bool> {

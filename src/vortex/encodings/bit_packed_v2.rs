@@ -1,7 +1,7 @@
 //! `fastlanes.bitpacked.v2`: integers of a few bits, with a width for each block of 1024 rows, and patches for integers
 //! that need more bits.
 
-use super::patches::{Patches, Place};
+use super::patches::{PatchSource, Patches};
 use super::*;
 use crate::bytes::product;
 use crate::encoding::fastlanes::{self, BLOCK};
@@ -33,7 +33,7 @@ mod field {
     pub const PATCHES: u32 = 3;
 }
 
-const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+const PATCHES: PatchSource = PatchSource { field: field::PATCHES, first_child: child::PATCHES };
 
 /// Maximum number of boundaries that are read at once.
 const TOGETHER: usize = 33;

@@ -5,7 +5,7 @@ use crate::meta::proto::Message;
 use crate::vortex::dtype::Shape;
 use crate::vortex::scalar::{Scalar, Steps};
 use crate::vortex::text;
-use crate::vortex::tree::{ROWS_PER_NODE, span_value};
+use crate::vortex::tree::span_value;
 
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
@@ -80,8 +80,6 @@ pub(in crate::vortex) fn item_cells(
     out: &mut Cells<'_>,
     cx: &mut Context<'_, '_>,
 ) -> Result<()> {
-    // The walk visits the whole scalar, whatever the position of the rows.
-    cx.spend_many((scalar.message().bytes().len() / ROWS_PER_NODE) as u64, node.at())?;
     let ranges = ask == Ask::Ranges;
     if ranges && is_struct(node) {
         return list::strides(node, 1, at, out);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::bytes::saturated;
 use crate::error::Error;
+use crate::vortex::tree::BYTES_PER_NODE;
 
 /// The only child of each of these encodings.
 pub(super) const VALIDITY: usize = 0;
@@ -12,6 +13,9 @@ const PIECE: usize = 256;
 
 /// Number of bitmap rows whose counting costs as much as a node.
 const ROWS_PER_NODE: u64 = 1 << 14;
+
+/// Number of buffers whose lengths are added up in the time that a node takes.
+const STEPS_PER_NODE: usize = 256;
 
 /// Fills cells with the stored values starting at the given number.
 type Fill = fn(&Node<'_>, u64, &mut Cells<'_>, &mut Context<'_, '_>) -> Result<()>;
@@ -39,6 +43,17 @@ pub(super) fn spread(
     }
     out.spread(valid);
     Ok(())
+}
+
+/// Returns `own` bytes plus the bytes for the validity, whose rows are counted piece by piece.
+pub(super) fn need(own: u64, node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    need::with_children(own, node, amount.at_least(PIECE as u64), cx)
+}
+
+/// Spends the budget for finding buffer `k` and parsing `len` bytes.
+pub(super) fn spend(node: &Node<'_>, k: usize, len: usize, cx: &mut Context<'_, '_>) -> Result<()> {
+    let steps = (node.buffer_steps(k)? / STEPS_PER_NODE) as u64;
+    cx.spend_many(steps.saturating_add(len as u64 / BYTES_PER_NODE), node.at())
 }
 
 /// Returns the number of values that are stored for the rows before `row`.

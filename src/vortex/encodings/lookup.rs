@@ -36,6 +36,7 @@ impl Lookup<'_, '_> {
         // A copied text must be copied only once, whatever the number of its codes.
         let whole = len <= SMALL.max(out.len() as u64) || cx.copies_texts() && ask == Ask::Spans;
         if !whole {
+            cx.read_one_by_one();
             for (i, number) in numbers.iter().enumerate() {
                 let value = self.first.saturating_add((*number).into());
                 self.values.cells(ask, value, &mut out.part(i, 1), cx)?;

@@ -165,6 +165,21 @@ impl Encoding {
     }
 }
 
+/// Returns the bytes that hold any frame or page of an array, or `None` if rows of the array can be read one by one.
+#[cfg(feature = "vortex-variant")]
+pub(super) fn room_to_keep(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<Option<u64>> {
+    match node.encoding() {
+        #[cfg(feature = "zstd")]
+        Some(Encoding::Zstd) => zstd::largest(node, cx).map(Some),
+        #[cfg(feature = "pco")]
+        Some(Encoding::Pco) => pco::room_to_keep(node, cx).map(Some),
+        _ => {
+            let _ = cx;
+            Ok(None)
+        }
+    }
+}
+
 /// An encoding or layout that is not decoded.
 pub(super) const UNKNOWN: Scheme = Scheme {
     validity: Validity::Decoded,

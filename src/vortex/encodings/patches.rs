@@ -11,7 +11,7 @@ mod field {
 
 /// The position of the patches of an array.
 #[derive(Clone, Copy)]
-pub(in crate::vortex) struct Place {
+pub(in crate::vortex) struct PatchSource {
     /// The field of the metadata that describes the patches.
     pub(super) field: u32,
     /// The child with the indices; the values follow.
@@ -21,7 +21,7 @@ pub(in crate::vortex) struct Place {
 /// Replaces cells of the rows starting at `at` by the patches, if the array has any. Patches have type `dtype`.
 pub(super) fn apply(
     node: &Node<'_>,
-    place: Place,
+    place: PatchSource,
     dtype: &Ty,
     at: u64,
     out: &mut Cells<'_>,
@@ -34,12 +34,12 @@ pub(super) fn apply(
 }
 
 /// Checks the patches, if the array has any. They have type `dtype`.
-pub(super) fn check(node: &Node<'_>, place: Place, dtype: &Ty, checks: &mut Checks<'_, '_>) -> Result<()> {
+pub(super) fn check(node: &Node<'_>, place: PatchSource, dtype: &Ty, checks: &mut Checks<'_, '_>) -> Result<()> {
     Patches::of(node, place)?.map_or(Ok(()), |patches| patches.check(dtype, checks))
 }
 
 /// Returns the number of rows starting at `row` that have no patch, at least 1 whether it has one or not.
-pub(super) fn unpatched(node: &Node<'_>, place: Place, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+pub(super) fn unpatched(node: &Node<'_>, place: PatchSource, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
     let Some(patches) = Patches::of(node, place)? else { return Ok(u64::MAX) };
     Ok(patches.run_at(row, cx)?.1.err().unwrap_or(1))
 }
@@ -60,7 +60,10 @@ pub(in crate::vortex) struct Patches<'n, 'f> {
 
 impl<'n, 'f> Patches<'n, 'f> {
     /// Returns the patches, or `None` if the metadata lacks the field.
-    pub(in crate::vortex) fn of(node: &'n Node<'f>, Place { field, first_child }: Place) -> Result<Option<Self>> {
+    pub(in crate::vortex) fn of(
+        node: &'n Node<'f>,
+        PatchSource { field, first_child }: PatchSource,
+    ) -> Result<Option<Self>> {
         let Some(message) = node.metadata()?.message(field)? else { return Ok(None) };
         let [len, offset, indices_type] = message.numbers([field::LEN, field::OFFSET, field::INDICES_TYPE])?;
         let chunk_offsets = message.uint(field::CHUNK_OFFSETS_TYPE)?.is_some();

@@ -5,6 +5,7 @@ use crate::bytes::saturated;
 use crate::column::Prim;
 use crate::encoding::pco::{Chunk, Number, Page, Version};
 use crate::meta::proto::{Fields, Message, Value};
+use crate::vortex::tree::BYTES_PER_NODE;
 
 /// Buffer `k` is the metadata of chunk `k`. The buffers of the pages follow.
 pub(super) const SCHEME: Scheme = Scheme {
@@ -12,7 +13,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     holds: Holds::Values,
     need: |node, amount, cx| {
         let own = need::piece(amount.rows, 1).saturating_add(largest(node, cx)?);
-        need::with_children(own, node, amount, cx)
+        dense::need(own, node, amount, cx)
     },
     cells,
 };
@@ -72,11 +73,12 @@ fn largest_page(of: Message<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
     Ok(most)
 }
 
-/// Returns chunk `k`, whose metadata is buffer `k`.
-fn chunk_meta<'f>(node: &Node<'f>, k: usize, number: Number) -> Result<Chunk<'f>> {
+/// Returns chunk `k`, whose metadata is buffer `k`, and spends the budget for parsing it.
+fn chunk_meta<'f>(node: &Node<'f>, k: usize, number: Number, cx: &mut Context<'_, '_>) -> Result<Chunk<'f>> {
     let header = node.metadata()?.message(field::HEADER)?;
     let version = Version::new(header.map_or(&[], |header| header.bytes()));
     let meta = node.buffer(k)?;
+    dense::spend(node, k, meta.bytes.len(), cx)?;
     let chunk = version.and_then(|version| Chunk::new(version, meta.bytes, number));
     chunk.map_err(|e| e.moved(meta.at))
 }
@@ -94,8 +96,87 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     dense::spread(node, at, out, cx, values)
 }
 
+/// Reading values one by one, from pages that are kept.
+#[cfg(feature = "vortex-variant")]
+mod kept {
+    use core::ops::Range;
+
+    use super::*;
+    use crate::vortex::kept::Kept;
+
+    /// Fills `out` with the stored values starting at `first`. Returns `false` if no page can be kept.
+    pub fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<bool> {
+        // Pages are decoded as without it.
+        let mut kept = core::mem::take(&mut cx.kept);
+        let done = kept_values(node, first, out, &mut kept, cx);
+        cx.kept = kept;
+        done
+    }
+
+    fn kept_values(
+        node: &Node<'_>,
+        first: u64,
+        out: &mut Cells<'_>,
+        kept: &mut Kept<'_>,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<bool> {
+        let (width, mut done) = (out.width(), 0usize);
+        while done < out.len() && !kept.is_none() {
+            let value = first.saturating_add(done as u64);
+            let Some((slot, bytes)) = kept.slot((node, width), cx)? else { return Ok(false) };
+            if !slot.has(value) {
+                let page = page_of(node, value, cx)?;
+                let len = page.end.saturating_sub(page.start).saturating_mul(width as u64);
+                slot.set((0, 0), 0);
+                let page_bytes = bytes.get_mut(..saturated(len)).unwrap_or_default();
+                let mut cells = Cells::of(page_bytes, width).ok_or_else(|| node.mistyped())?;
+                super::values(node, page.start, &mut cells, cx)?;
+                slot.set((page.start, page.end), len);
+            }
+            let skip = saturated(value.saturating_sub(slot.start)).saturating_mul(width);
+            let len = saturated(slot.end.saturating_sub(value)).min(out.len().saturating_sub(done));
+            let from = bytes.get(skip..saturated(slot.len)).unwrap_or_default();
+            for (to, byte) in out.part(done, len).bytes_mut().iter_mut().zip(from) {
+                *to = *byte;
+            }
+            done = done.saturating_add(len);
+        }
+        Ok(done == out.len())
+    }
+
+    /// Returns the numbers of the values in the page with value `value`.
+    fn page_of(node: &Node<'_>, value: u64, cx: &mut Context<'_, '_>) -> Result<Range<u64>> {
+        let (mut chunks, mut start) = (Messages::new(node.metadata()?, field::CHUNKS), 0u64);
+        while let Some(message) = chunks.next(cx)? {
+            let mut pages = Messages::new(message, chunk::PAGES);
+            while let Some(page) = pages.next(cx)? {
+                let end = start.saturating_add(values_of(page)?);
+                if value < end {
+                    return Ok(start..end);
+                }
+                start = end;
+            }
+        }
+        Err(dense::too_few(node, start))
+    }
+}
+
+/// Returns the bytes that hold the values of any page.
+#[cfg(feature = "vortex-variant")]
+pub(super) fn room_to_keep(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let (mut chunks, mut most) = (Messages::new(node.metadata()?, field::CHUNKS), 0u64);
+    while let Some(message) = chunks.next(cx)? {
+        most = largest_page(message, cx)?.max(most);
+    }
+    Ok(most.saturating_mul(8))
+}
+
 /// Fills `out` with the stored values starting at `first`.
 fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    #[cfg(feature = "vortex-variant")]
+    if kept::values(node, first, out, cx)? {
+        return Ok(());
+    }
     let (metadata, number) = (node.metadata()?, number_of(node)?);
     // The buffers of the pages follow the buffers of all chunks.
     let (mut chunks, mut buffer) = (Messages::new(metadata, field::CHUNKS), 0usize);
@@ -116,11 +197,13 @@ fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_,
                 let (tables, chunk) = match &mut opened {
                     Some(opened) => opened,
                     none => {
-                        let chunk = chunk_meta(node, k, number)?;
+                        let chunk = chunk_meta(node, k, number, &mut t)?;
+                        t.spend_many(chunk.need(values) / BYTES_PER_NODE, node.at())?;
                         none.insert((chunk.tables(&mut t.scratch)?, chunk))
                     }
                 };
                 let bytes = node.buffer(buffer)?;
+                dense::spend(node, buffer, 0, &mut t)?;
                 let mut inner = t.scope();
                 let page = Page::new(chunk, tables, bytes.bytes, values, &mut inner.scratch);
                 let mut page = page.map_err(|e| e.moved(bytes.at))?;
@@ -154,8 +237,12 @@ fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
         let values = largest_page(message, cx)?;
         let types = [1, 2, 4, 8].into_iter().flat_map(|size| [Number::unsigned(size), Number::float(size)]);
         for number in types.flatten() {
-            // Reading returns the error of an invalid chunk.
-            most = chunk_meta(node, k, number).map_or(0, |chunk| chunk.need(values)).max(most);
+            match chunk_meta(node, k, number, cx) {
+                Ok(chunk) => most = chunk.need(values).max(most),
+                Err(e) if e.kind() == Kind::Limit => return Err(e),
+                // Reading returns the error of an invalid chunk.
+                Err(_) => {}
+            }
         }
         k = k.saturating_add(1);
     }

@@ -1,6 +1,6 @@
 //! `vortex.sparse`: one scalar in every row, except for rows with a patch.
 
-use super::patches::{Patches, Place};
+use super::patches::{PatchSource, Patches};
 use super::*;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -19,7 +19,7 @@ mod field {
     pub const PATCHES: u32 = 1;
 }
 
-const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+const PATCHES: PatchSource = PatchSource { field: field::PATCHES, first_child: child::PATCHES };
 
 fn patches<'n, 'f>(node: &'n Node<'f>) -> Result<Patches<'n, 'f>> {
     let missing = || node.error(Kind::Invalid, What::VORTEX_METADATA, field::PATCHES.into());

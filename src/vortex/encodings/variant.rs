@@ -7,7 +7,7 @@ use crate::vortex::dtype::Shape;
 use crate::vortex::scheme::Answer;
 use crate::vortex::shredded;
 use crate::vortex::stored_type::StoredType;
-use crate::vortex::tree::ROWS_PER_NODE;
+use crate::vortex::tree::BYTES_PER_NODE;
 
 /// `vortex.variant`: a variant, and perhaps values that are stored apart from it.
 pub(super) const VARIANT: Scheme = Scheme {
@@ -191,10 +191,8 @@ impl<'f> Parts<'f> {
 
     /// Returns the parts of a row that has a value.
     pub fn stored(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
-        if node.encoding().is_some() {
-            // The metadata are parsed for each row.
-            cx.spend_many((node.metadata()?.bytes().len() / ROWS_PER_NODE) as u64, node.at())?;
-        }
+        // The metadata are parsed for each row, in addition to reading whether it has a value.
+        cx.spend_many(node.metadata()?.bytes().len() as u64 / BYTES_PER_NODE, node.at())?;
         match node.encoding() {
             Some(Encoding::ParquetVariant) => {
                 let Children { metadata, value, typed } = Children::of(node)?;
@@ -227,25 +225,23 @@ fn child<'f>(node: &Node<'f>, k: usize, _: &Ty) -> Result<Node<'f>> {
     }
     match Children::of(&inner)? {
         Children { metadata, .. } if k == 0 => Ok(metadata),
-        Children { value: Some(value), typed: None, .. } if !is_shredded && has_all(&value)? => {
+        Children { value: Some(value), typed: None, .. } if !is_shredded && value.is_never_null()? => {
             Ok(value.retyped(value.dtype.required()))
         }
         _ => put_together(),
     }
 }
 
-/// Returns whether rows are known to have a value from their encoding alone.
-fn has_all(node: &Node<'_>) -> Result<bool> {
-    if !node.dtype.nullable {
-        return Ok(true);
+/// Calls `each` with the arrays that values are put together from, which all have the rows of `node`.
+pub(in crate::vortex) fn each_part<'f>(node: &Node<'f>, each: &mut dyn FnMut(&Node<'f>) -> Result<()>) -> Result<()> {
+    if node.encoding() == Some(Encoding::Variant) {
+        each(&core(node)?)?;
+    } else {
+        let Children { metadata, value, .. } = Children::of(node)?;
+        each(&metadata)?;
+        value.as_ref().map_or(Ok(()), &mut *each)?;
     }
-    let Some(scheme) = node.scheme() else { return Ok(false) };
-    Ok(match node.validity_of(scheme.validity)? {
-        Validity::All => true,
-        Validity::Child(k) => node.validity(k)?.is_none(),
-        Validity::As(k) => has_all(&node.aligned(k, &node.dtype)?)?,
-        _ => matches!(scheme.holds, Holds::Constant) && !constant::scalar(node)?.is_null()?,
-    })
+    typed(node)?.map_or(Ok(()), |typed| each(&typed.node))
 }
 
 /// Checks an array of variants: reads all metadata and values. A value that is put together is always read row by row, so

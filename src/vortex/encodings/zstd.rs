@@ -8,6 +8,7 @@ use crate::codec::{Codec, zstd};
 use crate::error::Error;
 use crate::meta::proto::{Fields, Value};
 use crate::vortex::blob::Buffer;
+use crate::vortex::tree;
 
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Child(dense::VALIDITY), holds: Holds::Packed(bound), need, cells };
@@ -30,7 +31,7 @@ mod frame {
     pub const VALUES_LEN: u32 = 2;
 }
 
-/// Number of bytes whose decoding costs as much as a node.
+/// Number of unpacked bytes whose decoding costs as much as a node.
 const BYTES_PER_NODE: u64 = 1 << 12;
 
 /// Maximum unpacked size in bytes of a block of a frame (RFC 8878, section 3.1.1.2.4).
@@ -60,7 +61,8 @@ impl<'f> Frames<'_, 'f> {
     fn next(&mut self, cx: &mut Context<'_, '_>) -> Result<bool> {
         while let Some((number, value)) = self.fields.take()? {
             let (field::FRAMES, Value::Bytes(frame)) = (number, value) else { continue };
-            cx.spend_many((self.buffer as u64 >> 8).saturating_add(1), frame.at())?;
+            cx.spend(frame.at())?;
+            dense::spend(self.node, self.buffer, 0, cx)?;
             let [size, count] = frame.numbers([frame::SIZE, frame::VALUES_LEN])?;
             self.size = size;
             let count = match (count, self.width) {
@@ -89,10 +91,25 @@ impl<'f> Frames<'_, 'f> {
     fn find(&mut self, value: u64, cx: &mut Context<'_, '_>) -> Result<()> {
         while self.next(cx)? {
             if self.values.end > value {
-                return cx.spend_many(self.size / BYTES_PER_NODE, self.packed.at);
+                return self.spend(cx);
             }
         }
         Err(dense::too_few(self.node, self.values.end))
+    }
+
+    /// Returns an error if the frame does not have as many bytes as its numbers, of `width` bytes.
+    fn check_size(&self, width: usize) -> Result<()> {
+        let count = self.values.end.saturating_sub(self.values.start);
+        match product(count, width as u64) == self.size {
+            true => Ok(()),
+            false => Err(self.node.error(Kind::Invalid, What::VORTEX_METADATA, self.size)),
+        }
+    }
+
+    /// Spends the budget for unpacking the frame: for its unpacked size, and for what is parsed to unpack it.
+    fn spend(&self, cx: &mut Context<'_, '_>) -> Result<()> {
+        let parsed = self.packed.bytes.len().saturating_add(self.dictionary.bytes.len()) as u64 / tree::BYTES_PER_NODE;
+        cx.spend_many((self.size / BYTES_PER_NODE).saturating_add(parsed), self.packed.at)
     }
 
     /// Unpacks the frame into `bytes`, which has its exact unpacked size.
@@ -135,6 +152,10 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
     if width != out.width() {
         return Err(node.mistyped());
     }
+    #[cfg(feature = "vortex-variant")]
+    if kept::numbers(node, first, out, cx)? {
+        return Ok(());
+    }
     let mut frames = frames(node, Some(width as u64))?;
     let mut done = 0usize;
     while done < out.len() {
@@ -143,9 +164,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
         let mut t = cx.scope();
         let bytes = t.take::<u8>(saturated(frames.size))?;
         frames.unpack(bytes, &mut t.scratch)?;
-        if product(frames.values.end.saturating_sub(frames.values.start), width as u64) != frames.size {
-            return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, frames.size));
-        }
+        frames.check_size(width)?;
         let skip = saturated(value.saturating_sub(frames.values.start));
         let left = saturated(frames.values.end.saturating_sub(value));
         let len = left.min(out.len().saturating_sub(done));
@@ -158,6 +177,10 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
 /// Unpacks frames with the texts of stored values starting at `first` into the arena. Each text follows its length.
 fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
+    #[cfg(feature = "vortex-variant")]
+    if kept::texts(node, first, out, cx)? {
+        return Ok(());
+    }
     let mut frames = frames(node, None)?;
     let mut done = 0usize;
     while done < out.len() {
@@ -169,10 +192,8 @@ fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, 
         frames.unpack(bytes, s)?;
         let (mut value, mut at) = (frames.values.start, 0usize);
         while value < frames.values.end && done < out.len() && at < bytes.len() {
-            let text = at.saturating_add(4);
-            let len = bytes.get(at..text).and_then(<[u8]>::first_chunk).map(|len| u32::from_le_bytes(*len));
-            let end = len.map(|len| text.saturating_add(len as usize)).filter(|end| *end <= bytes.len());
-            let (len, end) = len.zip(end).ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_TEXT, value))?;
+            let (text, len) = text_at(bytes, at).ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_TEXT, value))?;
+            let end = text.saturating_add(len as usize);
             if value >= wanted
                 && let Some(cell) = out.get_mut(done)
             {
@@ -187,6 +208,109 @@ fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, 
         }
     }
     Ok(())
+}
+
+/// Returns the offset and the length of the text whose length is at `at`.
+fn text_at(bytes: &[u8], at: usize) -> Option<(usize, u32)> {
+    let text = at.saturating_add(4);
+    let len = bytes.get(at..text).and_then(<[u8]>::first_chunk).map(|len| u32::from_le_bytes(*len))?;
+    (text.saturating_add(len as usize) <= bytes.len()).then_some((text, len))
+}
+
+/// Reading values one by one, from frames that are kept. Each function returns `false` if no frame can be kept.
+#[cfg(feature = "vortex-variant")]
+mod kept {
+    use super::*;
+    use crate::vortex::kept::{Kept, Slot};
+
+    /// Number of texts whose lengths are read in the time that a node takes.
+    const TEXTS_PER_NODE: u64 = 256;
+
+    /// Returns the kept frame with stored value `value`, of `width` bytes, 0 for texts.
+    fn frame<'k>(
+        node: &Node<'_>,
+        width: usize,
+        value: u64,
+        kept: &'k mut Kept<'_>,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<Option<(&'k mut Slot, &'k mut [u8])>> {
+        let Some((slot, bytes)) = kept.slot((node, width), cx)? else { return Ok(None) };
+        if !slot.has(value) {
+            let mut frames = frames(node, (width > 0).then_some(width as u64))?;
+            frames.find(value, cx)?;
+            slot.set((0, 0), 0);
+            let unpacked = bytes.get_mut(..saturated(frames.size)).unwrap_or_default();
+            frames.unpack(unpacked, &mut cx.scratch)?;
+            if width > 0 {
+                frames.check_size(width)?;
+            }
+            slot.set((frames.values.start, frames.values.end), frames.size);
+        }
+        let bytes = bytes.get_mut(..saturated(slot.len)).unwrap_or_default();
+        Ok(Some((slot, bytes)))
+    }
+
+    pub fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<bool> {
+        let mut kept = core::mem::take(&mut cx.kept);
+        let done = kept_numbers(node, first, out, &mut kept, cx);
+        cx.kept = kept;
+        done
+    }
+
+    fn kept_numbers(
+        node: &Node<'_>,
+        first: u64,
+        out: &mut Cells<'_>,
+        kept: &mut Kept<'_>,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<bool> {
+        let (width, mut done) = (out.width(), 0usize);
+        while done < out.len() && !kept.is_none() {
+            let value = first.saturating_add(done as u64);
+            let Some((slot, bytes)) = frame(node, width, value, kept, cx)? else { return Ok(false) };
+            let skip = saturated(value.saturating_sub(slot.start)).saturating_mul(width);
+            let len = saturated(slot.end.saturating_sub(value)).min(out.len().saturating_sub(done));
+            out.part(done, len).load(bytes.get(skip..).unwrap_or_default())?;
+            done = done.saturating_add(len);
+        }
+        Ok(done == out.len())
+    }
+
+    /// If texts are not copied, only the lengths of the spans are set.
+    pub fn texts(node: &Node<'_>, first: u64, out: &mut [u64], cx: &mut Context<'_, '_>) -> Result<bool> {
+        let mut kept = core::mem::take(&mut cx.kept);
+        let all = (first..).zip(&mut *out).try_fold(!kept.is_none(), |all, (value, cell)| {
+            let text = if all { text(node, value, &mut kept, cx)? } else { None };
+            *cell = text.unwrap_or_default();
+            Ok(text.is_some())
+        });
+        cx.kept = kept;
+        all
+    }
+
+    /// Returns the span of a text.
+    fn text(node: &Node<'_>, value: u64, kept: &mut Kept<'_>, cx: &mut Context<'_, '_>) -> Result<Option<u64>> {
+        let Some((slot, bytes)) = frame(node, 0, value, kept, cx)? else { return Ok(None) };
+        if slot.value > value {
+            (slot.value, slot.at) = (slot.start, 0);
+        }
+        cx.spend_many(value.saturating_sub(slot.value) / TEXTS_PER_NODE, node.at())?;
+        loop {
+            let bad = || node.error(Kind::Invalid, What::VORTEX_TEXT, slot.value);
+            let (start, len) = text_at(bytes, saturated(slot.at)).ok_or_else(bad)?;
+            let end = start.saturating_add(len as usize);
+            if slot.value < value {
+                (slot.value, slot.at) = (slot.value.saturating_add(1), end as u64);
+                continue;
+            }
+            let mut at = 0;
+            if cx.copies_texts() {
+                at = node.reserve(len as usize, cx)?;
+                cx.arena(at, len as usize).0.copy_from_slice(bytes.get(start..end).unwrap_or_default());
+            }
+            return Ok(Some(span_cell(span(at as u64, len.into()))));
+        }
+    }
 }
 
 /// Returns the unpacked size in bytes of all frames with texts of the rows.
@@ -207,19 +331,25 @@ fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Resu
     Ok(sum)
 }
 
-/// Returns the bytes for the largest frame.
-fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+/// Returns the unpacked size of the largest frame.
+pub(super) fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
     let (mut frames, mut largest) = (frames(node, None)?, 0u64);
     while frames.next(cx)? {
         largest = largest.max(frames.size);
     }
+    Ok(largest)
+}
+
+/// Returns the bytes for the largest frame.
+fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let largest = largest(node, cx)?;
     let workspace = Codec::Zstd.workspace_len(saturated(largest)) as u64;
     let mut own = need::piece(amount.rows, 1).saturating_add(workspace).saturating_add(need::SLACK);
     // Texts are unpacked directly to the arena, whose size includes them.
     if !cx.copies_texts() {
         own = own.saturating_add(need::piece(largest, 1));
     }
-    need::with_children(own, node, amount, cx)
+    dense::need(own, node, amount, cx)
 }
 
 /// Writes texts by zstd.

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::primitive::primitive;
 use super::size::too_large;
-use super::{Found, ObjectFields, Place, has_objects, is_value, items, stored};
+use super::{Found, ListItems, ObjectFields, ValueAt, has_objects, is_value, stored};
 use crate::bytes::{low32, saturated, sort_by};
 use crate::column::Span;
 use crate::encoding::cells::Cells;
@@ -68,7 +68,7 @@ impl<'n, 'f> Part<'n, 'f> {
 
     /// Puts a row together. Returns its span.
     fn row(&self, at: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
-        let mut build = Build { node: self.node, names: 0..0, cx: cx.scope() };
+        let mut build = Build { node: self.node, names: 0..0, has_order: false, cx: cx.scope() };
         let start = build.used()?;
         let mut first = start;
         match Parts::of(self.node, at, &mut build.cx)? {
@@ -81,7 +81,7 @@ impl<'n, 'f> Part<'n, 'f> {
                 if self.is_value {
                     first = build.used()?;
                     build.names = start..first;
-                    build.place_or_null(&Place { value, typed })?;
+                    build.value_or_null(&ValueAt { value, typed })?;
                 }
             }
         }
@@ -98,6 +98,8 @@ struct Build<'n, 'f, 'c, 's> {
     node: &'n Node<'f>,
     /// The bytes of the arena with the metadata.
     names: Range<usize>,
+    /// Whether the names are known to be in the order that they claim.
+    has_order: bool,
     cx: Context<'c, 's>,
 }
 
@@ -182,13 +184,13 @@ impl Build<'_, '_, '_, '_> {
     }
 
     /// Appends a value, null if it is missing.
-    fn place_or_null(&mut self, place: &Place<'_>) -> Result<()> {
-        if self.place(place)? { Ok(()) } else { self.push(&[variant::NULL]) }
+    fn value_or_null(&mut self, value: &ValueAt<'_>) -> Result<()> {
+        if self.value(value)? { Ok(()) } else { self.push(&[variant::NULL]) }
     }
 
     /// Appends a value. Returns `false` if it is missing.
-    fn place(&mut self, place: &Place<'_>) -> Result<bool> {
-        match place.find(&mut self.cx)? {
+    fn value(&mut self, value: &ValueAt<'_>) -> Result<bool> {
+        match value.find(&mut self.cx)? {
             Found::Missing => return Ok(false),
             Found::Bytes(value) => self.bytes(value)?,
             Found::Object((typed, at), rest) => self.object(&typed, rest, at)?,
@@ -225,17 +227,16 @@ impl Build<'_, '_, '_, '_> {
     }
 
     fn array(&mut self, typed: &Typed<'_>, at: u64) -> Result<()> {
-        let (array, items) = items(typed, at, &mut self.cx)?;
-        let count = items.end.saturating_sub(items.start);
-        let table = self.table(saturated(count))?;
-        for (i, at) in items.enumerate() {
-            self.cx.spend(array.node.at())?;
+        let mut items = ListItems::of(typed, at, &mut self.cx)?;
+        let count = saturated(items.len());
+        let (table, mut i) = (self.table(count)?, 0usize);
+        while let Some(item) = items.take(&mut self.cx)? {
             let offset = self.used()?;
             self.entry(&table, i, (0, offset))?;
-            let place = Place::of(&array, at, &mut self.cx)?;
-            self.place_or_null(&place)?;
+            self.value_or_null(&item)?;
+            i = i.saturating_add(1);
         }
-        self.end(&table, saturated(count), false)
+        self.end(&table, count, false)
     }
 
     /// Appends an object: the fields that are stored apart, and the fields of the object `rest`.
@@ -253,9 +254,9 @@ impl Build<'_, '_, '_, '_> {
         let table = self.table(fields.saturating_add(others.count))?;
         let mut count = 0usize;
         let mut fields = ObjectFields::of(typed, at, &mut self.cx)?;
-        while let Some((name, place)) = fields.take(&mut self.cx)? {
+        while let Some((name, value)) = fields.take(&mut self.cx)? {
             let offset = self.used()?;
-            let has_value = self.place(&place)?;
+            let has_value = self.value(&value)?;
             if !has_value && others.count == 0 {
                 continue;
             }
@@ -335,7 +336,15 @@ impl Build<'_, '_, '_, '_> {
         let at = self.node.at();
         let steps = self.keys()?.steps(name.len());
         self.cx.spend_many((steps / ROWS_PER_NODE) as u64, at)?;
-        self.keys()?.find(name).map_err(|e| e.moved(at))
+        let found = self.keys()?.find(name).map_err(|e| e.moved(at))?;
+        // A name may be missed because the names are not in the order that they claim.
+        if found.is_none() && !self.has_order {
+            let steps = (self.names.len() >> 4).saturating_add(self.keys()?.len());
+            self.cx.spend_many((steps / ROWS_PER_NODE) as u64, at)?;
+            self.keys()?.check_order().map_err(|e| e.moved(at))?;
+            self.has_order = true;
+        }
+        Ok(found)
     }
 
     /// Sets entry `i` of a table: the number of the name, and the start of the value.

@@ -8,13 +8,15 @@ mod size;
 
 use core::ops::Range;
 
+use super::children::Children;
 use super::context::Context;
 use super::dtype::Shape;
 use super::encodings::variant::{self, At, Parts, Typed};
 use super::encodings::{constant, run_end, sparse};
-use super::node::Node;
+use super::node::{Form, Node};
 use super::raw::Encoding;
 use super::rows::Rows;
+use super::scalar::Items;
 use super::scheme::Holds;
 use super::stored_type::StructFields;
 use super::tree::{Ask, NOWHERE};
@@ -31,7 +33,7 @@ pub(super) const ROWS: u64 = 4096;
 
 /// The parts of a value, each a row of a node.
 #[derive(Clone, Copy)]
-struct Place<'f> {
+struct ValueAt<'f> {
     value: Option<At<Node<'f>>>,
     typed: Option<At<Typed<'f>>>,
 }
@@ -51,6 +53,7 @@ enum Found<'f> {
 /// row in it.
 pub(super) fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Node<'f>, u64)> {
     let mut rows = Rows { node: *node, at, left: 1 };
+    cx.read_one_by_one();
     loop {
         let node = &rows.node;
         let picked = |values: Node<'f>, code: u64| match code < values.rows {
@@ -73,52 +76,51 @@ pub(super) fn stored<'f>(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> 
             // Reading this node spends the budget for it.
             _ => return Ok((rows.node, rows.at)),
         };
-        cx.spend(rows.node.at())?;
+        rows.node.spend(1, cx)?;
     }
 }
 
-impl<'f> Place<'f> {
-    const NOWHERE: Place<'static> = Place { value: None, typed: None };
+impl<'f> ValueAt<'f> {
+    const NOWHERE: ValueAt<'static> = ValueAt { value: None, typed: None };
 
-    /// Returns the place of a row of an array of variants, or of values that are stored apart.
+    /// Returns where the value in a row of an array of variants, or of values that are stored apart, is.
     fn of(values: &Typed<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
         let Typed { node, ty, has_shells } = values;
         if matches!(ty.ty.shape, Shape::Variant) {
-            return Place::of_variant(node, at, cx);
+            return ValueAt::of_variant(node, at, cx);
         }
         if !*has_shells {
-            return Ok(Place { value: None, typed: Some((*values, at)) });
+            return Ok(ValueAt { value: None, typed: Some((*values, at)) });
         }
-        let mut place = Place::NOWHERE;
+        let mut found = ValueAt::NOWHERE;
         if !node.is_valid(at, &mut cx.scope())? {
-            return Ok(place);
+            return Ok(found);
         }
         ty.spend(cx)?;
         let (node, at) = stored(node, at, cx)?;
-        let (mut fields, mut k) = (ty.fields(), 0);
+        let (mut fields, mut children) = (ty.fields(), node.nested_nodes()?);
         while let Some((name, ty)) = fields.take()? {
-            let child = node.nested_of(k, || Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+            let child = children.take(&ty.ty)?;
             match name {
-                b"value" if matches!(ty.ty.shape, Shape::Binary) => place.value = Some((child, at)),
-                b"typed_value" => place.typed = Some((Typed { node: child, ty, has_shells: true }, at)),
+                b"value" if matches!(ty.ty.shape, Shape::Binary) => found.value = Some((child, at)),
+                b"typed_value" => found.typed = Some((Typed { node: child, ty, has_shells: true }, at)),
                 _ => return Err(node.mistyped()),
             }
-            k = k.saturating_add(1);
         }
-        Ok(place)
+        Ok(found)
     }
 
-    /// Returns the place of a row of an array of variants inside of others.
+    /// Returns where the value in a row of an array of variants inside of others is.
     fn of_variant(node: &Node<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
         if !node.is_valid(at, &mut cx.scope())? {
-            return Ok(Place::NOWHERE);
+            return Ok(ValueAt::NOWHERE);
         }
         let (node, at) = stored(node, at, cx)?;
         if node.holds().is_none() {
             return Err(node.undecoded());
         }
         let Parts { value, typed, .. } = Parts::stored(&node, at, cx)?;
-        Ok(Place { value, typed })
+        Ok(ValueAt { value, typed })
     }
 
     /// Returns where the value is stored. Only an object may be in both parts.
@@ -141,45 +143,74 @@ impl<'f> Place<'f> {
     }
 }
 
-/// Returns the items of a list in one row: their array, and its rows.
-fn items<'f>(typed: &Typed<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<(Typed<'f>, Range<u64>)> {
-    typed.ty.spend(cx)?;
-    let (node, at) = stored(&typed.node, at, cx)?;
-    let mut cell = [0];
-    node.cells(Ask::Ranges, at, &mut Cells::W8(&mut cell), &mut cx.scope())?;
-    let span: Span = bytemuck::cast(cell);
-    if span == NOWHERE {
-        return Err(node.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
+/// The items of a list in one row.
+struct ListItems<'f> {
+    /// The array of the items; the list itself if it is a scalar.
+    array: Typed<'f>,
+    /// The rows of the items that are not taken yet, or their numbers in the scalar.
+    rows: Range<u64>,
+    /// The items of a scalar that are not taken yet.
+    scalars: Option<Items<'f>>,
+}
+
+impl<'f> ListItems<'f> {
+    fn of(typed: &Typed<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
+        typed.ty.spend(cx)?;
+        let (node, at) = stored(&typed.node, at, cx)?;
+        let ty = typed.ty.item()?;
+        let array = |node| Typed { node, ty, has_shells: typed.has_shells };
+        if let Form::Scalar(scalar) = &node.form {
+            let items = scalar.items()?;
+            return Ok(ListItems { array: array(node), rows: 0..items.len()?, scalars: Some(items) });
+        }
+        let mut cell = [0];
+        node.cells(Ask::Ranges, at, &mut Cells::W8(&mut cell), &mut cx.scope())?;
+        let span: Span = bytemuck::cast(cell);
+        if span == NOWHERE {
+            return Err(node.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
+        }
+        let child = node.nested_of(0, || Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
+        let start = u64::from(span.at);
+        Ok(ListItems { array: array(child), rows: start..start.saturating_add(span.len.into()), scalars: None })
     }
-    let ty = typed.ty.item()?;
-    let child = node.nested_of(0, || Ok(ty.ty))?.ok_or_else(|| node.undecoded())?;
-    let start = u64::from(span.at);
-    Ok((Typed { node: child, ty, has_shells: typed.has_shells }, start..start.saturating_add(span.len.into())))
+
+    /// Returns the number of items that are not taken yet.
+    const fn len(&self) -> u64 {
+        self.rows.end.saturating_sub(self.rows.start)
+    }
+
+    /// Returns the value of the next item.
+    fn take(&mut self, cx: &mut Context<'_, '_>) -> Result<Option<ValueAt<'f>>> {
+        let Typed { node, ty, .. } = &self.array;
+        let Some(row) = self.rows.next() else { return Ok(None) };
+        cx.spend(node.at())?;
+        let Some(scalars) = &mut self.scalars else { return ValueAt::of(&self.array, row, cx).map(Some) };
+        let Some(item) = scalars.take()? else { return Ok(None) };
+        ValueAt::of(&Typed { node: node.scalar(&item, &ty.ty)?, ..self.array }, 0, cx).map(Some)
+    }
 }
 
 /// The fields of an object in one row that are stored apart.
 struct ObjectFields<'f> {
-    node: Node<'f>,
     at: u64,
     has_shells: bool,
     fields: StructFields<'f>,
-    k: usize,
+    children: Children<'f>,
 }
 
 impl<'f> ObjectFields<'f> {
     fn of(typed: &Typed<'f>, at: u64, cx: &mut Context<'_, '_>) -> Result<Self> {
         typed.ty.spend(cx)?;
         let (node, at) = stored(&typed.node, at, cx)?;
-        Ok(ObjectFields { node, at, has_shells: typed.has_shells, fields: typed.ty.fields(), k: 0 })
+        Ok(ObjectFields { at, has_shells: typed.has_shells, fields: typed.ty.fields(), children: node.nested_nodes()? })
     }
 
-    /// Returns name and place of the next field.
-    fn take(&mut self, cx: &mut Context<'_, '_>) -> Result<Option<(&'f [u8], Place<'f>)>> {
+    /// Returns name and value of the next field.
+    fn take(&mut self, cx: &mut Context<'_, '_>) -> Result<Option<(&'f [u8], ValueAt<'f>)>> {
         let Some((name, ty)) = self.fields.take()? else { return Ok(None) };
-        let node = self.node.nested_of(self.k, || Ok(ty.ty))?.ok_or_else(|| self.node.undecoded())?;
-        self.k = self.k.saturating_add(1);
-        let place = Place::of(&Typed { node, ty, has_shells: self.has_shells }, self.at, cx)?;
-        Ok(Some((name, place)))
+        let node = self.children.take(&ty.ty)?;
+        let value = ValueAt::of(&Typed { node, ty, has_shells: self.has_shells }, self.at, cx)?;
+        Ok(Some((name, value)))
     }
 }
 

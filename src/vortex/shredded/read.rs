@@ -8,35 +8,49 @@ use crate::column::{Span, Spans, VarBytes};
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::context::{ASIDE, Call, Context};
 use crate::vortex::dtype::Shape;
+use crate::vortex::kept::{Kept, Size};
 use crate::vortex::need::{Amount, SLACK};
 use crate::vortex::node::Node;
 
-/// Size in bytes of values from which no more rows are measured. A text under Zstandard counts with its frame.
+/// Size in bytes of values from which no more rows are measured. A text under Zstandard counts with its frame if it is not
+/// kept.
 const ENOUGH: u64 = 1 << 20;
 
 /// Returns the scratch bytes for the first of `len` rows starting at `at`, without their spans, and how many rows those
 /// are.
 ///
-/// The parts are read for this. Offsets, codes and validity in some encodings require memory: a little is on the stack, more
-/// of it, such as a frame of Zstandard, on the heap. Without a heap, rows that require more are [`Kind::NoRoom`] here, and
-/// can be read nevertheless.
-pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize) -> Result<(u64, usize)> {
-    let temporaries = temporaries(node)?;
-    let mut call = Call::new(node.file, 1);
-    with_memory(temporaries, |memory| {
+/// The parts are read for this, within the budget `shared` if there is one. Offsets, codes and validity in some encodings
+/// require memory: a little is on the stack, more of it, such as a frame of Zstandard, on the heap. Rows that require more
+/// than there is are [`Kind::NoRoom`] in `What::VORTEX_MEASURING`, and can be read nevertheless.
+pub(in crate::vortex) fn measure(
+    node: &Node<'_>,
+    at: u64,
+    len: usize,
+    mut shared: Option<&mut Call>,
+) -> Result<(u64, usize)> {
+    let own = || Call::new(node.file, 1);
+    let (temporaries, keep) = memory_of(node, shared.as_deref_mut().unwrap_or(&mut own()))?;
+    let mut rest = own();
+    let call = shared.unwrap_or(&mut rest);
+    let memory = temporaries.saturating_add(keep.cost());
+    with_memory(memory, |mut scratch| {
         let (mut bytes, mut rows) = (0, 0usize);
-        let measured =
-            sizes(node, at..at.saturating_add(len as u64), &mut Context::new(&mut call, memory), &mut |sum| {
-                if rows == 0 || sum <= ENOUGH {
-                    (bytes, rows) = (sum, rows.saturating_add(1));
-                }
-                sum < ENOUGH
-            });
+        let kept = if scratch.room() as u64 >= memory { keep.take(&mut scratch)? } else { Kept::default() };
+        let mut cx = Context::new(call, scratch);
+        cx.kept = kept;
+        let measured = sizes(node, at..at.saturating_add(len as u64), &mut cx, &mut |sum| {
+            if rows == 0 || sum <= ENOUGH {
+                (bytes, rows) = (sum, rows.saturating_add(1));
+            }
+            sum < ENOUGH
+        });
         match measured {
+            // This memory is not the caller's.
+            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory(memory)),
             // The next batch finds the error, if it is not the sum that is too large.
             Err(e) if rows == 0 => Err(e),
             _ if bytes > MOST => Err(too_large(node, bytes)),
-            _ => Ok((bytes.saturating_add(temporaries).saturating_add(SLACK), rows)),
+            _ => Ok((bytes.saturating_add(memory).saturating_add(SLACK), rows)),
         }
     })
 }
@@ -44,25 +58,43 @@ pub(in crate::vortex) fn measure(node: &Node<'_>, at: u64, len: usize) -> Result
 /// Maximum number of bytes of the values of a batch: spans have 32 bits.
 const MOST: u64 = u32::MAX as u64;
 
-/// Returns the scratch bytes for reading the parts of one row.
-fn temporaries(node: &Node<'_>) -> Result<u64> {
-    let mut call = Call::new(node.file, 1);
+/// Returns the scratch bytes for reading the parts of one row, and the size of what is kept for the next rows.
+fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
     let mut aside = [0; ASIDE];
     let amount = Amount { rows: 1, width: 16, at: None };
-    Ok(need(node, amount, &mut Context::new(&mut call, Scratch::new(&mut aside)))?.saturating_add(SLACK))
+    let temporaries = need(node, amount, &mut Context::new(call, Scratch::new(&mut aside)))?.saturating_add(SLACK);
+    // This visits the arrays that were just visited, so that it costs about as much.
+    let mut again = Call::new(node.file, 1);
+    let keep = Size::of(node, &mut Context::new(&mut again, Scratch::new(&mut aside)))?;
+    Ok((temporaries, keep))
 }
 
 /// Size in bytes of the memory on the stack for reading parts while they are measured.
 const ON_STACK: usize = if cfg!(feature = "alloc") { 8 << 10 } else { ASIDE };
 
+/// Maximum size in bytes of the memory on the heap: a file of a few bytes may claim frames of any size.
+#[cfg(feature = "alloc")]
+const ON_HEAP: u64 = 1 << 28;
+
 /// Calls `call` with memory of `len` bytes. Without a heap, there are at most [`ON_STACK`].
 fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
     #[cfg(feature = "alloc")]
     if len > ON_STACK as u64 {
-        return call(crate::column::Memory::with_len(len)?.scratch());
+        let (mut memory, bytes) = (alloc::vec::Vec::new(), crate::bytes::saturated(len));
+        if len > ON_HEAP || memory.try_reserve_exact(bytes).is_err() {
+            return Err(no_memory(len));
+        }
+        memory.resize(bytes, 0);
+        return call(Scratch::new(&mut memory));
     }
     let _ = len;
     call(Scratch::new(&mut [0; ON_STACK]))
+}
+
+/// Returns the error for measuring that takes `need` bytes.
+#[cold]
+fn no_memory(need: u64) -> Error {
+    Error::needing(Kind::NoRoom, What::VORTEX_MEASURING, 0, need)
 }
 
 impl<'f> Node<'f> {
@@ -82,37 +114,56 @@ impl<'f> Node<'f> {
         'f: 's,
     {
         let cells = cx.take::<u64>(len)?;
-        let temporaries = temporaries(self)?;
-        // The first row has all of the budget and enough memory, so that its errors are errors of the file.
-        let mut first = 0;
-        if len > 0 {
-            let mut call = Call::new(self.file, 1);
-            let mut own = Context::new(&mut call, cx.scratch.scope());
-            sizes(self, at..at.saturating_add(1), &mut own, &mut |sum| {
-                first = sum;
-                false
-            })?;
-        }
-        let room = (cx.scratch.room() as u64).saturating_sub(temporaries).min(MOST);
-        if first > MOST {
-            return Err(too_large(self, first));
-        }
-        if first > room {
-            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, 0, first.saturating_add(temporaries)));
-        }
-        let mut call = Call::new(self.file, 1);
-        let (used, done) = {
-            let mut scratch = cx.scratch.scope();
-            // At most as much as there is.
-            let arena = scratch.take::<u8>(crate::bytes::saturated(room))?;
-            let mut copying = Context::new(&mut call, scratch);
-            copying.copy_texts_to(arena);
-            let done = Part::of(self)?.rows(at, cells, &mut copying)?;
-            (copying.used().unwrap_or(0), done)
+        let (temporaries, keep) = memory_of(self, &mut Call::new(self.file, 1))?;
+        let (used, done) = match self.put_into(at, cells, (temporaries, keep), cx) {
+            // Rows can be read in less memory if nothing is kept.
+            Err(e) if e.kind() == Kind::NoRoom && !keep.is_none() => {
+                self.put_into(at, cells, (temporaries, Size::default()), cx)?
+            }
+            put => put?,
         };
         // These are the bytes of the arena, which was taken from the same memory.
         let data = cx.take::<u8>(used)?;
         let cells = cells.get(..done).unwrap_or_default();
         Ok((VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) }, done))
+    }
+
+    /// Puts rows together at the start of the scratch memory. Returns the number of bytes and of rows.
+    fn put_into(
+        &self,
+        at: u64,
+        cells: &mut [u64],
+        (temporaries, keep): (u64, Size),
+        cx: &mut Context<'_, '_>,
+    ) -> Result<(usize, usize)> {
+        let mut scratch = cx.scratch.scope();
+        let others = temporaries.saturating_add(keep.cost());
+        let room = (scratch.room() as u64).saturating_sub(others).min(MOST);
+        // At most as much as there is.
+        let arena = scratch.take::<u8>(crate::bytes::saturated(room))?;
+        let mut kept = keep.take(&mut scratch)?;
+        // The first row has all of the budget and enough memory, so that its errors are errors of the file.
+        let mut first = 0;
+        if !cells.is_empty() {
+            let mut call = Call::new(self.file, 1);
+            let mut own = Context::new(&mut call, scratch.scope());
+            own.kept = kept.again();
+            sizes(self, at..at.saturating_add(1), &mut own, &mut |sum| {
+                first = sum;
+                false
+            })?;
+        }
+        if first > MOST {
+            return Err(too_large(self, first));
+        }
+        if first > room {
+            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, 0, first.saturating_add(others)));
+        }
+        let mut call = Call::new(self.file, 1);
+        let mut copying = Context::new(&mut call, scratch);
+        copying.kept = kept;
+        copying.copy_texts_to(arena);
+        let done = Part::of(self)?.rows(at, cells, &mut copying)?;
+        Ok((copying.used().unwrap_or(0), done))
     }
 }

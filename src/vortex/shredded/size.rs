@@ -2,8 +2,9 @@
 
 use core::ops::Range;
 
-use super::{Found, ObjectFields, Place, has_objects, is_value, items, stored};
-use crate::column::Prim;
+use super::{Found, ListItems, ObjectFields, ValueAt, has_objects, is_value, stored};
+use crate::column::{Prim, Span};
+use crate::encoding::cells::Cells;
 use crate::encoding::variant::{self, Header};
 use crate::error::{Error, Kind, Result};
 use crate::vortex::context::Context;
@@ -13,6 +14,7 @@ use crate::vortex::need::{Amount, SLACK};
 use crate::vortex::node::{Form, Node};
 use crate::vortex::raw::Encoding;
 use crate::vortex::scheme::Holds;
+use crate::vortex::tree::Ask;
 
 /// An upper bound of the bytes of the arena that a value takes.
 #[derive(Clone, Copy, Default)]
@@ -81,14 +83,26 @@ fn row(node: &Node<'_>, at: u64, (is_value, has_names): (bool, bool), cx: &mut C
     if !is_value {
         return Ok(names);
     }
-    let value = self::value(&Place { value, typed }, cx)?;
+    let value = self::value(&ValueAt { value, typed }, cx)?;
     // The names precede the value until it is complete.
     Ok(Size { keep: value.keep, peak: names.then(value).peak })
 }
 
-/// Returns the size of the text in a row. Texts under Zstandard are unpacked with their whole frame.
+/// Returns the size of the text in a row. Texts under Zstandard are unpacked with their whole frame, unless it is kept.
 fn text((node, at): At<Node<'_>>, cx: &mut Context<'_, '_>) -> Result<Size> {
     let (node, at) = stored(&node, at, cx)?;
+    if node.encoding() == Some(Encoding::Zstd) && !cx.kept.is_none() {
+        let mut cell = [0];
+        match node.cells(Ask::Spans, at, &mut Cells::W8(&mut cell), &mut cx.scope()) {
+            // The frame is not kept after all, and there is no arena.
+            Err(e) if e.kind() == Kind::Misuse => {}
+            read => {
+                read?;
+                let Span { len, .. } = bytemuck::cast(cell);
+                return Ok(Size::of(len.into()));
+            }
+        }
+    }
     match (node.holds(), &node.form) {
         (Some(Holds::Texts(bound) | Holds::PackedTexts(bound) | Holds::Packed(bound)), _) => {
             bound(&node, at, 1, &mut cx.scope()).map(Size::of)
@@ -99,17 +113,16 @@ fn text((node, at): At<Node<'_>>, cx: &mut Context<'_, '_>) -> Result<Size> {
     }
 }
 
-fn value(place: &Place<'_>, cx: &mut Context<'_, '_>) -> Result<Size> {
+fn value(place: &ValueAt<'_>, cx: &mut Context<'_, '_>) -> Result<Size> {
     match place.find(cx)? {
         Found::Missing => Ok(Size::of(1)),
         Found::Bytes(bytes) => text(bytes, cx),
         Found::Apart((typed, at)) => match typed.ty.ty.shape {
             Shape::List => {
-                let (array, items) = items(&typed, at, cx)?;
-                let (mut all, count) = (Size::default(), items.end.saturating_sub(items.start));
-                for at in items {
-                    cx.spend(array.node.at())?;
-                    all = all.then(value(&Place::of(&array, at, cx)?, cx)?);
+                let mut items = ListItems::of(&typed, at, cx)?;
+                let (mut all, count) = (Size::default(), items.len());
+                while let Some(item) = items.take(cx)? {
+                    all = all.then(value(&item, cx)?);
                 }
                 Ok(all.in_header(count))
             }
