@@ -463,6 +463,15 @@ fn spooled(from: impl Read) -> Result<Content, Failure> {
     spool(from).map_err(|e| Failure::Input(e.to_string()))
 }
 
+/// Copies the first bytes of a pipe, and the rest, to a temporary file. It has no name, so that nothing is left whatever ends the
+/// process.
+pub fn in_file(first: &[u8], mut rest: impl Read) -> io::Result<fs::File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(first)?;
+    io::copy(&mut rest, &mut file)?;
+    Ok(file)
+}
+
 /// Reads a pipe to its end: into memory, or into a temporary file without a name if it is long.
 fn spool(mut from: impl Read) -> io::Result<Content> {
     let mut bytes = Vec::new();
@@ -470,11 +479,8 @@ fn spool(mut from: impl Read) -> io::Result<Content> {
     if (bytes.len() as u64) < SPOOLED {
         return Ok(Content::Bytes(bytes));
     }
-    // It has no name, so that nothing is left whatever ends the process.
-    let mut file = tempfile::tempfile()?;
-    file.write_all(&bytes)?;
+    let file = in_file(&bytes, from)?;
     drop(bytes);
-    io::copy(&mut from, &mut file)?;
     let (len, file) = (file.metadata()?.len(), Mutex::new(file));
     let ranges = Ranges::new(len, move |at, to: &mut [u8]| {
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,6 +10,7 @@ use pilaster_arrow::{Source as _, schema};
 
 use crate::extents::LEAVE_OUT;
 use crate::failure::Failure;
+use crate::open::in_file;
 use crate::sources::{Known, Location, Source};
 
 /// The names of `--format`.
@@ -154,7 +155,6 @@ fn kind(source: &Source) -> Option<FileKind> {
 
 /// Copies standard input to a temporary file, since these formats are not read from start to end.
 fn spooled() -> Result<Input, Failure> {
-    let mut file = tempfile::tempfile().map_err(|e| Failure::Input(format!("temporary file: {e}")))?;
-    io::copy(&mut io::stdin().lock(), &mut file).map_err(|e| Failure::Input(e.to_string()))?;
+    let file = in_file(&[], io::stdin().lock()).map_err(|e| Failure::Input(format!("temporary file: {e}")))?;
     Ok(Input::seekable(file).map_err(failed)?.with_name("-"))
 }
