@@ -37,7 +37,9 @@ def show(a, unit=1):
     """The values of an array as `dump` prints them."""
     t = a.type
     if pa.types.is_dictionary(t):
-        return show(a.dictionary_decode())
+        # pyarrow does not decode dictionaries of views.
+        values = show(a.dictionary)
+        return [None if i is None else values[i] for i in a.indices.to_pylist()]
     if pa.types.is_null(t):
         return [None] * len(a)
     if pa.types.is_boolean(t):
@@ -100,7 +102,8 @@ def coarse(table, of):
             if pa.types.is_date64(field.type):
                 units[field.name] = 0
             elif pa.types.is_timestamp(field.type) or pa.types.is_time(field.type):
-                units[field.name] = 1000
+                # Zones may be written in another form.
+                units[field.name] = 1 if field.type.unit == getattr(table.schema.field(field.name).type, 'unit', '') else 1000
     return units
 
 

@@ -145,13 +145,13 @@ def check(a, r, t, place, counts):
             if pa.types.is_date32(types[0]) and not pa.types.is_date(types[1]) and types[1].bit_width == 64 and not in_days:
                 # A date of 64 bits, as the Arrow schema in the Parquet file says, which pyarrow reads as one of 32 bits.
                 expected = [None if v is None else str(int(v) * 86_400_000) for v in expected]
-            if str(types[0]) != str(types[1]):
+            if form == 'jay' and pa.types.is_floating(types[0]):
+                got, expected = (without_nan(alike(v, t)) for v, t in zip((got, expected), types[::-1]))
+            elif str(types[0]) != str(types[1]):
                 counts['of another type'] += 1
                 if form in ('jay', 'ds', 'bcolz'):
                     # Formats with fewer types store the same values in another one.
                     got, expected = alike(got, types[1]), alike(expected, types[0])
-                    if form == 'jay':
-                        got, expected = without_nan(got), without_nan(expected)
             if got != expected:
                 at = next((i for i, (g, e) in enumerate(zip(got, expected)) if g != e), len(got))
                 yield f'{form}: {name} {types}, row {at}: {got[at : at + 1]}, not {expected[at : at + 1]}'

@@ -121,6 +121,32 @@ fn files_have_the_rows_that_were_written() {
 }
 
 #[test]
+fn every_type_is_written_to_parquet_or_refused() {
+    let mut rng = Rng(12);
+    let (mut written, mut refused) = (0, Vec::new());
+    for ty in arrays::types() {
+        let batches = random(std::slice::from_ref(&ty), &mut rng);
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            write::all(reader(&batches), Vec::new(), Kind::Parquet, Compression::None)
+        }));
+        match done.unwrap_or_else(|_| panic!("{ty}")) {
+            Ok(bytes) => {
+                let found = rows_of(&mut opened(bytes, ""));
+                let dates = matches!(ty, DataType::Date64) || format!("{ty:?}").contains("Second");
+                assert!(dates || found == expected(&batches), "{ty}");
+                written += 1;
+            }
+            Err(e) => {
+                assert!(e.to_string().contains("c0") || e.to_string().contains("arquet"), "{ty}: {e}");
+                refused.push(ty);
+            }
+        }
+    }
+    println!("{written} types; refused are {refused:?}");
+    assert!(written > 79 && refused.len() < 5, "{written} types; refused are {refused:?}");
+}
+
+#[test]
 fn any_row_of_a_file_is_found() {
     let batches = random(&[DataType::Utf8], &mut Rng(1));
     for kind in [FileKind::Parquet, FileKind::IpcFile, FileKind::IpcStream] {

@@ -91,7 +91,7 @@ fn times_that_parquet_lacks_are_converted() {
     good(&["convert", "../tests/golden/vortex/def_temporal_a.vortex", &path("a.parquet")]);
     let info = good(&["info", &path("a.parquet")]);
     assert!(info.contains("timestamp[ms") && !info.contains("timestamp[s"), "{info}");
-    // The values are those of the source, as text without the zeros of the finer unit.
+    // The values are equal to the source, as text without the zeros of the finer unit.
     let rows = |source: &str| out(&run(&["cat", source])).replace(".000", "");
     assert_eq!(rows(&path("a.parquet")), rows("../tests/golden/vortex/def_temporal_a.vortex"));
 }
