@@ -1,7 +1,7 @@
 //! The file: its bytes, its format, its element type, its tables.
 
 use std::fs;
-use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +17,7 @@ use crate::budget;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 use crate::sources::{Location, Source, is_dataset};
+use crate::spool::in_file;
 use crate::vortex_dtype;
 
 /// Reads bytes at an offset of a file.
@@ -461,15 +462,6 @@ fn opened(path: &Path) -> io::Result<Content> {
 
 fn spooled(from: impl Read) -> Result<Content, Failure> {
     spool(from).map_err(|e| Failure::Input(e.to_string()))
-}
-
-/// Copies the first bytes of a pipe, and the rest, to a temporary file. It has no name, so that nothing is left whatever ends the
-/// process.
-pub fn in_file(first: &[u8], mut rest: impl Read) -> io::Result<fs::File> {
-    let mut file = tempfile::tempfile()?;
-    file.write_all(first)?;
-    io::copy(&mut rest, &mut file)?;
-    Ok(file)
 }
 
 /// Reads a pipe to its end: into memory, or into a temporary file without a name if it is long.

@@ -10,8 +10,8 @@ use pilaster_arrow::{Source as _, schema};
 
 use crate::extents::LEAVE_OUT;
 use crate::failure::Failure;
-use crate::open::in_file;
 use crate::sources::{Known, Location, Source};
+use crate::spool::in_file;
 
 /// The names of `--format`.
 pub const KINDS: [(&str, FileKind); 5] = [

@@ -155,7 +155,21 @@ fn many_files_are_converted_to_a_directory() {
     assert!(out(&again).contains("2 files of CSV from "), "{}", out(&again));
     assert!(place.join("text/sub/a.csv").exists() && !place.join("text/bad.csv").exists());
 
-    // Files that would have the same name, and files that are not of the five formats.
+    assert!(bad(2, &["convert", JAY]).contains("<TARGET> is missing"));
+    assert!(bad(2, &["convert", JAY, JAY, &path("x")]).contains("--out-dir"));
+    assert!(bad(2, &["convert", "--out-dir", &path("x"), JAY]).contains("--format-out"));
+}
+
+/// Files that would have the same name, and files that are not of the five formats.
+#[test]
+fn many_files_have_names_that_differ() {
+    let place = place("to_arrow_names_differ");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    fs::create_dir_all(place.join("old")).unwrap();
+    fs::create_dir_all(place.join("new/er")).unwrap();
+    fs::copy(JAY, place.join("old/a.jay")).unwrap();
+    good(&["convert", JAY, &path("new/er/alltypes_n5.parquet")]);
+    good(&["convert", JAY, &path("new/er/a.parquet")]);
     let parquet = path("new/er/alltypes_n5.parquet");
     good(&[
         "convert",
@@ -174,10 +188,6 @@ fn many_files_are_converted_to_a_directory() {
     fs::copy(JAY, place.join("a.jay")).unwrap();
     good(&["convert", "--to", "csv", "--out-dir", &path("twice"), &path("a.jay"), &path("old/a.jay")]);
     assert!(place.join("twice/a.jay.csv").exists() && place.join("twice/a.jay.2.csv").exists());
-
-    assert!(bad(2, &["convert", JAY]).contains("<TARGET> is missing"));
-    assert!(bad(2, &["convert", JAY, JAY, &path("x")]).contains("--out-dir"));
-    assert!(bad(2, &["convert", "--out-dir", &path("x"), JAY]).contains("--format-out"));
 }
 
 #[test]
