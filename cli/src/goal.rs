@@ -83,8 +83,9 @@ impl fmt::Display for Goal {
 /// # Errors
 /// [`Failure::Usage`] for an extension that no format has.
 pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
-    if let Some(goal) = how.format_out {
-        return unpacked(how, goal).map(Some);
+    // The option decides whatever the name is.
+    if how.format_out.is_some() {
+        return Ok(how.format_out);
     }
     let Some(extension) = extension(&how.target) else { return Ok(None) };
     let found = Goal::extensions().find(|(known, _)| extension.eq_ignore_ascii_case(known));

@@ -1,4 +1,4 @@
-//! Types that Parquet, or its writer, lacks, as types that it has: seconds, dates in milliseconds, dictionaries of views.
+//! Types that Parquet, or its writer, lacks, as types that it has: seconds, dates in milliseconds, dictionaries of views, decimals of one digit.
 
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ fn data_type(ty: &DataType) -> DataType {
         DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
         DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
         DataType::Date64 => DataType::Date32,
+        // The writer of Parquet stores a decimal of one digit in 64 bits, but does not widen it.
+        DataType::Decimal32(1, scale) => DataType::Decimal64(1, *scale),
         DataType::List(item) => DataType::List(field(item)),
         DataType::LargeList(item) => DataType::LargeList(field(item)),
         DataType::ListView(item) => DataType::ListView(field(item)),

@@ -124,7 +124,7 @@ fn files_have_the_rows_that_were_written() {
 fn every_type_is_written_to_parquet_or_refused() {
     let mut rng = Rng(12);
     let (mut written, mut refused) = (0, Vec::new());
-    for ty in arrays::types() {
+    for ty in arrays::types().into_iter().chain([0, 1].map(|scale| DataType::Decimal32(1, scale))) {
         let batches = random(std::slice::from_ref(&ty), &mut rng);
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             write::all(reader(&batches), Vec::new(), Kind::Parquet, Compression::None)
