@@ -224,21 +224,8 @@ fn to_dataseries_of<T: Table, E: Endian>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     let compress = crate::rewrite::compress(how)?;
-    if table.columns.numbers.is_empty() {
-        return Err(no_columns(table, Format::DataSeries, scratch)?);
-    }
     let order = order(table, how);
-    let own = series(table).and_then(|file| file.types().get(0)).map(|ty| ty.name().to_owned());
-    let name = how.table.as_deref().filter(|name| !name.is_empty()).or(own.as_deref()).unwrap_or("Table");
-    let (mut xml, mut extents) = (None, 2u64);
-    table.restart()?;
-    while let Some(part) = table.next_part(&mut scratch.scope())? {
-        if xml.is_none() {
-            xml = Some(describe(name, &part, Vec::new()).map_err(|e| stop(&how.target, e))?);
-        }
-        extents = extents.saturating_add(part.rows().div_ceil(EXTENT_ROWS));
-    }
-    let Some(xml) = xml else {
+    let Some((xml, extents)) = description(table, how, scratch)? else {
         return Err(no_columns(table, Format::DataSeries, scratch)?);
     };
     let mut memory = Memory::default();
@@ -279,6 +266,29 @@ fn to_dataseries_of<T: Table, E: Endian>(
         Some(failure) => Err(failure),
         None => done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT)),
     }
+}
+
+/// Returns the description of the extent type of a table, and a number of extents that its rows require; `None` without
+/// columns or parts.
+fn description<T: Table>(
+    table: &mut View<'_, T>,
+    how: &Convert,
+    scratch: &mut Scratch<'_>,
+) -> Result<Option<(Vec<u8>, u64)>, Failure> {
+    if table.columns.numbers.is_empty() {
+        return Ok(None);
+    }
+    let own = series(table).and_then(|file| file.types().get(0)).map(|ty| ty.name().to_owned());
+    let name = how.table.as_deref().filter(|name| !name.is_empty()).or(own.as_deref()).unwrap_or("Table");
+    let (mut xml, mut extents) = (None, 2u64);
+    table.restart()?;
+    while let Some(part) = table.next_part(&mut scratch.scope())? {
+        if xml.is_none() {
+            xml = Some(describe(name, &part, Vec::new()).map_err(|e| stop(&how.target, e))?);
+        }
+        extents = extents.saturating_add(part.rows().div_ceil(EXTENT_ROWS));
+    }
+    Ok(xml.map(|xml| (xml, extents)))
 }
 
 fn to_vortex<T: Table>(
@@ -327,6 +337,34 @@ fn to_filo<T: Table>(
     })
 }
 
+/// Returns the number of rows of a table that meet the condition.
+fn rows<T: Table>(table: &mut View<'_, T>, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+    if let Some(windows) = table.windows.filter(|windows| windows.condition.is_some()) {
+        return Ok(Chosen { windows, columns: table.columns }.rows(scratch)?);
+    }
+    let mut rows = 0u64;
+    table.restart()?;
+    while let Some(part) = table.next_part(&mut scratch.scope())? {
+        rows = rows.saturating_add(part.rows()).saturating_add(table.skip(u64::MAX)?);
+    }
+    Ok(rows)
+}
+
+/// Returns the options for a dataset or chunk of `rows` rows.
+fn bcolz_options(how: &Convert, rows: u64) -> bcolz::write::WriteOptions {
+    bcolz::write::WriteOptions {
+        params: params(how),
+        chunklen: how.bcolz.chunklen.map(NonZeroU64::get),
+        expectedlen: Some(rows),
+        missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
+        // The other compressors are as fast as the copies: with two threads, LZ4 took 1.1 times the time.
+        threads: match params(how).compressor {
+            Compressor::Lz4hc | Compressor::Zlib | Compressor::Zstd => how.threads.count(u64::MAX, CHUNKS),
+            _ => 1,
+        },
+    }
+}
+
 fn to_bcolz<T: Table>(
     table: &mut View<'_, T>,
     (how, target): (&Convert, &Target<'_>),
@@ -344,25 +382,8 @@ fn to_bcolz<T: Table>(
     };
     let holds = |ty| bcolz::write::holds(ty) && (how.bcolz.records || !matches!(ty, Type::Struct(_)));
     Storable { to: Format::Bcolz, holds: &holds, hint: &hint, any_time: how.any_time }.check(table, scratch)?;
-    let mut rows = 0u64;
-    table.restart()?;
-    while let Some(part) = table.next_part(&mut scratch.scope())? {
-        rows = rows.saturating_add(part.rows()).saturating_add(table.skip(u64::MAX)?);
-    }
-    if let Some(windows) = table.windows.filter(|windows| windows.condition.is_some()) {
-        rows = Chosen { windows, columns: table.columns }.rows(scratch)?;
-    }
-    let options = bcolz::write::WriteOptions {
-        params: params(how),
-        chunklen: how.bcolz.chunklen.map(NonZeroU64::get),
-        expectedlen: Some(rows),
-        missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
-        // The other compressors are as fast as the copies: with two threads, LZ4 took 1.1 times the time.
-        threads: match params(how).compressor {
-            Compressor::Lz4hc | Compressor::Zlib | Compressor::Zstd => how.threads.count(u64::MAX, CHUNKS),
-            _ => 1,
-        },
-    };
+    let rows = rows(table, scratch)?;
+    let options = bcolz_options(how, rows);
     let failed = |e: WriteError<bcolz::Failure>, refused: Option<Refused>| match e {
         WriteError::Format(e) => located(e.into(), refused, |e, _| match e.what() {
             What::BCOLZ_MISSING if !how.bcolz.fill_missing => {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use pilaster::any::Format;
 #[cfg(feature = "arrow")]
+use pilaster_arrow::input::FileKind;
+#[cfg(feature = "arrow")]
 use pilaster_arrow::write::Kind;
 
 use crate::args::{Convert, Form};
@@ -23,20 +25,21 @@ pub enum Goal {
     Text(Form),
 }
 
-/// Extensions of targets beside the names.
-const EXTENSIONS: &[(&str, Goal)] = &[
-    ("ds", Goal::Format(Format::DataSeries)),
-    (CHUNK, Goal::Format(Format::Bcolz)),
-    #[cfg(feature = "arrow")]
-    ("pq", Goal::Arrow(Kind::Parquet)),
-    #[cfg(feature = "arrow")]
-    ("feather", Goal::Arrow(Kind::IpcFile)),
-    #[cfg(feature = "arrow")]
-    ("ipc", Goal::Arrow(Kind::IpcFile)),
-    ("ndjson", Goal::Text(Form::JsonLines)),
-];
-
 impl Goal {
+    /// Returns the extensions of targets. Text is written in one dialect, hence not to `.tsv`.
+    fn extensions() -> impl Iterator<Item = (&'static str, Goal)> {
+        let others = [("ds", Goal::Format(Format::DataSeries)), (CHUNK, Goal::Format(Format::Bcolz))];
+        let all = Goal::all().chain(others);
+        #[cfg(feature = "arrow")]
+        let all = {
+            let of = |(kind, goal): (FileKind, Kind)| kind.extensions().map(move |name| (name, Goal::Arrow(goal)));
+            // The first extension is the name.
+            let kinds = [(FileKind::Parquet, Kind::Parquet), (FileKind::IpcFile, Kind::IpcFile)];
+            all.chain(kinds.into_iter().flat_map(move |kind| of(kind).skip(1)))
+        };
+        all.chain([("ndjson", Goal::Text(Form::JsonLines))])
+    }
+
     /// Returns the names of `--format-out`, which are extensions, too.
     pub fn all() -> impl Iterator<Item = (&'static str, Goal)> {
         let formats = Format::ALL.into_iter().map(|format| (format.name(), Goal::Format(format)));
@@ -80,17 +83,17 @@ impl fmt::Display for Goal {
 /// # Errors
 /// [`Failure::Usage`] for an extension that no format has.
 pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
-    if let Some(goal) = how.format_out {
-        return unpacked(how, goal).map(Some);
+    // The option decides whatever the name is.
+    if how.format_out.is_some() {
+        return Ok(how.format_out);
     }
     let Some(extension) = extension(&how.target) else { return Ok(None) };
-    let known = || Goal::all().chain(EXTENSIONS.iter().copied());
-    let found = known().find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    let found = Goal::extensions().find(|(known, _)| extension.eq_ignore_ascii_case(known));
     if let Some((_, goal)) = found {
         return unpacked(how, goal).map(Some);
     }
     Err({
-        let names = known().map(|(known, _)| format!(".{known}")).collect::<Vec<_>>();
+        let names = Goal::extensions().map(|(known, _)| format!(".{known}")).collect::<Vec<_>>();
         let why = format!("the extension is none of {}", names.join(", "));
         Failure::Usage(format!("{}: {why}{hint}", how.target.display()))
     })

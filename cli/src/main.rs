@@ -9,6 +9,7 @@
 //! | `walk`, `filter`, `sieve` | row by row over all columns; the language of conditions; conditions, and the rows that meet them |
 //! | `digits`, `time`, `grid`, `csv`, `json`, `json_text`, `variant` | values and rows as text |
 //! | `escape` | control characters in names and texts |
+//! | `spool` | a pipe as a temporary file |
 //! | `files` | several files, one by one, for `info` and `verify` |
 //! | `pieces`, `threads` | a table cut into pieces; work on several threads, with results in order |
 //! | `feed`, `slice`, `parts` | the rows of a table for a writer, and for `dump` and `info`, in bounded memory; some rows of a batch |
@@ -107,6 +108,7 @@ mod sieve;
 mod slice;
 mod sources;
 mod special;
+mod spool;
 mod storable;
 mod tables;
 mod target;

@@ -1,7 +1,7 @@
 //! The file: its bytes, its format, its element type, its tables.
 
 use std::fs;
-use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +17,7 @@ use crate::budget;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 use crate::sources::{Location, Source, is_dataset};
+use crate::spool::in_file;
 use crate::vortex_dtype;
 
 /// Reads bytes at an offset of a file.
@@ -470,11 +471,8 @@ fn spool(mut from: impl Read) -> io::Result<Content> {
     if (bytes.len() as u64) < SPOOLED {
         return Ok(Content::Bytes(bytes));
     }
-    // It has no name, so that nothing is left whatever ends the process.
-    let mut file = tempfile::tempfile()?;
-    file.write_all(&bytes)?;
+    let file = in_file(&bytes, from)?;
     drop(bytes);
-    io::copy(&mut from, &mut file)?;
     let (len, file) = (file.metadata()?.len(), Mutex::new(file));
     let ranges = Ranges::new(len, move |at, to: &mut [u8]| {
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);

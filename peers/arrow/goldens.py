@@ -37,7 +37,9 @@ def show(a, unit=1):
     """The values of an array as `dump` prints them."""
     t = a.type
     if pa.types.is_dictionary(t):
-        return show(a.dictionary_decode())
+        # pyarrow does not decode dictionaries of views.
+        values = show(a.dictionary)
+        return [None if i is None else values[i] for i in a.indices.to_pylist()]
     if pa.types.is_null(t):
         return [None] * len(a)
     if pa.types.is_boolean(t):
@@ -100,7 +102,8 @@ def coarse(table, of):
             if pa.types.is_date64(field.type):
                 units[field.name] = 0
             elif pa.types.is_timestamp(field.type) or pa.types.is_time(field.type):
-                units[field.name] = 1000
+                # Zones may be written in another form.
+                units[field.name] = 1 if field.type.unit == getattr(table.schema.field(field.name).type, 'unit', '') else 1000
     return units
 
 
@@ -108,6 +111,8 @@ def tables(path, hints, a):
     """The tables of a file: name (None if it is the only one), columns of `dump`."""
     status, out, error = peer.run(a.pilaster, 'dump', *hints, path)
     if status:
+        # Some goldens are damaged on purpose, and no row of them is read.
+        a.unread.append(f'{path.name}: {error.decode().strip()}')
         return []
     found = json.loads(out)
     if 'tables' not in found:
@@ -142,20 +147,23 @@ def check(path, place, a, counts):
                 bad.append(f'{kind}: {error.decode().strip()}')
             else:
                 made[kind] = target
-        if len(made) < 4:
-            continue
-        read = {
-            'arrow': pa.ipc.open_file(made['arrow']).read_all(),
-            'arrows': pa.ipc.open_stream(pa.memory_map(str(made['arrows']))).read_all(),
-            'parquet': pa.parquet.read_table(made['parquet']),
+        open_file = {
+            'arrow': lambda path: pa.ipc.open_file(path).read_all(),
+            'arrows': lambda path: pa.ipc.open_stream(pa.memory_map(str(path))).read_all(),
+            'parquet': pa.parquet.read_table,
         }
+        read = {kind: open_file[kind](made[kind]) for kind in open_file if kind in made}
+        if 'arrow' not in read:
+            continue
         for kind, found in read.items():
             found.validate(full=True)
             if found.num_columns == 0:
+                counts['without columns'] += 1
                 continue
             units = coarse(found, read['arrow'])
             for expected in columns:
                 if 'values' not in expected:
+                    counts['columns without values in dump'] += 1
                     continue
                 # A column without a name is called v by other formats.
                 name, values = expected['name'] or 'v', expected['values']
@@ -172,8 +180,10 @@ def check(path, place, a, counts):
                     first = next((i for i, (g, e) in enumerate(zip(got, values)) if g != e), len(got))
                     bad.append(f'{kind}: {expected["name"]}, row {first}: {got[first : first + 1]}, not {values[first : first + 1]}')
                 counts['columns'] += 1
-        bad += text(made['csv'], read['arrow'], counts, columns)
-        bad += engines(made, read['parquet'], counts)
+        if 'csv' in made:
+            bad += text(made['csv'], read['arrow'], counts, columns)
+        if 'parquet' in made:
+            bad += engines(made, read['parquet'], counts)
     return bad
 
 
@@ -187,11 +197,14 @@ def text(path, arrow, counts, columns):
         if pa.types.is_integer(f.type) or pa.types.is_boolean(f.type) or str(f.type) in ('string', 'large_string', 'date32[day]')
     ]
     names = [f.name for f in exact]
+    counts['csv columns not compared'] += arrow.num_columns - len(names)
     if not names or len(set(arrow.schema.names)) < len(arrow.schema.names) or arrow.num_rows == 0:
+        counts['csv columns not compared'] += len(names)
         return []
     # Years of more than four digits are no ISO 8601 to other readers.
     dates = [f.name for f in exact if pa.types.is_date(f.type)]
     names = [n for n in names if n not in dates or all(v is None or abs(int(v)) < 500_000 for v in column(arrow, n))]
+    counts['csv columns not compared'] += len(exact) - len(names)
     if not names:
         return []
     types = {n: pa.string() if 'string' in str(arrow.schema.field(n).type) else arrow.schema.field(n).type for n in names}
@@ -214,10 +227,10 @@ def engines(made, table, counts):
     numbers = [f.name for f in table.schema if pa.types.is_integer(f.type)]
     texts = [f.name for f in table.schema if str(f.type) in ('string', 'large_string')]
     bad = []
-    if table.num_columns == 0 or table.num_rows == 0 or len(set(table.schema.names)) < table.num_columns:
-        return bad
     lower = [n.lower() for n in table.schema.names]
-    if len(set(lower)) < len(lower) or '' in lower:
+    # Both engines want rows, and columns with names that differ.
+    if table.num_rows == 0 or not lower or len(set(lower)) < len(lower) or '' in lower:
+        counts['tables without queries'] += 1
         return bad
     ours = {'count': table.num_rows}
     for n in numbers[:1]:
@@ -282,6 +295,7 @@ def main():
     p = peer.arguments(__doc__, count=0)
     p.add_argument('--golden', required=True, help='the folder tests/golden')
     a = peer.parse(p)
+    a.unread = []
     files = goldens(pathlib.Path(a.golden))
     if a.count:
         files = random.Random(a.seed).sample(files, min(a.count, len(files)))
@@ -295,6 +309,9 @@ def main():
         for why in wrong:
             bad += 1
             print(f'{os.path.relpath(path, a.golden)}: {why}'[:300])
+    for why in a.unread:
+        print('not read:', why[:200])
+    counts['files not read'] = len(a.unread)
     reasons = counts.pop('reasons', ())
     for why in reasons:
         print('polars:', why)

@@ -1,4 +1,4 @@
-//! Types that Parquet lacks, as types that it has: seconds, and dates in milliseconds.
+//! Types that Parquet, or its writer, lacks, as types that it has: seconds, dates in milliseconds, dictionaries of views, decimals of one digit.
 
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ fn data_type(ty: &DataType) -> DataType {
         DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
         DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
         DataType::Date64 => DataType::Date32,
+        // The writer of Parquet stores a decimal of one digit in 64 bits, but does not widen it.
+        DataType::Decimal32(1, scale) => DataType::Decimal64(1, *scale),
         DataType::List(item) => DataType::List(field(item)),
         DataType::LargeList(item) => DataType::LargeList(field(item)),
         DataType::ListView(item) => DataType::ListView(field(item)),
@@ -34,9 +36,26 @@ fn data_type(ty: &DataType) -> DataType {
         DataType::FixedSizeList(item, len) => DataType::FixedSizeList(field(item), *len),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(field).collect()),
         DataType::Map(entries, sorted) => DataType::Map(field(entries), *sorted),
-        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(data_type(values))),
+        // The writer of Parquet panics over views in a dictionary.
+        DataType::Dictionary(keys, values) if **values == DataType::Utf8View => {
+            DataType::Dictionary(keys.clone(), Box::new(DataType::Utf8))
+        }
+        DataType::Dictionary(keys, values) if **values == DataType::BinaryView => {
+            DataType::Dictionary(keys.clone(), Box::new(DataType::Binary))
+        }
+        // Of other dictionaries it takes numbers only; it writes wrong bytes of a fixed length.
+        DataType::Dictionary(keys, values) if has_dictionary(values) => {
+            DataType::Dictionary(keys.clone(), Box::new(data_type(values)))
+        }
+        DataType::Dictionary(_, values) => data_type(values),
         other => other.clone(),
     }
+}
+
+/// Whether the writer of Parquet takes values in a dictionary.
+fn has_dictionary(values: &DataType) -> bool {
+    let texts = matches!(values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary);
+    texts || values.is_primitive()
 }
 
 /// Checks that Parquet has the types of all columns.
@@ -88,6 +107,11 @@ pub(crate) fn converted(batch: &RecordBatch, schema: &SchemaRef) -> Result<Recor
         }
         let made = cast_with_options(array, field.data_type(), &options).map_err(Error::from);
         let made = made.map_err(|e| e.in_column(field.name()))?;
+        if matches!(array.data_type(), DataType::Dictionary(_, values) if **values == *field.data_type()) {
+            // Decoding a dictionary changes no value.
+            arrays.push(made);
+            continue;
+        }
         let back = cast_with_options(&made, array.data_type(), &options)?;
         if back.as_ref() != array.as_ref() as &dyn Array {
             let why = format!("a value of {} is no whole {}", array.data_type(), field.data_type());

@@ -113,7 +113,8 @@ pub enum Kind {
     #[cfg(feature = "ipc")]
     IpcStream,
     /// A Parquet file with statistics, in row groups of at most 1,000,000 rows, or fewer where these take over 64 MiB. As
-    /// Parquet lacks them, seconds become milliseconds, and dates in milliseconds become days.
+    /// Parquet lacks them, seconds become milliseconds, and dates in milliseconds become days. Dictionaries of other values than
+    /// texts, bytes and numbers are stored as their values.
     #[cfg(feature = "parquet")]
     Parquet,
 }

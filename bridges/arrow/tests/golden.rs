@@ -276,6 +276,13 @@ fn nothing_in_a_damaged_golden_panics() {
 }
 
 #[test]
+fn the_body_takes_its_seeds() {
+    let seeds = std::fs::read_dir("../../fuzz/corpus-seed/arrow_batches").unwrap();
+    let count = seeds.map(|seed| harness::run(&std::fs::read(seed.unwrap().path()).unwrap())).count();
+    assert!(count > 100, "{count} seeds");
+}
+
+#[test]
 fn nothing_of_an_aligned_file_is_copied() {
     let mut seen = [0; 3];
     for golden in common::all().iter().filter(|golden| golden.by_any() && golden.path.is_file()) {

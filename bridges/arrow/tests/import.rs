@@ -278,6 +278,17 @@ fn arrays_of_any_bytes_are_read_as_columns() {
     assert!(accepted > 500 && kinds.len() > 23, "{accepted} of {} kinds", kinds.len());
 }
 
+#[test]
+fn the_body_takes_its_seeds() {
+    let seeds = std::fs::read_dir("../../fuzz/corpus-seed/arrow_arrays").unwrap();
+    let accepted = seeds.filter(|seed| {
+        let seed = seed.as_ref().unwrap();
+        harness::accepted(&std::fs::read(seed.path()).unwrap()).is_some()
+    });
+    let count = accepted.count();
+    assert!(count > 500, "{count} seeds");
+}
+
 /// The key of a field's metadata with the name of its extension type.
 const EXTENSION: &str = "ARROW:extension:name";
 

@@ -11,6 +11,7 @@ use pilaster_arrow::{Source as _, schema};
 use crate::extents::LEAVE_OUT;
 use crate::failure::Failure;
 use crate::sources::{Known, Location, Source};
+use crate::spool::in_file;
 
 /// The names of `--format`.
 pub const KINDS: [(&str, FileKind); 5] = [
@@ -154,7 +155,6 @@ fn kind(source: &Source) -> Option<FileKind> {
 
 /// Copies standard input to a temporary file, since these formats are not read from start to end.
 fn spooled() -> Result<Input, Failure> {
-    let mut file = tempfile::tempfile().map_err(|e| Failure::Input(format!("temporary file: {e}")))?;
-    io::copy(&mut io::stdin().lock(), &mut file).map_err(|e| Failure::Input(e.to_string()))?;
+    let file = in_file(&[], io::stdin().lock()).map_err(|e| Failure::Input(format!("temporary file: {e}")))?;
     Ok(Input::seekable(file).map_err(failed)?.with_name("-"))
 }

@@ -405,7 +405,6 @@ mod tests {
             ("01:02:03", DataType::Time32(TimeUnit::Second), "01:02:03"),
             ("2024-02-29T01:02:03.5", stamp(TimeUnit::Millisecond), "2024-02-29T01:02:03.500"),
             ("1969-12-31 23:59:59.5", stamp(TimeUnit::Millisecond), "1969-12-31T23:59:59.500"),
-            ("6162", DataType::FixedSizeBinary(2), "ab"),
             ("6162", DataType::Binary, "ab"),
         ] {
             assert_eq!(csv(text, &ty).as_deref(), Ok(expected), "{text}");
@@ -440,6 +439,14 @@ mod tests {
             let is_right = |e: &String| e.contains(expected) && e.contains(&format!("{text:?} is not read as {ty}"));
             assert!(e.as_ref().is_err_and(is_right), "{text}: {e:?}");
         }
+    }
+
+    #[test]
+    fn bytes_of_a_fixed_length() {
+        let texts = StringArray::from(vec![Some("6162"), None]);
+        let array = typed(&texts, &DataType::FixedSizeBinary(2), From::Csv);
+        let is_right = |array: &ArrayRef| array.as_fixed_size_binary().value(0) == b"ab" && array.is_null(1);
+        assert!(array.as_ref().is_ok_and(is_right), "{array:?}");
     }
 
     #[test]

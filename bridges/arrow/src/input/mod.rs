@@ -37,6 +37,10 @@ mod contained;
 #[cfg(feature = "csv")]
 mod csv;
 #[cfg(any(feature = "csv", feature = "json"))]
+#[cfg_attr(
+    not(all(feature = "csv", feature = "json")),
+    allow(dead_code, reason = "each of the two calls a part of it")
+)]
 mod exact;
 #[cfg(feature = "ipc")]
 mod framed;
@@ -86,10 +90,12 @@ pub enum FileKind {
 }
 
 /// Names of files by their extension, without one of gzip.
-const EXTENSIONS: [(&str, FileKind); 11] = [
+const EXTENSIONS: [(&str, FileKind); 13] = [
     (".parquet", FileKind::Parquet),
+    (".pq", FileKind::Parquet),
     (".arrow", FileKind::IpcFile),
     (".feather", FileKind::IpcFile),
+    (".ipc", FileKind::IpcFile),
     (".arrows", FileKind::IpcStream),
     (".csv", FileKind::Csv),
     (".tsv", FileKind::Csv),
@@ -121,6 +127,18 @@ impl FileKind {
             return Some(kind);
         }
         Self::of_name(name)
+    }
+
+    /// Returns the extensions of a kind, without a dot; the usual one is first.
+    ///
+    /// ```
+    /// use pilaster_arrow::input::FileKind;
+    ///
+    /// assert_eq!(FileKind::Parquet.extensions().collect::<Vec<_>>(), ["parquet", "pq"]);
+    /// ```
+    pub fn extensions(self) -> impl Iterator<Item = &'static str> {
+        let all = EXTENSIONS.into_iter().filter(move |(_, kind)| *kind == self);
+        all.map(|(extension, _)| extension.trim_start_matches('.'))
     }
 
     /// Returns the kind by the extension of a name, also before `.gz`; for targets, too.

@@ -60,15 +60,44 @@ pub fn row(array: &ArrayRef, i: usize) -> String {
     if array.is_null(i) || *array.data_type() == DataType::Null {
         return MISSING.to_owned();
     }
+    let items = |rows: ArrayRef| {
+        let shown: Vec<_> = (0..rows.len()).map(|i| row(&rows, i)).collect();
+        format!("({})", shown.join(","))
+    };
+    match array.data_type() {
+        DataType::List(_) => items(array.as_list::<i32>().value(i)),
+        DataType::LargeList(_) => items(array.as_list::<i64>().value(i)),
+        DataType::ListView(_) => items(array.as_list_view::<i32>().value(i)),
+        DataType::LargeListView(_) => items(array.as_list_view::<i64>().value(i)),
+        DataType::FixedSizeList(..) => items(array.as_fixed_size_list().value(i)),
+        DataType::Map(..) => items(std::sync::Arc::new(array.as_map().value(i))),
+        DataType::Struct(_) => {
+            let shown: Vec<_> = array.as_struct().columns().iter().map(|field| row(field, i)).collect();
+            format!("({})", shown.join(";"))
+        }
+        DataType::Dictionary(..) => {
+            // The keys of all rows would be converted for each one.
+            let one = array.slice(i, 1);
+            let dictionary = one.as_any_dictionary();
+            row(dictionary.values(), dictionary.normalized_keys()[0])
+        }
+        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
+            DataType::Int16 => run::<Int16Type>(array, i),
+            DataType::Int32 => run::<Int32Type>(array, i),
+            _ => run::<Int64Type>(array, i),
+        },
+        ty if ty.is_primitive() || *ty == DataType::Boolean => number(array, i),
+        _ => bytes(array, i),
+    }
+}
+
+/// Row `i` of an array of numbers, dates or times.
+fn number(array: &ArrayRef, i: usize) -> String {
     macro_rules! int {
         ($ty:ty) => {
             array.as_primitive::<$ty>().value(i).to_string()
         };
     }
-    let items = |rows: ArrayRef| {
-        let shown: Vec<_> = (0..rows.len()).map(|i| row(&rows, i)).collect();
-        format!("({})", shown.join(","))
-    };
     match array.data_type() {
         DataType::Boolean => array.as_boolean().value(i).to_string(),
         DataType::Int8 => int!(Int8Type),
@@ -101,28 +130,7 @@ pub fn row(array: &ArrayRef, i: usize) -> String {
         DataType::Float16 => format!("f{:04x}", array.as_primitive::<Float16Type>().value(i).to_bits()),
         DataType::Float32 => format!("f{:08x}", array.as_primitive::<Float32Type>().value(i).to_bits()),
         DataType::Float64 => format!("f{:016x}", array.as_primitive::<Float64Type>().value(i).to_bits()),
-        DataType::List(_) => items(array.as_list::<i32>().value(i)),
-        DataType::LargeList(_) => items(array.as_list::<i64>().value(i)),
-        DataType::ListView(_) => items(array.as_list_view::<i32>().value(i)),
-        DataType::LargeListView(_) => items(array.as_list_view::<i64>().value(i)),
-        DataType::FixedSizeList(..) => items(array.as_fixed_size_list().value(i)),
-        DataType::Map(..) => items(std::sync::Arc::new(array.as_map().value(i))),
-        DataType::Struct(_) => {
-            let shown: Vec<_> = array.as_struct().columns().iter().map(|field| row(field, i)).collect();
-            format!("({})", shown.join(";"))
-        }
-        DataType::Dictionary(..) => {
-            // The keys of all rows would be converted for each one.
-            let one = array.slice(i, 1);
-            let dictionary = one.as_any_dictionary();
-            row(dictionary.values(), dictionary.normalized_keys()[0])
-        }
-        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
-            DataType::Int16 => run::<Int16Type>(array, i),
-            DataType::Int32 => run::<Int32Type>(array, i),
-            _ => run::<Int64Type>(array, i),
-        },
-        _ => bytes(array, i),
+        other => panic!("no text for {other}"),
     }
 }
 
