@@ -318,7 +318,7 @@ impl Home {
         within(block) || self.file.as_ref().is_some_and(|file| within(&span(file)))
     }
 
-    /// Returns bytes as a buffer: those of the file where they are, others copied. Only bytes that are not in `block` count as
+    /// Returns bytes as a buffer: bytes of the file where they are, others copied. Only bytes that are not in `block` count as
     /// copied, as those in it were just decoded.
     fn piece(&mut self, bytes: &[u8], block: &Range<usize>) -> Buffer {
         let at = span(bytes);
