@@ -58,26 +58,73 @@ def convert(a, *args):
     return None if status == 0 else error.decode().strip()
 
 
-KINDS = (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp)
+# A date may become a timestamp.
+KINDS = (lambda t: pa.types.is_date(t) or pa.types.is_timestamp(t), pa.types.is_time, pa.types.is_duration)
+NANOS = {'s': 10**9, 'ms': 10**6, 'us': 1000, 'ns': 1}
 WIDTHS = {4: '<e', 8: '<f', 16: '<d'}
 
 
-def alike(values, t):
-    """The values, so that those of a wider type are equal: floats as numbers, texts as bytes, lists of any kind item by item."""
-    if pa.types.is_floating(t):
-        def number(text):
-            digits = text.removeprefix('bits:')
-            value = struct.unpack(WIDTHS[len(digits)], bytes.fromhex(digits)[::-1])[0]
-            return 'NaN' if value != value else value.hex()
+def is_text(t):
+    return re.fullmatch(r'(large_|fixed_size_)?(string|binary)(_view)?(\[\d+\])?', str(t)) is not None
 
-        return [None if v is None else number(v) for v in values]
-    if pa.types.is_dictionary(t):
-        return alike(values, t.value_type)
-    if pa.types.is_string(t) or pa.types.is_large_string(t) or 'string_view' in str(t) or 'binary' in str(t):
-        return [goldens.as_bytes(v) for v in values]
-    if pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t) or 'list_view' in str(t):
-        return [None if v is None else alike(v, t.value_type) for v in values]
-    return values
+
+def is_list(t):
+    return pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t) or re.match('(large_)?list_view', str(t))
+
+
+def nanos(t):
+    """The nanoseconds of a unit of a type."""
+    if pa.types.is_date(t):
+        return 86_400 * 10**9 if t.bit_width == 32 else 10**6
+    return NANOS[t.unit]
+
+
+def number(text):
+    digits = text.removeprefix('bits:')
+    value = struct.unpack(WIDTHS[len(digits)], bytes.fromhex(digits)[::-1])[0]
+    return 'NaN' if value != value else value.hex()
+
+
+def each(values, of):
+    return [None if v is None else of(v) for v in values]
+
+
+def children(got, expected, new, old):
+    """The values of structs, field by field."""
+    got, expected = [each(rows, dict) for rows in (got, expected)]
+    for k in range(min(new.num_fields, old.num_fields)):
+        name, other = old.field(k).name, new.field(k).name
+        if name != other:
+            continue
+        present = [[row for row in rows if row is not None and name in row] for rows in (got, expected)]
+        for rows, values in zip(present, alike(*([row[name] for row in rows] for rows in present), new.field(k), old.field(k))):
+            for row, value in zip(rows, values):
+                row[name] = value
+    return got, expected
+
+
+def alike(got, expected, new, old):
+    """The values of two fields, so that equal values of different types are equal: times in nanoseconds, floats as numbers, texts
+    as bytes, lists of any kind item by item."""
+    types = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in (new, old)]
+    both = lambda kind: all(kind(t) for t in types)
+    if any(both(kind) for kind in KINDS):
+        return [each(v, lambda x, t=t: str(int(x) * nanos(t))) for v, t in zip((got, expected), types)]
+    in_days = b'pilaster.unit' in (new.metadata or {})
+    if pa.types.is_date32(types[1]) and pa.types.is_integer(types[0]) and types[0].bit_width == 64 and not in_days:
+        # A date of 64 bits, as the Arrow schema in the Parquet file says, which pyarrow reads as one of 32 bits.
+        return got, each(expected, lambda x: str(int(x) * 86_400_000))
+    if both(pa.types.is_floating) and types[0] != types[1]:
+        return [each(v, number) for v in (got, expected)]
+    if both(is_text):
+        return [each(v, goldens.as_bytes) for v in (got, expected)]
+    if both(is_list):
+        items = [t.value_field for t in types]
+        rows = [alike(g, e, *items) if g is not None and e is not None else (g, e) for g, e in zip(got, expected)]
+        return [g for g, _ in rows] + got[len(rows) :], [e for _, e in rows] + expected[len(rows) :]
+    if both(pa.types.is_struct):
+        return children(got, expected, *types)
+    return got, expected
 
 
 def without_nan(values):
@@ -131,27 +178,15 @@ def check(a, r, t, place, counts):
             # A single array of bcolz has no name.
             found = found.rename_columns(names)
         for name in names:
-            units = goldens.coarse(found, first.select(names))
-            types = (first.schema.field(name).type, found.schema.field(name).type)
-            # Integers, and timestamps of bcolz, count what the source counts.
-            unit = units.get(name, 1) if any(same(types[0]) and same(types[1]) for same in KINDS) else 1
+            new, old = found.schema.field(name), first.schema.field(name)
+            types = (old.type, new.type)
             got, expected = goldens.column(found, name), goldens.column(first, name)
-            if unit == 1000:
-                expected = [None if v is None else str(int(v) * 1000) for v in expected]
-            if unit == 0:
-                expected = [None if v is None else str(int(v) // 86_400_000) for v in expected]
             counts['columns'] += 1
-            in_days = b'pilaster.unit' in (found.schema.field(name).metadata or {})
-            if pa.types.is_date32(types[0]) and not pa.types.is_date(types[1]) and types[1].bit_width == 64 and not in_days:
-                # A date of 64 bits, as the Arrow schema in the Parquet file says, which pyarrow reads as one of 32 bits.
-                expected = [None if v is None else str(int(v) * 86_400_000) for v in expected]
-            if form == 'jay' and pa.types.is_floating(types[0]):
-                got, expected = (without_nan(alike(v, t)) for v, t in zip((got, expected), types[::-1]))
-            elif str(types[0]) != str(types[1]):
-                counts['of another type'] += 1
-                if form in ('jay', 'ds', 'bcolz'):
-                    # Formats with fewer types store the same values in another one.
-                    got, expected = alike(got, types[1]), alike(expected, types[0])
+            counts['of another type'] += new.type != old.type
+            if form == 'jay' and pa.types.is_floating(old.type):
+                got, expected = (without_nan(each(v, number)) for v in (got, expected))
+            else:
+                got, expected = alike(got, expected, new, old)
             if got != expected:
                 at = next((i for i, (g, e) in enumerate(zip(got, expected)) if g != e), len(got))
                 yield f'{form}: {name} {types}, row {at}: {got[at : at + 1]}, not {expected[at : at + 1]}'
