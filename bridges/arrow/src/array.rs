@@ -11,16 +11,28 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use pilaster::column::{Batch, Column, Values};
+use pilaster::column::{Batch, Column, Spans, Values};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
-use crate::held::{Held, HeldTexts, Home, Rows, cast, copied, read, too_large};
+use crate::held::{Held, HeldTexts, Home, Rows, cast, copied, decode, read, rows_of, too_large};
 use crate::{nested, texts};
 
 /// Reads rows from `rows.start` as an array of type `ty`; may return fewer, but at least one.
 pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
-    of_rows(read(column, rows, home)?, ty, home)
+    decode(column, rows, home, |batch, at, home| {
+        if let Values::Bytes(found) | Values::Utf8(found) = batch.values
+            && let Spans::Each(spans) = found.spans
+            && spans.len() == batch.len
+            && !home.is_within(found.data, &(0..0))
+            && texts::has_views(ty)
+        {
+            let rows = rows_of(&Batch { values: Values::Null, ..*batch }, at, home)?;
+            let nulls = rows.nulls.filter(|nulls| nulls.null_count() > 0);
+            return texts::decoded(ty, &found, nulls, (at, home));
+        }
+        of_rows(rows_of(batch, at, home)?, ty, home)
+    })
 }
 
 /// Copies the rows of a batch to an array of type `ty`.

@@ -98,19 +98,30 @@ enum Missing {
 type Taken = (Shape, Vec<Buffer>, Missing);
 
 /// Reads rows from `rows.start`. Like [`Column::read`] it may return fewer rows.
+pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> Result<Rows<C>, Error> {
+    decode(column, rows, home, rows_of)
+}
+
+/// Decodes rows from `rows.start`, and passes the batch and the addresses of the block with its values to `take`.
 ///
 /// All columns are decoded into one block, and from there copied to buffers of their size. So nobody who keeps a batch keeps
 /// memory that decoding required beside the values, which is often as large as they are.
-pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> Result<Rows<C>, Error> {
-    let need = column.need(rows.clone())?;
-    if need > home.limit {
-        let half = rows.start.saturating_add(rows.end.saturating_sub(rows.start) >> 1);
-        if half > rows.start {
-            return read(column, rows.start..half, home);
+pub(crate) fn decode<C: Column, T>(
+    column: &C,
+    rows: Range<u64>,
+    home: &mut Home,
+    take: impl FnOnce(&Batch<'_, C>, &Range<usize>, &mut Home) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let Range { start, mut end } = rows;
+    let mut need = column.need(start..end)?;
+    while need > home.limit {
+        end = start.saturating_add(end.saturating_sub(start) >> 1);
+        if end == start {
+            return Err(too_large(start, need));
         }
-        return Err(FileError::needing(Kind::Limit, What::MAX_DECODED, rows.start, need).into());
+        need = column.need(start..end)?;
     }
-    let need = usize::try_from(need).map_err(|_| too_large(rows.start, need))?;
+    let need = usize::try_from(need).map_err(|_| too_large(start, need))?;
     let mut block = std::mem::take(&mut home.block);
     if block.len() < need {
         block.clear();
@@ -118,11 +129,9 @@ pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> 
     }
     let at = span(&block);
     let mut scratch = pilaster::bytes::Scratch::new(block.get_mut(..need).unwrap_or_default());
-    let batch = column.read(rows, &mut scratch)?;
-    let (len, of) = (batch.len, batch.of);
-    let taken = taken(&batch, &at, home)?;
+    let taken = take(&column.read(start..end, &mut scratch)?, &at, home)?;
     home.block = block;
-    held(taken, len, of)
+    Ok(taken)
 }
 
 /// Bytes that a buffer may have beside its values: an eighth of them, and some more.
@@ -133,10 +142,15 @@ pub(crate) const fn tight(used: usize) -> usize {
     used.saturating_add(used >> 3).saturating_add(SPARE)
 }
 
+/// Returns the rows of a batch whose values may lie in a block at the addresses `at`.
+pub(crate) fn rows_of<C: Column>(batch: &Batch<'_, C>, at: &Range<usize>, home: &mut Home) -> Result<Rows<C>, Error> {
+    let taken = taken(batch, at, home)?;
+    held(taken, batch.len, batch.of)
+}
+
 /// Copies the rows of a batch.
 pub(crate) fn copied<C: Column>(batch: &Batch<'_, C>, home: &mut Home) -> Result<Rows<C>, Error> {
-    let taken = taken(batch, &(0..0), home)?;
-    held(taken, batch.len, batch.of)
+    rows_of(batch, &(0..0), home)
 }
 
 fn held<C>((shape, pieces, missing): Taken, len: usize, of: C) -> Result<Rows<C>, Error> {
@@ -312,7 +326,7 @@ impl Home {
     }
 
     /// Returns whether bytes lie in the block or in the file.
-    fn is_within(&self, bytes: &[u8], block: &Range<usize>) -> bool {
+    pub(crate) fn is_within(&self, bytes: &[u8], block: &Range<usize>) -> bool {
         let at = span(bytes);
         let within = |home: &Range<usize>| home.start <= at.start && at.end <= home.end;
         within(block) || self.file.as_ref().is_some_and(|file| within(&span(file)))
@@ -327,7 +341,13 @@ impl Home {
             let start = at.start.saturating_sub(file.as_ptr().addr());
             return file.slice_with_length(start, bytes.len());
         }
-        match within(block) {
+        self.taken(bytes, block)
+    }
+
+    /// Copies bytes of a block, or of elsewhere, and counts them.
+    pub(crate) fn taken(&mut self, bytes: &[u8], block: &Range<usize>) -> Buffer {
+        let at = span(bytes);
+        match block.start <= at.start && at.end <= block.end {
             true => self.compact(bytes.len() as u64),
             false => self.copy(bytes.len() as u64),
         }

@@ -1,12 +1,13 @@
 //! Texts and byte strings.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::make_view;
-use arrow_array::types::{BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type};
-use arrow_array::types::{StringViewType, Utf8Type};
-use arrow_array::{ArrayRef, FixedSizeBinaryArray, GenericByteViewArray, OffsetSizeTrait};
+use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
+use arrow_array::{ArrayRef, BinaryViewArray, FixedSizeBinaryArray, OffsetSizeTrait, StringViewArray};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
+use arrow_data::ByteView;
 use arrow_schema::DataType;
 use pilaster::column::VarBytes;
 
@@ -27,10 +28,9 @@ pub(crate) fn array(
     match ty {
         DataType::Utf8 => with_offsets::<Utf8Type>(held, nulls, home),
         DataType::LargeUtf8 => with_offsets::<LargeUtf8Type>(held, nulls, home),
-        DataType::Utf8View => views::<StringViewType>(held, nulls, home),
         DataType::Binary => with_offsets::<BinaryType>(held, nulls, home),
         DataType::LargeBinary => with_offsets::<LargeBinaryType>(held, nulls, home),
-        DataType::BinaryView => views::<BinaryViewType>(held, nulls, home),
+        DataType::Utf8View | DataType::BinaryView => views(ty, held, nulls, home),
         DataType::FixedSizeBinary(size) => fixed(*size, held, nulls, home),
         _ => Err(wrong_type()),
     }
@@ -120,41 +120,90 @@ fn present(nulls: Option<&NullBuffer>, i: usize) -> bool {
     nulls.is_none_or(|nulls| i < nulls.len() && nulls.is_valid(i))
 }
 
+/// Returns whether a type has views.
+pub(crate) const fn has_views(ty: &DataType) -> bool {
+    matches!(ty, DataType::Utf8View | DataType::BinaryView)
+}
+
+/// Returns texts that were decoded into a block at the addresses `at` as views of a copy of their bytes.
+pub(crate) fn decoded(
+    ty: &DataType,
+    texts: &VarBytes<'_>,
+    nulls: Option<NullBuffer>,
+    (at, home): (&Range<usize>, &mut Home),
+) -> Result<ArrayRef, Error> {
+    let mut views = Views::new(texts, nulls.as_ref(), home)?;
+    let data = match texts.data.len() <= tight(views.long) {
+        true => home.taken(texts.data, at),
+        false => views.gathered(texts, home)?,
+    };
+    views.array(ty, data, nulls, home)
+}
+
 /// Views of the bytes where they are, or of a copy if that takes much less memory.
-fn views<T: ByteViewType>(held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
+fn views(ty: &DataType, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
     let texts = held.texts();
-    let rows = text_rows(held);
-    let row = |i: usize| if present(nulls.as_ref(), i) { texts.get(i) } else { Ok(&[][..]) };
-    let mut long = 0usize;
-    for i in 0..rows {
-        let len = row(i)?.len();
-        long = long.saturating_add(if len > INLINE { len } else { 0 });
-    }
+    let mut views = Views::new(&texts, nulls.as_ref(), home)?;
     // The spans of decoded texts lie in the same block, and would be kept with them.
-    let gathers = !home.is_in_file(&held.data) && held.data.capacity() > tight(long);
-    let mut data: Vec<u8> = home.pool.take(if gathers { long } else { 0 });
-    data.clear();
-    let start = held.data.as_ptr().addr();
-    let mut views: Vec<u128> = home.pool.take(rows);
-    views.clear();
-    for i in 0..rows {
-        let text = row(i)?;
-        let at = match gathers {
-            true => data.len(),
-            false if text.is_empty() => 0,
-            false => text.as_ptr().addr().saturating_sub(start),
-        };
-        if gathers && text.len() > INLINE {
-            data.extend_from_slice(text);
+    let data = match home.is_in_file(&held.data) || held.data.capacity() <= tight(views.long) {
+        true => held.data.clone(),
+        false => views.gathered(&texts, home)?,
+    };
+    views.array(ty, data, nulls, home)
+}
+
+/// Views of texts, of missing ones none.
+struct Views {
+    views: Vec<u128>,
+    /// Bytes of the texts that are not within their view.
+    long: usize,
+}
+
+impl Views {
+    fn new(texts: &VarBytes<'_>, nulls: Option<&NullBuffer>, home: &mut Home) -> Result<Self, Error> {
+        let (rows, start) = (texts.len(), texts.data.as_ptr().addr());
+        let mut views: Vec<u128> = home.pool.take(rows);
+        views.clear();
+        let mut long = 0usize;
+        for i in 0..rows {
+            let text = if present(nulls, i) { texts.get(i)? } else { &[] };
+            if text.len() <= INLINE {
+                views.push(make_view(text, 0, 0));
+                continue;
+            }
+            let at = text.as_ptr().addr().saturating_sub(start);
+            let (Ok(at), Ok(_)) = (u32::try_from(at), i32::try_from(text.len())) else { return Err(too_long(at)) };
+            long = long.saturating_add(text.len());
+            views.push(make_view(text, 0, at));
         }
-        let (Ok(at), Ok(_)) = (u32::try_from(at), i32::try_from(text.len())) else { return Err(too_long(at)) };
-        views.push(make_view(text, 0, at));
+        Ok(Views { views, long })
     }
-    home.compact(data.len() as u64);
-    let data = if gathers { home.pool.buffer(data) } else { held.data.clone() };
-    let views = home.pool.buffer(views);
-    let array = GenericByteViewArray::<T>::try_new(views.into(), vec![data], home.own(nulls))?;
-    Ok(Arc::new(array))
+
+    /// Copies the texts that are not within their view, which then refer to the copy.
+    fn gathered(&mut self, texts: &VarBytes<'_>, home: &mut Home) -> Result<Buffer, Error> {
+        let mut data: Vec<u8> = home.pool.take(self.long);
+        data.clear();
+        for (i, view) in self.views.iter_mut().enumerate() {
+            let mut parts = ByteView::from(*view);
+            if parts.length as usize > INLINE {
+                let at = data.len();
+                parts.offset = u32::try_from(at).map_err(|_| too_long(at))?;
+                *view = parts.into();
+                data.extend_from_slice(texts.get(i)?);
+            }
+        }
+        home.compact(data.len() as u64);
+        Ok(home.pool.buffer(data))
+    }
+
+    fn array(self, ty: &DataType, data: Buffer, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
+        let (views, nulls) = (home.pool.buffer(self.views).into(), home.own(nulls));
+        Ok(match ty {
+            DataType::Utf8View => Arc::new(StringViewArray::try_new(views, vec![data], nulls)?),
+            DataType::BinaryView => Arc::new(BinaryViewArray::try_new(views, vec![data], nulls)?),
+            _ => return Err(wrong_type()),
+        })
+    }
 }
 
 fn fixed(size: i32, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
