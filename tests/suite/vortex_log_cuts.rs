@@ -1,12 +1,13 @@
 //! Logs after power cuts, damage and errors of the sink.
 
 use pilaster::bytes::{Input, Sink, SliceSink};
+use pilaster::column::Prim;
 use pilaster::error::{Error, Kind, What};
 use pilaster::vortex::log::{
-    Field, Fields, Frames, Log, Policy, Resume, Rewind, WriteError, group_words, last_checkpoint,
+    Field, FieldType, Fields, Log, Policy, Resume, Rewind, Source, WriteError, group_words, last_checkpoint,
 };
 
-use crate::vortex_log::{Room, Rows, cells, mixed, mixed_rows, read, write};
+use crate::vortex_log::{Own, Room, Rows, cells, mixed, mixed_rows, read, write};
 
 /// Writes rows with checkpoints after some of them. Returns the file, and for each row group or checkpoint its end and
 /// the number of rows before it.
@@ -293,10 +294,125 @@ fn nothing_is_written_without_room() {
             assert!(card.0.is_empty());
             continue;
         };
-        // Whole frames only.
-        let mut frames = Frames::new(&card.0[..], end);
-        let mut lens = vec![0; fields.len()];
-        while frames.next(&mut lens).expect("whole frames").is_some() {}
+        assert_eq!(end, card.0.len() as u64, "{most}, {e}: the file ends with a checkpoint");
+        let found = read(&card.0).expect("a valid file");
+        assert_eq!(found[..], rows[..found.len()]);
+    }
+}
+
+#[test]
+fn a_full_medium_keeps_its_checkpoint() {
+    let (fields, rows) = (mixed(), mixed_rows(60));
+    let columns = Fields::new(&fields).expect("valid types");
+    let first = write(&fields, &[].into(), 8, Policy::ByHand).len();
+    for most in (first..first + 6000).step_by(56) {
+        let mut room = Room::of(&fields, 8, 300);
+        let mut card = Card(Vec::new(), most);
+        let mut log = Log::new(&mut card, columns, (&mut room.rows, room.most), &mut room.groups, Policy::Every(1))
+            .expect("the first checkpoint fits")
+            .replacing();
+        let failed = rows.iter().try_for_each(|row| log.push_cells(&cells(row)));
+        assert!(matches!(failed, Err(WriteError::Format(e)) if e.kind() == Kind::NoRoom), "{most}");
+        let (groups, pending) = (log.groups() as usize, log.pending());
+        assert!(pending > 0, "{most}: the rows that were not written");
+        let found = read(&card.0).expect("a valid file");
+        assert!(found.len() >= groups && found[..] == rows[..found.len()], "{most}: {} rows", found.len());
+    }
+}
+
+/// A medium that fails once.
+struct Failing<'b> {
+    bytes: &'b [u8],
+    reads: usize,
+    bad: usize,
+}
+
+impl Source for Failing<'_> {
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&mut self, at: u64, to: &mut [u8]) -> pilaster::Result<()> {
+        self.reads += 1;
+        if self.reads == self.bad {
+            return Err(Error::needing(Kind::Truncated, What::INPUT, at, to.len() as u64));
+        }
+        self.bytes.read(at, to)
+    }
+}
+
+#[test]
+fn an_error_of_the_medium_is_not_the_end_of_the_log() {
+    let (fields, rows) = (mixed(), mixed_rows(28));
+    let bytes = write(&fields, &rows, 8, Policy::ByHand);
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut room = Room::of(&fields, 8, 300);
+    let end = last_checkpoint(&Input::whole(&bytes)).expect("a slice").expect("a checkpoint");
+    // The end with the last checkpoint, and the row groups before it without one.
+    let torn = &bytes[..bytes.len() - 9];
+    assert_eq!(end, bytes.len() as u64);
+    for part in [&bytes[..], torn] {
+        let whole = Resume::find(part, &columns, &mut room.groups).expect("a log");
+        let mut reads = 0;
+        loop {
+            reads += 1;
+            let mut medium = Failing { bytes: part, reads: 0, bad: reads };
+            match Resume::find(&mut medium, &columns, &mut room.groups) {
+                Err(e) => assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::INPUT)),
+                Ok(found) => {
+                    assert!(medium.reads < reads, "read {reads} failed, and no error was returned");
+                    assert_eq!(found, whole);
+                    break;
+                }
+            }
+        }
+        assert!(reads > 100);
+    }
+}
+
+#[test]
+fn damage_is_never_taken_for_a_log_without_rows() {
+    let (fields, rows) = (mixed(), mixed_rows(20));
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut room = Room::of(&fields, 8, 300);
+    let mut bytes = write(&fields, &rows, 8, Policy::Every(1));
+    // The last 120 bytes are the postscript, with the offsets of the parts of the checkpoint, and the end marker.
+    for at in bytes.len() - 120..bytes.len() {
+        for bit in 0..8 {
+            bytes[at] ^= 1 << bit;
+            let found = Resume::find(&bytes[..], &columns, &mut room.groups).map(|found| found.rows());
+            assert_eq!(found, Ok(rows.len() as u64), "byte {at}, bit {bit}");
+            bytes[at] ^= 1 << bit;
+        }
+    }
+    // A log of fewer columns, whose ends are damaged, is shorter than the first checkpoint of these.
+    let one = [Field::new("x", FieldType::Prim(Prim::U8))];
+    let mut short = write(&one, &vec![vec![Own::Word(7)]; 8], 8, Policy::ByHand);
+    let first = write(&fields, &[].into(), 8, Policy::ByHand).len();
+    assert!(short.len() > 8 && last_checkpoint(&Input::whole(&short)).expect("a slice").is_some());
+    for at in (4..short.len() - 3).rev() {
+        if short[at..at + 4] == *b"VTXF" {
+            short[at] ^= 1;
+        }
+    }
+    short.truncate(first - 1);
+    let e = Resume::find(&short[..], &columns, &mut room.groups).expect_err("other columns");
+    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::VORTEX_CHECKPOINT));
+}
+
+#[test]
+fn a_log_that_is_ended_is_not_ended_again() {
+    let (fields, rows) = (mixed(), mixed_rows(20));
+    let columns = Fields::new(&fields).expect("valid types");
+    for rows in [rows, [].into()] {
+        let bytes = write(&fields, &rows, 8, Policy::ByHand);
+        let mut room = Room::of(&fields, 8, 300);
+        let found = Resume::find(&bytes[..], &columns, &mut room.groups).expect("a log");
+        let memory = (&mut room.rows[..], room.most);
+        let mut log =
+            Log::resume(bytes.clone(), columns, memory, &mut room.groups, (&found, Policy::ByHand)).expect("memory");
+        log.checkpoint().expect("a vector");
+        assert_eq!(log.finish().expect("a vector"), bytes);
     }
 }
 

@@ -215,7 +215,7 @@ fn invalid(at: u64, found: [u8; 4]) -> Error {
 }
 
 /// Returns the offset of the next first word of a frame at or after `from`, at a multiple of 8.
-fn magic(source: &mut impl Source, from: u64) -> Result<Option<u64>> {
+pub(super) fn magic(source: &mut impl Source, from: u64) -> Result<Option<u64>> {
     let (mut at, mut window, end) = (up8(from), [0; WINDOW], source.size());
     while at < end {
         let len = usize::try_from(end.saturating_sub(at)).unwrap_or(WINDOW).min(WINDOW);

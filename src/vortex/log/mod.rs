@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use pilaster::bytes::SliceSink;
-//! use pilaster::error::Kind;
+//! use pilaster::error::{Kind, What};
 //! use pilaster::vortex::log::{Log, Of, Policy, Record, Resume, WriteError, group_words};
 //! use pilaster::vortex::record;
 //!
@@ -45,10 +45,10 @@
 //!             (at, Log::resume(sink, columns, (&mut memory, 64), &mut groups, (&found, policy))?)
 //!         }
 //!         // Nothing was written, or only a part of the first checkpoint.
-//!         Err(e) if e.kind() == Kind::Truncated => {
+//!         Err(e) if (e.kind(), e.what()) == (Kind::Truncated, What::VORTEX_CHECKPOINT) => {
 //!             (0, Log::new(SliceSink::new(medium), columns, (&mut memory, 64), &mut groups, policy)?)
 //!         }
-//!         // The log of another program, perhaps with rows: it is kept.
+//!         // The log of another program, perhaps with rows, or a medium that cannot be read: nothing is written.
 //!         Err(e) => return Err(e.into()),
 //!     };
 //!     for time in 0..end {

@@ -2,7 +2,7 @@
 
 use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
-use super::frames::{Frames, marker, up8};
+use super::frames::{Frames, magic as group_magic, marker, up8};
 use super::groups::Groups;
 use super::put::{Flat, Put};
 use super::source::Source;
@@ -54,6 +54,8 @@ pub struct Resume {
     rows: u64,
     rest: Option<Error>,
     is_skipping: bool,
+    /// Whether the log ends with a checkpoint of all its row groups.
+    is_ended: bool,
 }
 
 impl Resume {
@@ -64,25 +66,30 @@ impl Resume {
     /// are verified by their checks; those before it are not read: [`drop_damaged`](Self::drop_damaged) verifies them.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if the source ends before the end of its first checkpoint, so that it has no rows: a new log may
-    /// replace it. [`Kind::Invalid`] if it is no Vortex file. [`Kind::Misuse`] if it has no intact checkpoint of these columns:
-    /// it is a log of other columns, or its checkpoints are damaged. It may have rows. [`Kind::NoRoom`] if it has
-    /// more row groups than `groups` has memory for (`need`: the required size in bytes); errors of the source.
+    /// [`Kind::Truncated`] in `What::VORTEX_CHECKPOINT` if the source ends before the end of its first checkpoint, so that it
+    /// has no rows: a new log may replace it. [`Kind::Invalid`] in `What::VORTEX_LOG` if it is no Vortex file.
+    /// [`Kind::Misuse`] in `What::VORTEX_CHECKPOINT` if it has no intact checkpoint of these columns: it is a log of other
+    /// columns, or its checkpoints are damaged. It may have rows. [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if it has
+    /// more row groups than `groups` has memory for (`need`: the required size in bytes). Errors of the source.
     #[inline(never)]
     pub fn find<T: Schema>(mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<Self> {
         let fields = schema.fields();
-        let mut magic = [0; 4];
-        source.read(0, &mut magic)?;
+        let mut magic = raw::MAGIC;
+        let size = source.size();
+        if size >= magic.len() as u64 {
+            source.read(0, &mut magic)?;
+        }
         if magic != raw::MAGIC {
             return Err(Error::needing(Kind::Invalid, What::VORTEX_LOG, 0, u32::from_le_bytes(magic).into()));
         }
         let mut groups = Groups::new(groups, fields.len());
-        let mut before = source.size();
+        let mut before = size;
         let checkpoint = loop {
             let Some(end) = marker::<WINDOW>(&mut source, before)? else {
-                // The first checkpoint is behind the magic, which is padded to 8 bytes.
+                // The first checkpoint is behind the magic, which is padded to 8 bytes. A shorter source without an end of
+                // a checkpoint, or a row group, is the start of one.
                 let first = Sizes::of(schema, 0).map_or(0, |sizes| u64::from(sizes.total()).saturating_add(8));
-                let is_torn = before == source.size() && before < first;
+                let is_torn = before == size && size < first && group_magic(&mut source, 0)?.is_none();
                 let kind = if is_torn { Kind::Truncated } else { Kind::Misuse };
                 return Err(Error::needing(kind, What::VORTEX_CHECKPOINT, before, first));
             };
@@ -99,6 +106,7 @@ impl Resume {
                 let mut none = [];
                 match frames.next(&mut none) {
                     Ok(None) => break None,
+                    Err(e) if e.what() != What::VORTEX_LOG => return Err(e),
                     Err(e) if e.kind() != Kind::Checksum => break Some(e),
                     _ => return Err(no_room(fields, groups.len().saturating_add(1))),
                 }
@@ -106,10 +114,14 @@ impl Resume {
             match frames.next(lens) {
                 Ok(Some(frame)) => groups.add(frame.segments, frame.rows),
                 Ok(None) => break None,
+                // The row groups after an error of the medium are not lost.
+                Err(e) if e.what() != What::VORTEX_LOG => return Err(e),
                 Err(e) => break Some(e),
             }
         };
-        Ok(Resume { at: frames.at(), groups: groups.len(), covered, rows: groups.rows(), rest, is_skipping: false })
+        let (at, rows) = (frames.at(), groups.rows());
+        let is_ended = at == checkpoint;
+        Ok(Resume { at, groups: groups.len(), covered, rows, rest, is_skipping: false, is_ended })
     }
 
     /// Verifies the checks of all row groups, also of those that the last checkpoint covers, and removes the records of
@@ -117,8 +129,8 @@ impl Resume {
     /// of removed row groups.
     ///
     /// `schema` and `groups` are as for [`find`](Self::find). Reads all bytes of the row groups once, in windows of 64
-    /// bytes, and hashes them; `find` reads only a checkpoint. The next [`flush`](super::Log::flush) writes a checkpoint if
-    /// a record was removed, under every policy but [`ByHand`](super::Policy::ByHand).
+    /// bytes, and hashes them; `find` reads only a checkpoint. The last checkpoint of the source still lists the removed row
+    /// groups: call [`checkpoint`](super::Log::checkpoint) after the log is resumed if it must not be the last.
     ///
     /// ```
     /// use pilaster::vortex::File;
@@ -151,7 +163,7 @@ impl Resume {
     /// ```
     ///
     /// # Errors
-    /// Errors of the source.
+    /// Errors of the source. Then `groups` is not valid any more: call `find` again.
     pub fn drop_damaged<T: Schema>(&mut self, mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<u32> {
         let columns = schema.fields().len();
         let mut kept = Groups::new(groups, columns);
@@ -168,7 +180,7 @@ impl Resume {
         }
         let removed = self.groups.wrapping_sub(kept.len());
         if removed > 0 {
-            (self.groups, self.rows, self.covered) = (kept.len(), kept.rows(), 0);
+            (self.groups, self.rows, self.covered, self.is_ended) = (kept.len(), kept.rows(), 0, false);
         }
         Ok(removed)
     }
@@ -216,6 +228,11 @@ impl Resume {
     /// Returns whether the log begins with a checkpoint.
     pub(super) const fn is_skipping(&self) -> bool {
         self.is_skipping
+    }
+
+    /// Returns whether the log ends with a checkpoint of all its row groups.
+    pub(super) const fn is_ended(&self) -> bool {
+        self.is_ended
     }
 
     /// Returns the offset where the log continues. Bytes after it are lost, and must be cut off, erased or
@@ -267,12 +284,14 @@ fn compared<S: Source>(source: &mut S, end: u64, schema: &impl Schema, groups: &
     };
     let [dtype, layout, _, footer, footer_len] = TAIL.map(number);
     let footer_len = low32(footer_len);
-    if dtype > tail_at || layout > tail_at || footer.checked_add(footer_len.into()) != Some(tail_at) {
+    if footer.checked_add(footer_len.into()) != Some(tail_at) {
         return Ok(false);
     }
     let Some(count) = end::groups_in(schema, footer_len) else { return Ok(false) };
     let Some(sizes) = Sizes::of(schema, count) else { return Ok(false) };
-    if dtype.checked_add(sizes.total().into()) != Some(end) {
+    // All offsets that are read are then between the start of the checkpoint and its end.
+    let starts = (dtype.checked_add(sizes.dtype.into()), dtype.checked_add(sizes.total().into()));
+    if starts != (Some(layout), Some(end)) {
         return Ok(false);
     }
     if count > groups.capacity() {

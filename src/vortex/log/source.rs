@@ -37,13 +37,14 @@ use crate::error::{Error, Kind, Result, What};
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 pub trait Source {
-    /// Returns the number of bytes.
+    /// Returns the number of bytes that were written. Bytes after them, such as the rest of a medium, which may be erased or
+    /// have old contents, do not count.
     fn size(&self) -> u64;
 
     /// Copies the bytes at offset `at` to all of `to`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if the source ends before; errors of the medium.
+    /// [`Kind::Truncated`] in `What::INPUT` if the source ends before; errors of the medium, in `What::INPUT`, too.
     fn read(&mut self, at: u64, to: &mut [u8]) -> Result<()>;
 }
 

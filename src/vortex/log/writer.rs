@@ -43,6 +43,8 @@ pub struct Log<'m, S: Sink, T> {
     time: u64,
     /// Whether the sink has failed, or the log is finished.
     is_closed: bool,
+    /// Whether a checkpoint of all row groups is last.
+    is_ended: bool,
 }
 
 impl<S: Sink, T> fmt::Debug for Log<'_, S, T> {
@@ -69,7 +71,8 @@ impl<'m, S: Sink, R: Record<Static = R>> Log<'m, S, Of<R>> {
     /// # Errors
     /// [`Kind::NoRoom`] in `What::VORTEX_TEXT_MEMORY` if the texts of the row do not fit the empty memory (`need`: their
     /// size in bytes): then the row is not added. Errors of [`flush`](Self::flush): the row that fills the row group was
-    /// added before; as long as the row group cannot be written, further rows are not added.
+    /// added before; as long as the row group cannot be written, further rows are not added. [`pending`](Self::pending)
+    /// counts the rows that were.
     pub fn push<Row: Record<Static = R>>(&mut self, row: &Row) -> core::result::Result<(), WriteError<S::Error>> {
         row.with_cells(|cells| self.push_row(cells))
     }
@@ -123,7 +126,19 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let groups = Groups::new(groups, schema.count());
         let out = Out { sink, at: 0, check: Lookup2::new(SEED), error: None };
         let rows = Rows::new(memory);
-        Log { out, schema, rows, groups, policy, cut: None, data_end: 0, covered: 0, time: 0, is_closed: true }
+        Log {
+            out,
+            schema,
+            rows,
+            groups,
+            policy,
+            cut: None,
+            data_end: 0,
+            covered: 0,
+            time: 0,
+            is_closed: true,
+            is_ended: false,
+        }
     }
 
     /// Starts a log: checks the memory, and writes the magic and a checkpoint without rows.
@@ -187,7 +202,8 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.rows.start(&self.schema)?;
         self.groups.set_len(found.groups(), found.rows());
         self.out.at = found.at();
-        (self.data_end, self.covered, self.is_closed) = (found.at(), found.covered(), false);
+        (self.data_end, self.covered) = (found.at(), found.covered());
+        (self.is_closed, self.is_ended) = (false, found.is_ended());
         if found.is_skipping() {
             self.put_checkpoint();
             // It is never removed: the row groups after the skipped bytes are found from it.
@@ -237,16 +253,16 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     ///
     /// # Errors
     /// [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if there is no memory for its record (`need`: bytes for one more), and in
-    /// `What::DESTINATION` if the sink has no space for it or the checkpoint: then nothing was written of it, and the rows
-    /// are kept. If the row groups before them are not in a checkpoint yet, one is written if it fits, whatever the policy
+    /// `What::DESTINATION` if the sink has no space for it and the checkpoint after it: then nothing was written of it, and
+    /// the rows are kept. If the row groups before them are not in a checkpoint yet, one is written if it fits, whatever the policy
     /// is, so that the file is valid without these rows. [`Kind::Misuse`] if the sink has failed before or the log is
     /// finished; errors of the sink.
     pub fn flush(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
         self.write(match self.policy {
             Policy::ByHand => u32::MAX,
-            Policy::Every(count) => count.max(1),
+            Policy::Every(count) => count,
             // 1, 2, 4, 8 … row groups.
-            Policy::Doubling => self.covered.max(1),
+            Policy::Doubling => self.covered,
         })
     }
 
@@ -258,19 +274,14 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.write(0)
     }
 
-    /// Writes the rows as a row group, and a checkpoint if `due` row groups are in none yet. 0 asks for one, which is not
-    /// written again if it is last.
+    /// Writes the rows as a row group, and a checkpoint if `due` row groups are in none yet, but not if one of all row groups
+    /// is last.
     #[inline(never)]
     fn write(&mut self, due: u32) -> core::result::Result<(), WriteError<S::Error>> {
         self.put_group();
-        let groups = self.groups.len();
-        let new = groups.wrapping_sub(self.covered);
-        let is_due = match new {
-            0 => due == 0 && (groups == 0 || self.out.at == self.data_end),
-            // Rows that cannot be written are often the last: all before them must be in a valid file.
-            _ => new >= due || self.out.error.is_some(),
-        };
-        if is_due {
+        let new = self.groups.len().wrapping_sub(self.covered);
+        // Rows that cannot be written are often the last: all before them must be in a valid file.
+        if !self.is_ended && (new >= due || self.out.error.is_some()) {
             self.put_checkpoint();
         }
         self.outcome()
@@ -342,6 +353,12 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.out.at
     }
 
+    /// Returns the number of rows in memory, which are in no row group yet.
+    #[must_use]
+    pub const fn pending(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Returns the number of row groups so far.
     #[must_use]
     pub const fn groups(&self) -> u32 {
@@ -392,7 +409,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let Some(sizes) = Sizes::of(&self.schema, self.groups.len()) else {
             return self.refuse(Kind::Overflow, What::VORTEX_CHECKPOINT, 0);
         };
-        if !self.has_room(self.out.at.max(1), u64::from(sizes.total())) {
+        if !self.has_room(self.out.at.max(1), sizes.total().into()) {
             return;
         }
         if self.out.at == 0 {
@@ -401,7 +418,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.out.align();
         let at = self.out.at;
         checkpoint(&mut Flat::new(&mut self.out), at, &self.schema, &self.groups, sizes);
-        self.covered = self.groups.len();
+        (self.covered, self.is_ended) = (self.groups.len(), true);
     }
 
     /// Writes the rows, if there are any, as a row group.
@@ -411,8 +428,11 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
             return;
         }
         let Some(len) = self.plan() else { return };
+        // With space for the checkpoint after it: else the file would end without one. A frame ends 4 bytes before a multiple
+        // of 8.
+        let end = Sizes::of(&self.schema, self.groups.len().wrapping_add(1)).map_or(0, Sizes::total).wrapping_add(4);
         let at = if self.cut.is_some() { self.data_end } else { self.out.at };
-        if !self.has_room(at, len) {
+        if !self.has_room(at, len.saturating_add(end.into())) {
             return;
         }
         if let Some(cut) = self.cut
@@ -421,6 +441,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
             self.out.error = cut(&mut self.out.sink, at).err().map(WriteError::Sink);
             self.out.at = at;
         }
+        self.is_ended = false;
         self.out.align();
         let at = self.out.at;
         self.put_frame();
