@@ -54,6 +54,7 @@
 //!     for time in 0..end {
 //!         log.push(&Tick { time })?;
 //!     }
+//!     assert_eq!(log.pending(), end as usize % 64);
 //!     Ok(at + log.finish()?.len())
 //! }
 //!
