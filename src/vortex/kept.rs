@@ -62,6 +62,8 @@ pub(super) struct Size {
     arrays: u64,
     slots: u64,
     bytes: u64,
+    /// Whether an array has lists, so that one row may read many values.
+    has_lists: bool,
 }
 
 /// Maximum number of bytes to keep.
@@ -76,18 +78,20 @@ const PROBES: u64 = 64;
 impl Size {
     /// Returns the size for the last frame or page of each array at and below `node`.
     pub(super) fn of(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<Self> {
-        let Size { arrays, slots, bytes } = Size::below(node, cx)?;
+        let Size { arrays, slots, bytes, has_lists } = Size::below(node, cx)?;
         let has_all = slots <= MOST_SLOTS && bytes <= MOST;
-        Ok(Size { arrays: if has_all { 0 } else { arrays }, slots: slots.min(MOST_SLOTS), bytes: bytes.min(MOST) })
+        let arrays = if has_all { 0 } else { arrays };
+        Ok(Size { arrays, slots: slots.min(MOST_SLOTS), bytes: bytes.min(MOST), has_lists })
     }
 
     fn below(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<Self> {
         cx.spend(node.at())?;
         let own = encodings::room_to_keep(node, cx)?;
         let mut all = match own {
-            Some(bytes) if bytes <= MOST => Size { arrays: 1, slots: 1, bytes: aligned(bytes) },
+            Some(bytes) if bytes <= MOST => Size { arrays: 1, slots: 1, bytes: aligned(bytes), ..Size::default() },
             own => Size { arrays: own.is_some().into(), ..Size::default() },
         };
+        all.has_lists = matches!(node.encoding(), Some(Encoding::List | Encoding::ListView | Encoding::FixedSizeList));
         let mut chunks = Size::default();
         for k in 0..node.children()? {
             // The type does not matter.
@@ -98,6 +102,7 @@ impl Size {
                     arrays: chunks.arrays.max(child.arrays),
                     slots: chunks.slots.max(child.slots),
                     bytes: chunks.bytes.max(child.bytes),
+                    has_lists: chunks.has_lists || child.has_lists,
                 };
             } else {
                 all = all.with(child);
@@ -111,11 +116,17 @@ impl Size {
             arrays: self.arrays.saturating_add(other.arrays),
             slots: self.slots.saturating_add(other.slots),
             bytes: self.bytes.saturating_add(other.bytes),
+            has_lists: self.has_lists || other.has_lists,
         }
     }
 
     pub(super) const fn is_none(self) -> bool {
         self.slots == 0
+    }
+
+    /// Returns the size for one row. It reads each frame once, so that nothing is kept, unless it has lists.
+    pub(super) fn of_one_row(self) -> Self {
+        if self.has_lists { self } else { Size::default() }
     }
 
     /// Returns the scratch bytes that it takes.
@@ -129,8 +140,8 @@ impl Size {
         let slots = scratch.take::<Slot>(saturated(self.slots.saturating_mul(2)))?;
         let searches = scratch.take::<Searches>(1)?.first_mut();
         let searches = searches.map(|searches| {
-            // A row may search for an array more than once. If there is memory for all arrays, those of the next chunk
-            // take the place of others at once.
+            // A row may search for an array more than once. If there is memory for all arrays, the arrays of the next
+            // chunk take the place of others at once.
             *searches = Searches { all: self.arrays.saturating_mul(3), ..Searches::zeroed() };
             searches
         });
@@ -194,7 +205,7 @@ impl Kept<'_> {
     }
 
     /// Adds a slot with `room` bytes, and returns its number. If there is no memory, all others are released, but only if one
-    /// of them is no longer read: then the rows are those of another chunk.
+    /// of them is no longer read: the rows are in another chunk.
     fn insert(&mut self, key: u64, room: u64) -> Option<usize> {
         let free = self.places(key).find(|k| self.slots.get(*k).is_some_and(|slot| slot.key == 0));
         let searches = self.searches.as_deref_mut()?;
