@@ -71,9 +71,8 @@ fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
     let mut aside = [0; ASIDE];
     let amount = Amount { rows: 1, width: 16, at: None };
     let temporaries = need(node, amount, &mut Context::new(call, Scratch::new(&mut aside)))?.saturating_add(SLACK);
-    // This visits the arrays that were just visited, so that it costs about as much.
-    let mut again = Call::new(node.file, 1);
-    let keep = Size::of(node, &mut Context::new(&mut again, Scratch::new(&mut aside)))?;
+    // This visits all children, also those that reading ignores.
+    let keep = Size::of(node, &mut Context::new(call, Scratch::new(&mut aside)))?;
     Ok((temporaries, keep))
 }
 
