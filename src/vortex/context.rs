@@ -26,6 +26,13 @@ impl Call {
     }
 }
 
+impl Call {
+    /// Returns the number of nodes that are left.
+    pub(super) const fn left(&self) -> u32 {
+        self.fuel.left()
+    }
+}
+
 /// The argument of every function below a read, besides its node.
 pub(super) struct Context<'c, 's> {
     call: &'c mut Call,
