@@ -93,7 +93,8 @@ mod tests {
         drop(first);
         assert_ne!(pool.copy(&[3; 500]).as_ptr(), place, "too large");
         assert_ne!(pool.copy(&[3; 1200]).as_ptr(), place, "too small");
-        assert_ne!(pool.take::<u64>(125).as_ptr().cast::<u8>(), place, "of another alignment");
+        let wide = pool.take::<u64>(125);
+        assert_ne!(wide.as_ptr().cast::<u8>(), place, "of another alignment");
         let again = pool.copy(&[4; 990]);
         assert_eq!((again.as_ptr(), again.as_slice()), (place, &[4; 990][..]));
     }
