@@ -298,7 +298,7 @@ pub fn open(input: Input, options: InputOptions) -> Result<InputFile, Error> {
 /// Errors of the first message, which has the schema.
 #[cfg(feature = "ipc")]
 pub fn pipe(from: impl std::io::Read + Send + 'static) -> Result<AnyReader, Error> {
-    let from = std::io::BufReader::new(from);
+    let from = std::io::BufReader::new(contained::Outside(from));
     let from = framed::Framed::new(from, 0);
     let reader = contained(|| arrow_ipc::reader::StreamReader::try_new(from, None))??;
     Ok(Box::new(Contained { reader: Box::new(reader), failed: false }))
