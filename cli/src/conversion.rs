@@ -49,7 +49,7 @@ impl<T: Table> Table for View<'_, T> {
 }
 
 /// Feeds all rows of `table` to `build`, in the same way as the function of the library, but through windows if the table
-/// has them, and with `threads` if that is faster. A group of rows for which `full` says so of its error is fed again in smaller ones. The calls of `build` that have rows do not depend on the number of
+/// has them, and with `threads` if that is faster. A group of rows of windows for which `full` says so of its error is fed again in smaller ones. The calls of `build` that have rows do not depend on the number of
 /// threads, apart from the number of rows of each.
 pub fn convert<T: Table, B: Build>(
     table: &mut View<'_, T>,

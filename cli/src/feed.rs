@@ -15,6 +15,7 @@ use crate::open::Input;
 use crate::pieces::{Piece, Pieces};
 use crate::sieve::{self, Sieve};
 use crate::slice::slice;
+use crate::step::Step;
 use crate::threads::Threads;
 
 /// Number of fetched bytes after which the next window is opened.
@@ -228,17 +229,17 @@ fn cut(runs: &[Run], most: u64) -> (Vec<Run>, Vec<Run>) {
     (has_rows(first), has_rows(others))
 }
 
-/// Feeds rows of a part in groups of `step` rows. A group that is too large for the builder is fed again as smaller ones; those
-/// after it have more rows again.
+/// Feeds rows of a part in groups. A group that is too large for the builder is fed again as smaller ones; after some groups,
+/// they have more rows again.
 fn groups<B: Build>(
     part: &Part<'_>,
     mut runs: Vec<Run>,
     build: &mut B,
-    (step, full): (&mut u64, Full<'_, B>),
+    (step, full): (&mut Step, Full<'_, B>),
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
     while !runs.is_empty() {
-        let (now, others) = cut(&runs, *step);
+        let (now, others) = cut(&runs, step.rows());
         let rows = sum(&now);
         build.open(rows)?;
         let fed = (0..part.width()).try_for_each(|k| {
@@ -246,12 +247,12 @@ fn groups<B: Build>(
             fed.map(|_| ())
         });
         match fed {
-            Err(e) if rows > 1 && full(&e) => *step = rows >> 1,
+            Err(e) if rows > 1 && full(&e) => step.refused(rows),
             fed => {
                 fed?;
                 build.close()?;
                 runs = others;
-                *step = step.saturating_mul(2);
+                step.fed();
             }
         }
     }
@@ -270,7 +271,7 @@ pub fn by_groups<B: Build>(
     progress: &mut dyn FnMut(u64),
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
-    let (mut done, mut told, mut step) = (0u64, piece.is_some(), most);
+    let (mut done, mut told, mut step) = (0u64, piece.is_some(), Step::new(most));
     chosen.walk(piece, &chosen.with_tested(&chosen.columns.numbers), scratch, &mut |part, rows, full, scratch| {
         if !std::mem::replace(&mut told, true) {
             no_rows(part, build, scratch)?;

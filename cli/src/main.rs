@@ -109,6 +109,7 @@ mod slice;
 mod sources;
 mod special;
 mod spool;
+mod step;
 mod storable;
 mod tables;
 mod target;

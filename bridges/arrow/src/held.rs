@@ -395,7 +395,7 @@ impl HeldRanges {
     }
 }
 
-/// Returns the values in `bytes`, which came from a slice of them, hence are aligned.
+/// Returns the values in `bytes`, which are a slice of them or a copy that [`Pool::copy`] has aligned.
 pub(crate) fn cast<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> &[T] {
     bytemuck::try_cast_slice(bytes).unwrap_or_default()
 }

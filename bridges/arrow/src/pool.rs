@@ -10,6 +10,9 @@ use crate::held::tight;
 const MOST: usize = 256;
 const MOST_BYTES: usize = 32 << 20;
 
+/// What bytes are copied as.
+type Word = i128;
+
 /// The buffers of the last batches. Those to which nobody else refers any more are used again.
 ///
 /// New memory comes as pages that the operating system fills with zeros one by one, which costs as much as decoding: with a consumer
@@ -58,12 +61,18 @@ impl Pool {
         buffer
     }
 
-    /// Returns a copy of bytes, which is kept.
+    /// Returns a copy of bytes, which is kept. It is aligned for values of any type.
     pub fn copy(&mut self, bytes: &[u8]) -> Buffer {
-        let mut copy: Vec<u8> = self.take(bytes.len());
+        let (words, rest) = bytes.as_chunks::<{ size_of::<Word>() }>();
+        let mut copy: Vec<Word> = self.take(bytes.len().div_ceil(size_of::<Word>()));
         copy.clear();
-        copy.extend_from_slice(bytes);
-        self.buffer(copy)
+        copy.extend(words.iter().map(|word| Word::from_ne_bytes(*word)));
+        if !rest.is_empty() {
+            let mut last = [0; size_of::<Word>()];
+            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            copy.push(Word::from_ne_bytes(last));
+        }
+        self.buffer(copy).slice_with_length(0, bytes.len())
     }
 }
 
@@ -84,6 +93,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn copies_are_aligned_for_all_types() {
+        for len in [0u8, 1, 15, 16, 17, 200] {
+            let bytes: Vec<u8> = (0..len).collect();
+            let copy = Pool::default().copy(&bytes);
+            assert_eq!(copy.as_slice(), bytes);
+            assert!(copy.into_vec::<i128>().is_ok() || usize::from(len) % size_of::<Word>() > 0);
+        }
+    }
+
+    #[test]
     fn memory_is_used_again_when_nobody_has_it() {
         let mut pool = Pool::default();
         let first = pool.copy(&[1; 1000]);
@@ -93,7 +112,8 @@ mod tests {
         drop(first);
         assert_ne!(pool.copy(&[3; 500]).as_ptr(), place, "too large");
         assert_ne!(pool.copy(&[3; 1200]).as_ptr(), place, "too small");
-        assert_ne!(pool.take::<u64>(125).as_ptr().cast::<u8>(), place, "of another alignment");
+        let wide = pool.take::<u64>(125);
+        assert_ne!(wide.as_ptr().cast::<u8>(), place, "of another alignment");
         let again = pool.copy(&[4; 990]);
         assert_eq!((again.as_ptr(), again.as_slice()), (place, &[4; 990][..]));
     }
@@ -101,8 +121,8 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded() {
         let mut pool = Pool::default();
-        let all: Vec<_> = (0..2 * MOST).map(|_| pool.copy(&[0; 100])).collect();
-        assert_eq!((all.len(), pool.buffers.len(), pool.bytes), (2 * MOST, MOST, 100 * MOST));
+        let all: Vec<_> = (0..2 * MOST).map(|_| pool.copy(&[0; 112])).collect();
+        assert_eq!((all.len(), pool.buffers.len(), pool.bytes), (2 * MOST, MOST, 112 * MOST));
         let large = pool.buffer(vec![0u8; MOST_BYTES + 1]);
         assert_eq!((large.strong_count(), pool.buffers.len(), pool.bytes), (1, 0, 0));
     }

@@ -141,14 +141,16 @@ pub fn column_type(field: &Field) -> Option<Type> {
 /// [`Error::Input`] with the part of the text that is no column, and the types that there are; two columns with the same
 /// name.
 pub fn parse(text: &str) -> Result<Schema, Error> {
-    let (mut fields, mut depth, mut start) = (Vec::<Field>::new(), 0i32, 0);
+    let (mut fields, mut depth, mut start, mut named) = (Vec::<Field>::new(), 0i32, 0, false);
     for (i, byte) in text.bytes().chain([b',']).enumerate() {
         match byte {
-            b'(' | b'[' | b'<' => depth = depth.saturating_add(1),
-            b')' | b']' | b'>' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 || i == text.len() => {
+            b':' => named = true,
+            // Brackets of a type, not of a name.
+            b'(' | b'[' | b'<' if named => depth = depth.saturating_add(1),
+            b')' | b']' | b'>' if named => depth = depth.saturating_sub(1),
+            b',' if depth <= 0 || i == text.len() => {
                 let column = text.get(start..i).unwrap_or_default().trim();
-                start = i.saturating_add(1);
+                (start, depth, named) = (i.saturating_add(1), 0, false);
                 let field = field_of(column)?;
                 if fields.iter().any(|known| known.name() == field.name()) {
                     return Err(Error::Input(format!("column {:?} has two types", field.name())));
@@ -164,8 +166,8 @@ pub fn parse(text: &str) -> Result<Schema, Error> {
 /// Parses a name and a type.
 fn field_of(column: &str) -> Result<Field, Error> {
     let wrong = || Error::Input(format!("{column:?} is no column; example: \"id: int64, at: timestamp[ms]\""));
-    let (name, ty) = column.rsplit_once(": ").or_else(|| column.rsplit_once(':')).ok_or_else(wrong)?;
-    let (name, ty) = (name.trim(), ty.trim());
+    let (name, ty) = last_colon(column).and_then(|at| column.split_at_checked(at)).ok_or_else(wrong)?;
+    let (name, ty) = (name.trim(), ty.trim_start_matches(':').trim());
     if name.is_empty() {
         return Err(wrong());
     }
@@ -174,6 +176,21 @@ fn field_of(column: &str) -> Result<Field, Error> {
         Error::Input(format!("column {name:?}: {ty:?} is no type of a column; {what}"))
     })?;
     Ok(Field::new(name, found, true))
+}
+
+/// Returns the offset of the last colon that is not within brackets of the type.
+fn last_colon(column: &str) -> Option<usize> {
+    let mut depth = 0i32;
+    let mut bytes = column.bytes().enumerate().rev();
+    let colon = bytes.find(|(_, byte)| {
+        depth = match byte {
+            b')' | b']' | b'>' => depth.saturating_add(1),
+            b'(' | b'[' | b'<' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        *byte == b':' && depth <= 0
+    });
+    colon.map(|(at, _)| at)
 }
 
 /// Returns the names of the types that a text can name.
@@ -296,6 +313,21 @@ mod tests {
             }
             assert_eq!(column_type(&field), Some(ty));
         }
+    }
+
+    #[test]
+    fn names_may_have_brackets_and_colons() {
+        let names = |text: &str| {
+            let schema = parse(text).map_err(|e| e.to_string())?;
+            Ok::<_, String>(
+                schema.fields().iter().map(|field| format!("{} {}", field.name(), field.data_type())).collect(),
+            )
+        };
+        let zoned = "Timestamp(ms, \"+02:00\")";
+        let all: Vec<String> = vec![format!("at {zoned}"), "b Int8".to_owned()];
+        assert_eq!(names("at:timestamp[ms, +02:00],b:int8"), Ok(all));
+        let all = ["a<b Int8", "c) Utf8", "d] Int8", "e:f Decimal32(4, 2)", "g Int8"].map(str::to_owned).to_vec();
+        assert_eq!(names("a<b: int8, c): utf8, d]:int8, e:f:decimal(4,2), g: int8"), Ok(all));
     }
 
     #[test]

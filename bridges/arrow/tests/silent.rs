@@ -1,11 +1,12 @@
 //! Panics of Arrow's readers, in a process of their own, as the test sets the hook of panics.
-#![cfg(feature = "ipc")]
+#![cfg(all(feature = "ipc", feature = "parquet"))]
 
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{RecordBatch, StringArray};
-use pilaster_arrow::input::{InputOptions, open};
+use pilaster_arrow::input::{FileKind, Input, InputOptions, open, pipe};
 use pilaster_arrow::write::{Compression, Kind, Writer};
 
 fn file() -> Vec<u8> {
@@ -52,4 +53,44 @@ fn panics_of_readers_are_errors_and_not_printed() {
     // Those of others are.
     assert!(std::panic::catch_unwind(|| panic!("of the test")).is_err());
     assert_eq!(SAID.load(Ordering::Relaxed), 1);
+    panics_of_the_caller_go_on();
+    assert_eq!(SAID.load(Ordering::Relaxed), 4);
+}
+
+/// A reader that panics when it is asked for bytes.
+struct Panics(std::io::Cursor<Vec<u8>>);
+
+impl Read for Panics {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        panic!("of the reader")
+    }
+}
+
+impl Seek for Panics {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+fn panics_of_the_caller_go_on() {
+    let caught = |run: &mut dyn FnMut()| {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+        *panic.downcast_ref::<&str>().unwrap()
+    };
+    let panics = || Panics(std::io::Cursor::new(file()));
+    let options = || InputOptions { kind: Some(FileKind::IpcFile), ..InputOptions::default() };
+    let text = caught(&mut || drop(open(Input::seekable(panics()).unwrap(), options())));
+    assert_eq!(text, "of the reader");
+    assert_eq!(caught(&mut || drop(pipe(panics()))), "of the reader");
+    {
+        let numbers = arrow_array::Int64Array::from(vec![1, 2]);
+        let batch = RecordBatch::try_from_iter([("n", Arc::new(numbers) as _)]).unwrap();
+        let mut writer = Writer::new(Vec::new(), &batch.schema(), Kind::Parquet, Compression::None).unwrap();
+        writer.put(&batch).unwrap();
+        let mut file = open(writer.finish().unwrap().into(), InputOptions::default()).unwrap();
+        let text = caught(&mut || drop(file.retain(&[0], &mut |_| panic!("of the condition"))));
+        assert_eq!(text, "of the condition");
+    }
+    // Panics of Arrow's readers are errors as before.
+    assert!(open(file()[..100].to_vec().into(), options()).is_err());
 }

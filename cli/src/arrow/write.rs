@@ -11,6 +11,7 @@ use pilaster_arrow::write::{Compression, Kind, Writer};
 use pilaster_arrow::{Builder, Error};
 
 use super::facts;
+use super::source::refused;
 use crate::args::Convert;
 use crate::conversion::View;
 use crate::extents::LEAVE_OUT;
@@ -54,7 +55,10 @@ pub fn write<T: Table>(
             }
             writer.as_mut().map_or(Ok(()), |writer| writer.put(&batch))
         };
-        let builder = Builder::new(ROWS, &mut put).bounded(BYTES).with_metadata(facts.clone());
+        let builder = Builder::new(ROWS, &mut put).with_metadata(facts.clone());
+        // Only rows that are read through windows are fed again in smaller groups. Other tables have the record batches of
+        // their source, which are in memory as they are.
+        let builder = if table.windows.is_some() { builder.bounded(BYTES) } else { builder };
         let mut builder = Noting::new(builder);
         table.restart()?;
         let full = |e: &WriteError<Error>| matches!(e, WriteError::Sink(Error::Full(_)));
@@ -71,21 +75,37 @@ pub fn write<T: Table>(
     done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT))
 }
 
-/// Writes record batches of one schema. Returns the size of the target in bytes.
+/// Writes record batches of one schema. Returns the size of the target in bytes. An error of `batches` is one of the source.
 pub fn batches(
     mut batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     schema: &SchemaRef,
     (how, target): (&Convert, &Target<'_>),
     kind: Kind,
 ) -> Result<u64, Failure> {
-    fill(target, |IoSink(sink)| {
+    let mut unread = None;
+    let done = fill(target, |IoSink(sink)| {
         let write = || {
             let mut writer = Writer::new(sink, schema, kind, compression(how, kind))?;
-            batches.try_for_each(|batch| writer.put(&batch?))?;
+            while let Some(batch) = batches.next().transpose().map_err(|e| stopped(&mut unread, e))? {
+                writer.put(&batch)?;
+            }
             writer.finish()
         };
         write().map(IoSink).map_err(WriteError::Sink)
-    })
+    });
+    unread.map_or(done, |e| Err(refused(&e)))
+}
+
+/// Keeps an error of the source apart. Returns one that removes the target.
+fn stopped(unread: &mut Option<Error>, e: ArrowError) -> Error {
+    *unread = Some(match e {
+        ArrowError::ExternalError(e) => match e.downcast() {
+            Ok(e) => *e,
+            Err(e) => ArrowError::ExternalError(e).into(),
+        },
+        e => e.into(),
+    });
+    pilaster::Error::new(ErrorKind::Misuse, What::INPUT, 0).into()
 }
 
 /// Fills the target; tells errors of the target from errors of Arrow.

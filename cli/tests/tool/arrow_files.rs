@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pilaster_arrow::arrow_array::types::Int32Type;
 use pilaster_arrow::arrow_array::{
-    Array, ArrayRef, DictionaryArray, DurationSecondArray, Int32Array, IntervalYearMonthArray, RecordBatch,
+    Array, ArrayRef, DictionaryArray, DurationSecondArray, Int32Array, Int64Array, IntervalYearMonthArray, RecordBatch,
     StringArray, UnionArray,
 };
 use pilaster_arrow::arrow_schema::{DataType, Field, SchemaRef, UnionFields};
@@ -139,4 +139,41 @@ fn only_text_is_compressed_as_a_whole() {
     }
     assert!(bad(2, &["convert", jay, &path("x.PQ.GZ")]).contains("--compression"));
     good(&["convert", jay, &path("x.csv.gz")]);
+}
+
+#[test]
+fn wide_batches_of_other_types_are_converted() {
+    let place = place("arrow_wide");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let numbers = Arc::new(Int64Array::from_iter_values(0..70_000)) as ArrayRef;
+    let names: Vec<String> = (0..20).map(|k| format!("c{k}")).collect();
+    let columns = names.iter().map(|name| (name.as_str(), Arc::clone(&numbers)));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    write(&path("a.arrow"), Kind::IpcFile, std::slice::from_ref(&batch));
+    for option in ["--stored-times", "--bytes-as-text"] {
+        for target in ["b.parquet", "b.arrow"] {
+            good(&["convert", "--force", option, &path("a.arrow"), &path(target)]);
+            let batches = read(&path(target)).1;
+            assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 70_000, "{option} {target}");
+            assert_eq!(batches.last().unwrap().slice(0, 1).num_columns(), 20);
+        }
+    }
+}
+
+#[test]
+fn an_error_of_the_source_names_the_source() {
+    let place = place("arrow_cut");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let numbers = Arc::new(Int32Array::from_iter_values(0..100)) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+    write(&path("a.arrows"), Kind::IpcStream, &[batch.clone(), batch]);
+    let mut bytes = fs::read(path("a.arrows")).unwrap();
+    bytes.truncate(bytes.len() - 100);
+    fs::write(path("a.arrows"), bytes).unwrap();
+    for target in ["b.parquet", "b.arrow", "b.jay"] {
+        let why = bad(1, &["convert", &path("a.arrows"), &path(target)]);
+        assert!(why.starts_with(&format!("pilaster: {}: ", path("a.arrows"))), "{why}");
+        assert!(why.contains("a message with a body of") && !why.contains("--columns"), "{why}");
+        assert!(!place.join(target).exists());
+    }
 }

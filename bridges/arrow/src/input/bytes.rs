@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use super::contained::outside;
 use crate::Error;
 
 /// Size in bytes of the buffer of a reader.
@@ -193,8 +194,10 @@ impl Read for Cursor {
             Held::Shared(shared) => {
                 // A reader that panicked left a position, which is set here.
                 let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                shared.seek(SeekFrom::Start(self.at))?;
-                shared.read(buf)?
+                outside(|| {
+                    shared.seek(SeekFrom::Start(self.at))?;
+                    shared.read(buf)
+                })?
             }
         };
         self.at = self.at.saturating_add(read as u64);

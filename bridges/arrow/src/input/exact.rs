@@ -1,6 +1,6 @@
 //! Texts as values of a type: exactly, or an error that says why not.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::timezone::Tz;
@@ -13,11 +13,16 @@ use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, i256};
 use arrow_cast::parse::{Parser, string_to_datetime, string_to_time_nanoseconds};
 use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
+use super::{floats, shown};
+
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
 
-/// Maximum length of a value in an error, in characters.
-const SHOWN: usize = 40;
+/// The zone of texts without one.
+pub(super) static UTC: LazyLock<Option<Tz>> = LazyLock::new(|| "+00:00".parse().ok());
+
+/// Within a leap second, the nanoseconds of the second before count from here. No type counts leap seconds.
+pub(super) const LEAP: u32 = 1_000_000_000;
 
 /// Where texts come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +41,7 @@ pub(super) struct Wrong {
 }
 
 /// Why a text is no value.
-type Why = String;
+pub(super) type Why = String;
 
 /// Returns whether [`typed`] makes values of a type.
 pub(super) fn is_known(ty: &DataType) -> bool {
@@ -127,10 +132,14 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
         DataType::UInt32 => column.numbers::<t::UInt32Type>(whole),
         DataType::UInt64 => column.numbers::<t::UInt64Type>(whole),
         DataType::Float16 => {
-            column.numbers::<t::Float16Type>(|s| float(s, t::Float16Type::parse(s), |v| v.is_finite()))
+            column.numbers::<t::Float16Type>(|text| floats::given(text, t::Float16Type::parse(text), 2048.0))
         }
-        DataType::Float32 => column.numbers::<t::Float32Type>(|s| float(s, s.parse().ok(), |v: f32| v.is_finite())),
-        DataType::Float64 => column.numbers::<t::Float64Type>(|s| float(s, s.parse().ok(), |v: f64| v.is_finite())),
+        DataType::Float32 => {
+            column.numbers::<t::Float32Type>(|text| floats::given(text, text.parse().ok(), 16_777_216.0))
+        }
+        DataType::Float64 => {
+            column.numbers::<t::Float64Type>(|text| floats::given(text, text.parse().ok(), 9_007_199_254_740_992.0))
+        }
         DataType::Decimal32(p, s) => column.numbers::<t::Decimal32Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal64(p, s) => column.numbers::<t::Decimal64Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal128(p, s) => column.numbers::<t::Decimal128Type>(|text| unscaled(text, *p, *s)),
@@ -174,11 +183,8 @@ impl Column<'_> {
         for (row, text) in self.texts.iter().enumerate() {
             let text = text.filter(|text| self.from == From::Json || !text.is_empty());
             let Some(text) = text else { continue };
-            take(row, text).map_err(|why| {
-                let mut shown: String = text.chars().take(SHOWN).collect();
-                shown.push_str(if shown.len() < text.len() { "..." } else { "" });
-                Wrong { row, why: format!("{shown:?} is not read as {}: {why}", self.ty) }
-            })?;
+            take(row, text)
+                .map_err(|why| Wrong { row, why: format!("{:?} is not read as {}: {why}", shown(text), self.ty) })?;
         }
         Ok(())
     }
@@ -260,15 +266,6 @@ fn whole<N: TryFrom<i128> + std::str::FromStr>(text: &str) -> Result<N, Why> {
     }
 }
 
-fn float<F: Copy>(text: &str, value: Option<F>, is_finite: impl Fn(F) -> bool) -> Result<F, Why> {
-    let value = value.ok_or_else(|| "it is no number".to_owned())?;
-    // Digits that stand for no finite number are too large.
-    if !is_finite(value) && text.bytes().any(|byte| byte.is_ascii_digit()) {
-        return Err("it is too large".to_owned());
-    }
-    Ok(value)
-}
-
 fn unscaled<N: TryFrom<i128>>(text: &str, precision: u8, scale: i8) -> Result<N, Why> {
     let number = digits(text, precision, scale)?.parse::<i128>().ok();
     number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| "it is out of the range".to_owned())
@@ -319,10 +316,18 @@ fn date(text: &str) -> Result<i32, Why> {
 /// Returns the number of digits after the point of a second.
 fn fraction(text: &str) -> usize {
     let digits = text.split_once('.').map_or("", |(_, fraction)| fraction);
-    digits.bytes().take_while(u8::is_ascii_digit).collect::<Vec<_>>().len()
+    digits.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+fn leap() -> Why {
+    "it is a leap second, which the type does not have".to_owned()
 }
 
 fn time<N: TryFrom<i64>>(text: &str, unit: i64) -> Result<N, Why> {
+    // The parser makes the next second of a leap second.
+    if text.split(':').nth(2).is_some_and(|second| second.starts_with("60")) {
+        return Err(leap());
+    }
     let nanos = string_to_time_nanoseconds(text).ok().filter(|nanos| *nanos < DAY && fraction(text) <= 9);
     let nanos = nanos.ok_or_else(|| "it is no time such as 13:59:59.5".to_owned())?;
     let whole = nanos.checked_div(unit).filter(|_| nanos.checked_rem(unit) == Some(0)).ok_or_else(finer)?;
@@ -341,8 +346,7 @@ fn moment(text: &str, (unit, zone): (TimeUnit, Option<Tz>), from: From) -> Resul
     }
     let no_time = || "it is no time such as 2024-02-29T13:59:59.5".to_owned();
     let time = text.get(10..).ok_or_else(no_time)?;
-    let utc = zone.map_or_else(|| "+00:00".parse::<Tz>(), Ok).map_err(|e| e.to_string())?;
-    let found = string_to_datetime(&utc, text).map_err(|_| no_time())?;
+    let found = zone.or(*UTC).and_then(|zone| string_to_datetime(&zone, text).ok()).ok_or_else(no_time)?;
     let is_plain = time.bytes().skip(1).all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
     if zone.is_none() && !is_plain {
         return Err("it has a time zone, and the type has none".to_owned());
@@ -353,6 +357,9 @@ fn moment(text: &str, (unit, zone): (TimeUnit, Option<Tz>), from: From) -> Resul
         TimeUnit::Microsecond => 1_000_000,
         TimeUnit::Nanosecond => 1_000_000_000,
     };
+    if found.timestamp_subsec_nanos() >= LEAP {
+        return Err(leap());
+    }
     let nanos = i64::from(found.timestamp_subsec_nanos());
     let step = 1_000_000_000i64.checked_div(per_second).unwrap_or(1);
     if fraction(time) > 9 || nanos.checked_rem(step) != Some(0) {
@@ -399,6 +406,12 @@ mod tests {
             ("-1e2", Int8, "-100"),
             ("0.5", Float32, "0.5"),
             ("-inf", Float64, "-inf"),
+            ("16777218", Float32, "16777218.0"),
+            ("+9007199254740994", Float64, "9007199254740994.0"),
+            ("2050", DataType::Float16, "2050"),
+            // Fractions are rounded to the nearest float.
+            ("0.10000000001", Float32, "0.1"),
+            ("-0", Float64, "-0.0"),
             ("TRUE", Boolean, "true"),
             ("2024-02-29", Date32, "2024-02-29"),
             ("2024-02-29", Date64, "2024-02-29T00:00:00"),
@@ -422,6 +435,16 @@ mod tests {
             (" 1", Int8, "no number"),
             ("1e999", Float64, "too large"),
             ("1e39", Float32, "too large"),
+            ("16777217", Float32, "a whole number that the type does not have"),
+            ("-16777217.00", Float32, "a whole number that the type does not have"),
+            ("9007199254740993", Float64, "a whole number that the type does not have"),
+            ("2049", DataType::Float16, "a whole number that the type does not have"),
+            ("1e-400", Float64, "too small"),
+            ("1e-60", Float32, "too small"),
+            ("0.00000001", DataType::Float16, "too small"),
+            ("2016-12-31T23:59:60", stamp(TimeUnit::Second), "leap second"),
+            ("2016-12-31T23:59:60.5", stamp(TimeUnit::Millisecond), "leap second"),
+            ("12:00:60", DataType::Time32(TimeUnit::Second), "leap second"),
             ("yes", Boolean, "neither true nor false"),
             ("2024-02-29T01:02:03", Date32, "no date"),
             ("01:02:03.5", DataType::Time32(TimeUnit::Second), "more digits of a second"),

@@ -59,6 +59,10 @@ pub(super) fn check(
     Ok(())
 }
 
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
 /// The bytes of a stream, message by message: each is in memory before its first byte is passed on, hence its sizes are
 /// known to be true.
 pub(super) struct Framed<R> {
@@ -75,36 +79,44 @@ impl<R: Read> Framed<R> {
         Framed { from, file, message: Vec::new(), at: 0, ended: false }
     }
 
-    /// Appends `len` bytes to the message; fewer at the end. Returns false if so.
-    fn more(&mut self, len: u64) -> io::Result<bool> {
-        let read = self.from.by_ref().take(len).read_to_end(&mut self.message)?;
-        Ok(read as u64 == len)
+    /// Appends `len` bytes to the message; fewer at the end. Returns how many there were.
+    fn more(&mut self, len: u64) -> io::Result<u64> {
+        Ok(self.from.by_ref().take(len).read_to_end(&mut self.message)? as u64)
     }
 
-    /// Reads the next message. What is cut off, or no message, is passed on: Arrow's reader says so.
+    /// Appends all of the `len` bytes of a part of a message.
+    fn all(&mut self, len: u64, what: &str) -> io::Result<()> {
+        let there = self.more(len)?;
+        // Arrow's reader takes the kind of error for the end of a file for the end of the stream. Of a length that is not there,
+        // it would reserve memory.
+        if there < len { Err(invalid(format!("{what} of {len} bytes, of which {there} are there"))) } else { Ok(()) }
+    }
+
+    /// Reads the next message. What is no message is passed on: Arrow's reader says so.
     fn next(&mut self) -> io::Result<()> {
         self.message.clear();
         self.at = 0;
         self.ended = true;
-        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-        if !self.more(4)? || (self.message == MARKER && !self.more(4)?) {
-            return Ok(());
+        match self.more(4)? {
+            0 => return Ok(()),
+            4 => {}
+            there => return Err(invalid(format!("the start of a message of 4 bytes, of which {there} are there"))),
+        }
+        if self.message == MARKER {
+            self.all(4, "the length of a message")?;
         }
         let start = self.message.len();
         let len = self.message.last_chunk().map_or(0, |len| i32::from_le_bytes(*len));
         let len = u64::try_from(len).map_err(|_| invalid(format!("a message of {len} bytes")))?;
-        if len == 0 || !self.more(len)? {
+        if len == 0 {
             return Ok(());
         }
+        self.all(len, "a message with metadata")?;
         let Ok(message) = root_as_message(self.message.get(start..).unwrap_or_default()) else { return Ok(()) };
         let body = message.bodyLength();
         let body = u64::try_from(body).map_err(|_| invalid(format!("a message with a body of {body} bytes")))?;
         let end = self.message.len();
-        if !self.more(body)? {
-            let there = self.message.len().saturating_sub(end);
-            // Arrow's reader takes the kind of error for the end of a file for the end of the stream.
-            return Err(invalid(format!("a message with a body of {body} bytes, of which {there} are there")));
-        }
+        self.all(body, "a message with a body")?;
         let (head, body) = self.message.split_at_checked(end).unwrap_or_default();
         let message = root_as_message(head.get(start..).unwrap_or_default()).map_err(|e| invalid(e.to_string()))?;
         check(&message, self.file, |at| {
@@ -125,5 +137,33 @@ impl<R: Read> Read for Framed<R> {
         let read = self.message.get(self.at..).unwrap_or_default().read(to)?;
         self.at = self.at.saturating_add(read);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What reading all of a stream returns: its length or the error.
+    fn read(bytes: &[u8]) -> Result<usize, String> {
+        let mut all = Vec::new();
+        Framed::new(bytes, 0).read_to_end(&mut all).map_err(|e| {
+            assert_eq!(e.kind(), io::ErrorKind::InvalidData);
+            e.to_string()
+        })
+    }
+
+    #[test]
+    fn what_is_cut_off_is_an_error() {
+        assert_eq!((read(&[]), read(&[0; 4]), read(&[255, 255, 255, 255, 0, 0, 0, 0])), (Ok(0), Ok(4), Ok(8)));
+        for len in 1..4u8 {
+            let e = format!("the start of a message of 4 bytes, of which {len} are there");
+            assert_eq!(read(&vec![255; len.into()]), Err(e));
+            let e = format!("the length of a message of 4 bytes, of which {len} are there");
+            assert_eq!(read(&vec![255; 4 + usize::from(len)]), Err(e));
+        }
+        let e = "a message with metadata of 2147483647 bytes, of which 0 are there";
+        assert_eq!(read(&[255, 255, 255, 255, 255, 255, 255, 127]), Err(e.to_owned()));
+        assert_eq!(read(&[255, 255, 255, 127]), Err(e.to_owned()));
     }
 }

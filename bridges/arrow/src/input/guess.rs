@@ -5,20 +5,19 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields};
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::floats::lost;
 use super::infer::{EXACT, Texts};
+use super::{FIELDS, shown};
 
 /// Maximum depth of nested values. Values are parsed by recursion.
-pub(super) const DEPTH: u32 = 64;
-
-/// Maximum number of different fields of an object, in all lines together.
-const FIELDS: usize = 100_000;
+const DEPTH: u32 = 64;
 
 /// The texts that stand for floats that JSON lacks.
 const SPECIAL: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The name under which serde_json passes the digits of a number, if any package in the build asks it for all digits.
+/// The name under which serde_json passes the digits of a number that no integer of 64 bits is.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// The type that all values so far have.
@@ -64,21 +63,24 @@ impl Named {
         &self.fields
     }
 
-    /// Returns number and guess of a field, which is usually number `k`.
-    fn at(&mut self, k: usize, name: String) -> Result<(usize, &mut Guess), String> {
-        let at = match self.fields.get(k) {
-            Some((known, _)) if *known == name => k,
-            _ => self.places.get(&name).copied().unwrap_or(self.fields.len()),
-        };
-        if at == self.fields.len() {
-            if at >= FIELDS {
-                return Err(format!("more than {FIELDS} different fields"));
-            }
-            let guess = if self.given.contains(&name) { Guess::Given } else { Guess::Null };
-            self.places.insert(name.clone(), at);
-            self.fields.push((name, guess));
+    /// Returns the number of a field that is known, which is usually number `k`.
+    fn find(&self, k: usize, name: &str) -> Option<usize> {
+        match self.fields.get(k) {
+            Some((known, _)) if known == name => Some(k),
+            _ => self.places.get(name).copied(),
         }
-        self.fields.get_mut(at).map(|(_, guess)| (at, guess)).ok_or_else(String::new)
+    }
+
+    /// Adds a field. Returns its number.
+    fn add(&mut self, name: String) -> Result<usize, String> {
+        let at = self.fields.len();
+        if at >= FIELDS {
+            return Err(format!("more than {FIELDS} different fields"));
+        }
+        let guess = if self.given.contains(&name) { Guess::Given } else { Guess::Null };
+        self.places.insert(name.clone(), at);
+        self.fields.push((name, guess));
+        Ok(at)
     }
 }
 
@@ -97,7 +99,7 @@ impl Guess {
     /// Adds the type of a null, boolean or number.
     fn merge(&mut self, other: Guess) -> Result<(), String> {
         match (&mut *self, other) {
-            (_, Guess::Null) | (Guess::Bool, Guess::Bool) => {}
+            (Guess::Given, _) | (_, Guess::Null) | (Guess::Bool, Guess::Bool) => {}
             (Guess::Null, other) => *self = other,
             (Guess::Special, Guess::Number { negative, large, inexact, .. }) => {
                 *self = Guess::Number { float: true, negative, large, inexact };
@@ -121,6 +123,7 @@ impl Guess {
     /// Adds a text.
     fn text(&mut self, text: &str) -> Result<(), String> {
         match self {
+            Guess::Given => return Ok(()),
             Guess::Null | Guess::Special if SPECIAL.contains(&text) => {
                 *self = Guess::Special;
                 return Ok(());
@@ -143,18 +146,20 @@ impl Guess {
         Ok(())
     }
 
-    /// Adds a number by its digits.
+    /// Adds a number by its digits: one that is no integer of 64 bits.
     fn number(&mut self, text: &str) -> Result<(), String> {
-        let (negative, float) = (text.starts_with('-'), text.contains(['.', 'e', 'E']));
-        let whole = text.parse::<i128>().ok();
-        let large = whole.is_none_or(|whole| i64::try_from(whole).is_err());
-        let fits = whole.is_some_and(|whole| i64::try_from(whole).is_ok() || u64::try_from(whole).is_ok());
-        if !float && fits {
-            let inexact = whole.is_some_and(|whole| whole.unsigned_abs() > EXACT.into());
-            return self.merge(Guess::Number { float: false, negative, large, inexact });
+        if matches!(self, Guess::Given) {
+            return Ok(());
         }
-        // A float would round a whole number of more digits.
-        self.merge(Guess::Number { float: true, negative, large: !float, inexact: !float })
+        let negative = text.starts_with('-');
+        if !text.contains(['.', 'e', 'E']) && text != "-0" {
+            // More digits than integers of 64 bits have, which a float would round.
+            return self.merge(Guess::Number { float: true, negative, large: true, inexact: true });
+        }
+        if let Some(why) = lost(text, text.parse().unwrap_or(f64::INFINITY)) {
+            return Err(format!("the number {}: {why}; give its column a type that has it, or text", shown(text)));
+        }
+        self.merge(Guess::Number { float: true, negative, large: false, inexact: false })
     }
 
     /// Returns the guess if it is of the kind of `kind`, which it becomes if it is null.
@@ -196,27 +201,42 @@ impl Guess {
 }
 
 /// Parses a value, and adds its type to a guess.
-pub(super) struct Seed<'g> {
-    pub guess: &'g mut Guess,
-    pub depth: u32,
+struct Seed<'g> {
+    guess: &'g mut Guess,
+    depth: u32,
 }
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        match self.guess {
-            Guess::Given => IgnoredAny::deserialize(from).map(|_| ()),
-            _ => from.deserialize_any(self),
-        }
+        from.deserialize_any(self)
     }
 }
 
 impl Seed<'_> {
-    fn add<E: serde::de::Error>(self, guess: Guess) -> Result<(), E> {
-        self.guess.merge(guess).map_err(E::custom)
+    /// Returns the depth of the values within this one.
+    fn inner<E: serde::de::Error>(&self) -> Result<u32, E> {
+        self.depth.checked_sub(1).ok_or_else(|| E::custom("nested too deeply"))
+    }
+
+    /// Parses the fields of an object whose type is given. The reader would take the last of two fields with the same name.
+    fn unique<'de, A: MapAccess<'de>>(mut entries: A, first: Option<Name>, depth: u32) -> Result<(), A::Error> {
+        let (mut names, mut next) = (HashSet::new(), first);
+        while let Some(name) = next {
+            if let Name::New(name) = name
+                && !names.insert(name)
+            {
+                return Err(A::Error::custom(TWICE));
+            }
+            entries.next_value_seed(Seed { guess: &mut Guess::Given, depth })?;
+            next = entries.next_key_seed(Key { fields: None, k: 0 })?;
+        }
+        Ok(())
     }
 }
+
+const TWICE: &str = "two fields of an object have the same name";
 
 impl<'de> Visitor<'de> for Seed<'_> {
     type Value = ();
@@ -230,21 +250,19 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
-        self.add(Guess::Bool)
+        self.guess.merge(Guess::Bool).map_err(E::custom)
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
-        let inexact = value.unsigned_abs() > EXACT;
-        self.add(Guess::Number { float: false, negative: value < 0, large: false, inexact })
+        // What has a sign and is zero is a negative zero, which only floats have.
+        let (float, inexact) = (value == 0, value.unsigned_abs() > EXACT);
+        self.guess.merge(Guess::Number { float, negative: true, large: false, inexact }).map_err(E::custom)
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
         let large = i64::try_from(value).is_err();
-        self.add(Guess::Number { float: false, negative: false, large, inexact: value > EXACT })
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
-        self.add(Guess::Number { float: true, negative: value < 0.0, large: false, inexact: false })
+        let guess = Guess::Number { float: false, negative: false, large, inexact: value > EXACT };
+        self.guess.merge(guess).map_err(E::custom)
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<(), E> {
@@ -252,19 +270,32 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let depth = self.depth.checked_sub(1).ok_or_else(|| A::Error::custom("nested too deeply"))?;
-        let guess = self.guess.of(Guess::List(Box::default())).map_err(A::Error::custom)?;
-        let Guess::List(item) = guess else { return Ok(()) };
+        let depth = self.inner()?;
+        let mut given = Guess::Given;
+        let item = match self.guess {
+            Guess::Given => &mut given,
+            guess => match guess.of(Guess::List(Box::default())).map_err(A::Error::custom)? {
+                Guess::List(item) => item,
+                _ => return Ok(()),
+            },
+        };
         while items.next_element_seed(Seed { guess: &mut *item, depth })?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let depth = self.depth.checked_sub(1).ok_or_else(|| A::Error::custom("nested too deeply"))?;
-        let first = entries.next_key::<String>()?;
-        if first.as_deref() == Some(NUMBER) {
+        let depth = self.inner()?;
+        let known = if let Guess::Struct(fields) = &*self.guess { Some(fields) } else { None };
+        let first = entries.next_key_seed(Key { fields: known, k: 0 })?;
+        if matches!(first, Some(Name::Number)) {
             let text = entries.next_value::<String>()?;
+            if self.depth == DEPTH {
+                return Row::wrong("a line is a number");
+            }
             return self.guess.number(&text).map_err(A::Error::custom);
+        }
+        if matches!(self.guess, Guess::Given) {
+            return Self::unique(entries, first, depth);
         }
         let guess = self.guess.of(Guess::Struct(Named::default())).map_err(A::Error::custom)?;
         let Guess::Struct(fields) = guess else { return Ok(()) };
@@ -272,16 +303,114 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let (mut ordered, mut others) = (0usize, HashSet::new());
         let (mut k, mut next) = (0usize, first);
         while let Some(name) = next {
-            let (at, guess) = fields.at(k, name).map_err(A::Error::custom)?;
+            let at = match name {
+                Name::Known(at) => at,
+                Name::New(name) => fields.add(name).map_err(A::Error::custom)?,
+                Name::Number => return Err(A::Error::custom("a field has the name of a number")),
+            };
             if at == ordered && others.is_empty() {
                 ordered = ordered.saturating_add(1);
             } else if at < ordered || !others.insert(at) {
-                return Err(A::Error::custom("two fields of an object have the same name"));
+                return Err(A::Error::custom(TWICE));
             }
-            entries.next_value_seed(Seed { guess, depth })?;
+            if let Some((_, guess)) = fields.fields.get_mut(at) {
+                entries.next_value_seed(Seed { guess, depth })?;
+            }
             k = k.saturating_add(1);
-            next = entries.next_key::<String>()?;
+            next = entries.next_key_seed(Key { fields: Some(&*fields), k })?;
         }
         Ok(())
+    }
+}
+
+/// The name of a field.
+enum Name {
+    /// There is no name: a number follows.
+    Number,
+    /// The number of a field that is known.
+    Known(usize),
+    New(String),
+}
+
+/// Parses the name of field `k` of an object.
+struct Key<'n> {
+    fields: Option<&'n Named>,
+    k: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Name;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Name, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key<'_> {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Name, E> {
+        if name == NUMBER {
+            return Ok(Name::Number);
+        }
+        let known = self.fields.and_then(|fields| fields.find(self.k, name));
+        Ok(known.map_or_else(|| Name::New(name.to_owned()), Name::Known))
+    }
+}
+
+/// Parses a line.
+pub(super) struct Row<'g>(pub &'g mut Guess);
+
+impl<'de> DeserializeSeed<'de> for Row<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Row<'_> {
+    fn wrong<E: serde::de::Error>(what: &str) -> Result<(), E> {
+        Err(E::custom(format!("{what}; JSON lines have one object in each line")))
+    }
+}
+
+impl<'de> Visitor<'de> for Row<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        Self::wrong("a line is null")
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
+        Self::wrong("a line is a boolean")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<(), E> {
+        Self::wrong("a line is a string")
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<(), E> {
+        Self::wrong("a line is a number")
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<(), E> {
+        Self::wrong("a line is a number")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+        Self::wrong("the file has an array around its objects")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<(), A::Error> {
+        Seed { guess: self.0, depth: DEPTH }.visit_map(entries)
     }
 }

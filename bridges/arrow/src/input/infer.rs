@@ -3,13 +3,14 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use arrow_array::timezone::Tz;
 use arrow_array::types::{Date32Type, Float64Type};
 use arrow_cast::parse::{Parser, string_to_datetime};
 use arrow_schema::{DataType, TimeUnit};
 use flate2::bufread::MultiGzDecoder;
 
 use super::Input;
+use super::exact;
+use super::floats::lost;
 
 const BOOL: u8 = 1;
 const INT: u8 = 2;
@@ -71,11 +72,13 @@ impl Texts {
         let date = text.get(..10).filter(|date| is_date(date.as_bytes()));
         let Some(rest) = date.and_then(|_| text.get(10..)) else { return 0 };
         if rest.is_empty() {
-            return if Date32Type::parse(text).is_some() { DATE | TIME } else { 0 };
+            let Some(days) = Date32Type::parse(text) else { return 0 };
+            self.long |= i64::from(days).saturating_mul(86_400).saturating_abs() >= NANO_SECONDS;
+            return DATE | TIME;
         }
         let Some(time) = rest.strip_prefix(['T', ' ']) else { return 0 };
-        let utc: Option<Tz> = UTC.parse().ok();
-        let Some(moment) = utc.and_then(|utc| string_to_datetime(&utc, text).ok()) else { return 0 };
+        let moment = exact::UTC.and_then(|utc| string_to_datetime(&utc, text).ok());
+        let Some(moment) = moment.filter(|moment| moment.timestamp_subsec_nanos() < exact::LEAP) else { return 0 };
         let digits = time.split_once('.').map_or("", |(_, fraction)| fraction);
         let digits = digits.bytes().take_while(u8::is_ascii_digit).count();
         if digits > 9 {
@@ -131,7 +134,8 @@ fn numbers(text: &str) -> u8 {
     if whole > 1 && digits.starts_with('0') {
         return 0;
     }
-    if whole == digits.len() && whole > 0 {
+    // Integers have no negative zero.
+    if whole == digits.len() && whole > 0 && text != "-0" {
         let (int, uint) = (text.parse::<i64>().ok(), text.parse::<u64>().ok());
         let is_exact = int.is_some_and(|int| int.unsigned_abs() <= EXACT);
         let kinds = [(int.is_some(), INT), (uint.is_some(), UINT), (is_exact, FLOAT)];
@@ -142,7 +146,7 @@ fn numbers(text: &str) -> u8 {
     let is_special = matches!(digits, "NaN" | "nan" | "inf" | "Infinity");
     let is_number = is_number && digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
     match is_number || is_special {
-        true if Float64Type::parse(text).is_some_and(|value| value.is_finite() || is_special) => FLOAT,
+        true if Float64Type::parse(text).is_some_and(|value| is_special || lost(text, value).is_none()) => FLOAT,
         _ => 0,
     }
 }
@@ -183,6 +187,10 @@ mod tests {
         // Not exact as a float.
         assert_eq!(ty(&["9007199254740993", "0.5"]), DataType::Utf8);
         assert_eq!(ty(&["1e999"]), DataType::Utf8);
+        // Nor are more digits, and what is too small.
+        assert_eq!((ty(&["9007199254740993.0"]), ty(&["12345678901234567890.12"])), (DataType::Utf8, DataType::Utf8));
+        assert_eq!((ty(&["1e-400"]), ty(&["0.10000000000000001", "0e-400"])), (DataType::Utf8, DataType::Float64));
+        assert_eq!((ty(&["-0", "1"]), ty(&["-0", "9007199254740993"])), (DataType::Float64, DataType::Utf8));
         // Codes.
         assert_eq!((ty(&["007", "12"]), ty(&["+49"]), ty(&["00.5"])), (DataType::Utf8, DataType::Utf8, DataType::Utf8));
         assert_eq!((ty(&["-"]), ty(&["e"]), ty(&["1 "])), (DataType::Utf8, DataType::Utf8, DataType::Utf8));
@@ -196,6 +204,9 @@ mod tests {
             ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03.5+02:00"]),
             stamp(TimeUnit::Millisecond, Some(UTC))
         );
+        assert_eq!(ty(&["1600-01-01", "2024-02-29T01:02:03.123456789"]), DataType::Utf8);
+        // A leap second.
+        assert_eq!(ty(&["2016-12-31T23:59:60", "2024-02-29T01:02:03"]), DataType::Utf8);
         // With and without a zone.
         assert_eq!(ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03"]), DataType::Utf8);
     }

@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
 use serde::de::DeserializeSeed as _;
 
 use super::exact::{self, From};
-use super::guess::{DEPTH, Guess, Named, Seed};
+use super::guess::{Guess, Named, Row};
 use super::infer::reader;
 use super::{AnyReader, BATCH, Input, InputOptions};
 use crate::Error;
@@ -40,11 +40,11 @@ impl Json {
         let from = reader(&input).map_err(|e| input.failed(e))?;
         let mut values = serde_json::Deserializer::from_reader(from);
         let mut number = 0u64;
-        // An error here says that there is another value, or will come again with it.
-        while values.end().is_err() {
+        // An error of the end says that there is another value, unless it is one of reading.
+        while let Err(e) = values.end() {
             number = number.saturating_add(1);
-            let seed = Seed { guess: &mut rows, depth: DEPTH };
-            seed.deserialize(&mut values).map_err(|e| input.failed(format!("object {number}: {e}")))?;
+            let value = if e.is_io() { Err(e) } else { Row(&mut rows).deserialize(&mut values) };
+            value.map_err(|e| input.failed(format!("object {number}: {e}")))?;
         }
         let columns = if let Guess::Struct(columns) = rows { columns } else { Named::default() };
         let mut fields: Vec<FieldRef> = Vec::new();
@@ -109,9 +109,9 @@ impl<R: BufRead> Rows<R> {
             if bytes.is_empty() {
                 break;
             }
-            // Then line by line, as a batch ends between two objects.
-            let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end.saturating_add(1));
-            let some = if size < BATCH { bytes } else { bytes.get(..line).unwrap_or(bytes) };
+            // Then up to each brace, as a batch ends between two objects.
+            let brace = bytes.iter().position(|byte| *byte == b'}').map_or(bytes.len(), |end| end.saturating_add(1));
+            let some = if size < BATCH { bytes } else { bytes.get(..brace).unwrap_or(bytes) };
             let (len, decoded) = (some.len(), self.decoder.decode(some)?);
             self.from.consume(decoded);
             size = size.saturating_add(decoded);

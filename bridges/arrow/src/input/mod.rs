@@ -42,6 +42,12 @@ mod csv;
     allow(dead_code, reason = "each of the two calls a part of it")
 )]
 mod exact;
+#[cfg(any(feature = "csv", feature = "json"))]
+#[cfg_attr(
+    not(all(feature = "csv", feature = "json")),
+    allow(dead_code, reason = "each of the two calls a part of it")
+)]
+mod floats;
 #[cfg(feature = "ipc")]
 mod framed;
 #[cfg(feature = "json")]
@@ -166,6 +172,19 @@ impl fmt::Display for FileKind {
 #[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
 const CELLS: usize = 1 << 22;
 
+/// Maximum number of different fields in the rows of a text file.
+#[cfg(any(feature = "csv", feature = "json"))]
+const FIELDS: usize = 100_000;
+
+/// Returns the start of a value, for an error.
+#[cfg(any(feature = "csv", feature = "json"))]
+fn shown(text: &str) -> String {
+    const MOST: usize = 40;
+    let mut shown: String = text.chars().take(MOST).collect();
+    shown.push_str(if shown.len() < text.len() { "..." } else { "" });
+    shown
+}
+
 /// Maximum size in bytes of the texts of a batch; a single row may be larger.
 #[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
 const BATCH: usize = 8 << 20;
@@ -179,14 +198,14 @@ pub struct InputOptions {
     /// or of long texts, have fewer rows.
     pub batch_rows: usize,
     /// Types of columns of CSV and JSON lines; other types are inferred. [`schema::parse`](crate::schema::parse)
-    /// reads them from a text. A value that does not have its type exactly is an error; every number of JSON has the type
-    /// text.
+    /// reads them from a text. A value that does not have its type exactly is an error, except that fractions are rounded to
+    /// floating-point types; every number of JSON has the type text.
     pub schema: Option<Schema>,
     /// The separator of CSV; if `None`, a tab in files called `.tsv` or `.tab`, else a comma.
     pub delimiter: Option<u8>,
     /// Whether the first line of CSV has the names of the columns. They are `column_1` and so on otherwise.
     pub header: bool,
-    /// Texts of CSV that mean a missing value, besides an empty field. In quotes they are texts; `""` is a missing value of
+    /// Texts of CSV that mean a missing value, besides an empty field. In quotes and in the header they are texts; `""` is a missing value of
     /// columns that have another type than text.
     pub missing: Vec<String>,
     /// Row groups of Parquet that need not be read, by their statistics, which are claims of the file.
@@ -279,7 +298,7 @@ pub fn open(input: Input, options: InputOptions) -> Result<InputFile, Error> {
 /// Errors of the first message, which has the schema.
 #[cfg(feature = "ipc")]
 pub fn pipe(from: impl std::io::Read + Send + 'static) -> Result<AnyReader, Error> {
-    let from = std::io::BufReader::new(from);
+    let from = std::io::BufReader::new(contained::Outside(from));
     let from = framed::Framed::new(from, 0);
     let reader = contained(|| arrow_ipc::reader::StreamReader::try_new(from, None))??;
     Ok(Box::new(Contained { reader: Box::new(reader), failed: false }))

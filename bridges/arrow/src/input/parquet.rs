@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -12,10 +13,15 @@ use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
+use parquet::schema::types::ColumnDescriptor;
 
+use super::contained::outside;
 use super::{AnyReader, BATCH, Input, InputOptions, MayMatch, Storage, StoredColumn, old_times};
 use crate::Error;
 use crate::import::Bounds;
+
+/// Number of rows that are read at once if their texts may have any length.
+const FEW: usize = 256;
 
 /// An open Parquet file.
 #[derive(Debug)]
@@ -151,7 +157,8 @@ impl Parquet {
         for (k, rows) in &self.groups {
             let mut memories = vec![[0; Bounds::ROOM]; bounds.len()];
             let zones = bounds.iter().zip(&mut memories).map(|(bounds, memory)| bounds.zone(*k, *rows, memory));
-            if may_match(&zones.collect::<Result<Vec<_>, _>>()?)? {
+            let zones = zones.collect::<Result<Vec<_>, _>>()?;
+            if outside(|| may_match(&zones))? {
                 kept.push((*k, *rows));
             }
         }
@@ -174,7 +181,9 @@ impl Parquet {
         let offset = first.saturating_sub(before);
         let offset = usize::try_from(offset).map_err(|_| self.input.failed(format!("row {row}")))?;
         let roots: Vec<usize> = columns.map_or_else(|| (0..self.schema().fields().len()).collect(), <[usize]>::to_vec);
-        let batch_rows = self.rows_of(&roots, &groups);
+        let most = self.rows_of(&roots, &groups);
+        let few = self.is_unknown(&roots, &groups) && most > FEW;
+        let batch_rows = if few { FEW } else { most };
         let reader = |metadata: &ArrowReaderMetadata, roots: &[usize]| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(self.input.clone(), metadata.clone())
                 .with_batch_size(batch_rows)
@@ -196,7 +205,24 @@ impl Parquet {
             let places = old.iter().filter_map(|k| roots.iter().position(|root| root == k)).collect();
             checked.old = Some((reader(&metadata, &old)?, places));
         }
+        if few {
+            return Ok((Box::new(Joined { from: checked, most, next: None }), first));
+        }
         Ok((Box::new(checked), first))
+    }
+
+    /// Whether texts with a dictionary may take any number of bytes in a batch, as the metadata does not say how long they are
+    /// together.
+    fn is_unknown(&self, roots: &[usize], groups: &[usize]) -> bool {
+        let (metadata, schema) = (self.metadata.metadata(), self.metadata.parquet_schema());
+        let groups = groups.iter().filter_map(|k| metadata.row_groups().get(*k));
+        let mut chunks = groups.flat_map(|group| group.columns().iter().enumerate());
+        chunks.any(|(k, chunk)| {
+            chunk.column_type() == PhysicalType::BYTE_ARRAY
+                && chunk.unencoded_byte_array_data_bytes().is_none()
+                && chunk.dictionary_page_offset().is_some()
+                && roots.contains(&schema.get_column_root_idx(k))
+        })
     }
 
     /// Whether a column contains timestamps of 96 bits.
@@ -217,9 +243,10 @@ impl Parquet {
             let chunks = group.columns().iter().enumerate();
             let chosen = chunks.filter(|(k, _)| roots.contains(&schema.get_column_root_idx(*k)));
             let size = chosen.map(|(_, chunk)| {
-                // Texts with a dictionary take more than they do in the file.
+                // Values with a dictionary or in runs take more than they do in the file.
                 let texts = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
-                u64::try_from(chunk.uncompressed_size().max(texts)).unwrap_or(0)
+                let values = chunk.num_values().saturating_mul(width(chunk.column_descr()));
+                u64::try_from(chunk.uncompressed_size().max(texts).max(values)).unwrap_or(0)
             });
             let size = size.fold(0, u64::saturating_add);
             let all = u64::try_from(group.num_rows()).unwrap_or(0);
@@ -229,6 +256,62 @@ impl Parquet {
             }
         }
         usize::try_from(rows.max(1)).unwrap_or(usize::MAX)
+    }
+}
+
+/// Returns the size in bytes of a value, or of the offset to a text.
+fn width(column: &ColumnDescriptor) -> i64 {
+    match column.physical_type() {
+        // Bits.
+        PhysicalType::BOOLEAN => 0,
+        PhysicalType::INT32 | PhysicalType::FLOAT | PhysicalType::BYTE_ARRAY => 4,
+        PhysicalType::INT64 | PhysicalType::DOUBLE | PhysicalType::INT96 => 8,
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => column.type_length().into(),
+    }
+}
+
+/// Batches of [`FEW`] rows, joined until they have enough rows or bytes.
+struct Joined {
+    from: Checked,
+    most: usize,
+    /// What comes after the last batch, if it is known.
+    next: Option<Result<RecordBatch, ArrowError>>,
+}
+
+impl Iterator for Joined {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (mut batches, mut rows, mut size) = (Vec::new(), 0usize, 0usize);
+        loop {
+            match self.next.take().or_else(|| self.from.next()) {
+                Some(Ok(batch)) => {
+                    let (all, sum) =
+                        (rows.saturating_add(batch.num_rows()), size.saturating_add(batch.get_array_memory_size()));
+                    if !batches.is_empty() && (all > self.most || sum > BATCH) {
+                        self.next = Some(Ok(batch));
+                        break;
+                    }
+                    (rows, size) = (all, sum);
+                    batches.push(batch);
+                }
+                end if batches.is_empty() => return end,
+                end => {
+                    self.next = end;
+                    break;
+                }
+            }
+        }
+        match &batches[..] {
+            [_] => batches.pop().map(Ok),
+            _ => Some(concat_batches(&self.from.schema(), &batches)),
+        }
+    }
+}
+
+impl RecordBatchReader for Joined {
+    fn schema(&self) -> SchemaRef {
+        self.from.schema()
     }
 }
 

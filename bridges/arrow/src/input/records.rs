@@ -6,7 +6,7 @@ use std::io::BufRead;
 use arrow_array::StringArray;
 use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
 
-use super::BATCH;
+use super::{BATCH, FIELDS};
 
 /// Maximum size in bytes of a record: a quote that is not closed makes one of the rest of the file.
 const RECORD: usize = 1 << 30;
@@ -148,8 +148,13 @@ impl<R: BufRead> Records<R> {
 
     /// Sets the number of fields in each record that follows, and which of them are returned, in ascending order.
     pub fn choose(&mut self, width: usize, columns: &[usize]) {
-        let places = (0..width).map(|k| columns.iter().position(|chosen| *chosen == k));
-        self.state.width = Width::Fields(places.collect());
+        let mut places = vec![None; width];
+        for (column, chosen) in columns.iter().enumerate() {
+            if let Some(place) = places.get_mut(*chosen) {
+                *place = Some(column);
+            }
+        }
+        self.state.width = Width::Fields(places);
         self.state.columns = columns.iter().map(|_| Texts::new()).collect();
         self.state.lines.clear();
         (self.state.done, self.state.size) = (false, 0);
@@ -245,6 +250,7 @@ impl State {
                 match end.and_then(|end| rest.get(end)) {
                     Some(byte) if *byte == delimiter => {
                         self.begun = true;
+                        self.record = self.record.saturating_add(1);
                         self.end_field()?;
                     }
                     Some(byte) => {
@@ -286,12 +292,14 @@ impl State {
     }
 
     fn end_field(&mut self) -> Result<(), String> {
-        if let Width::Fields(places) = &self.width
-            && self.field >= places.len()
-        {
-            return Err(format!("line {}: more than {} fields", self.first, places.len()));
+        let (most, is_name) = match &self.width {
+            Width::Any => (FIELDS, true),
+            Width::Fields(places) => (places.len(), false),
+        };
+        if self.field >= most {
+            return Err(format!("line {}: more than {most} fields", self.first));
         }
-        let (quoted, first) = (self.quoted, self.first);
+        let (quoted, first) = (self.quoted || is_name, self.first);
         let missing = std::mem::take(&mut self.dialect.missing);
         if let Some(column) = self.column() {
             let start = column.start();
@@ -381,6 +389,29 @@ mod tests {
         assert_eq!(records("a\n\n\"\"\n\nx\n"), rows(&[&[None], &[Some("")], &[None], &[Some("x")]]));
         assert_eq!((records(""), records("\n\n"), records("a,b")), (rows(&[]), rows(&[]), rows(&[])));
         assert_eq!(records("a,b\r\n1,").map(|rows| rows.len()), Ok(1));
+    }
+
+    #[test]
+    fn names_are_not_missing() {
+        let dialect = Dialect { delimiter: b',', missing: vec!["NA".to_owned()], rows: 10 };
+        let mut records = Records::new(&b"NA,,b\nNA,1,\n"[..], dialect);
+        assert_eq!(records.head(), Ok(vec!["NA".to_owned(), String::new(), "b".to_owned()]));
+    }
+
+    #[test]
+    fn the_number_of_fields_has_a_limit() {
+        let dialect = Dialect { delimiter: b',', missing: Vec::new(), rows: 10 };
+        let head = |fields: usize| {
+            let names = ",".repeat(fields - 1);
+            let mut records = Records::new(names.as_bytes(), dialect.clone());
+            let width = records.head()?.len();
+            let start = std::time::Instant::now();
+            records.choose(width, &(0..width).collect::<Vec<_>>());
+            assert!(start.elapsed().as_secs() < 2);
+            Ok::<_, String>(width)
+        };
+        assert_eq!(head(FIELDS), Ok(FIELDS));
+        assert_eq!(head(FIELDS + 1), Err("line 1: more than 100000 fields".to_owned()));
     }
 
     #[test]

@@ -1,0 +1,136 @@
+//! Texts as floats: which of them a float keeps.
+
+use super::exact::Why;
+
+/// The digits that each 64-bit float of the usual size gives back.
+const SURE: usize = 15;
+
+/// More digits than any 64-bit float has.
+const MOST: usize = 800;
+
+/// The digits of a number.
+struct Digits<'t> {
+    int: &'t str,
+    fraction: &'t str,
+    exponent: bool,
+}
+
+impl<'t> Digits<'t> {
+    fn new(text: &'t str) -> Self {
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).map_or((unsigned, false), |(text, _)| (text, true));
+        let (int, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        Digits { int, fraction, exponent }
+    }
+
+    fn bytes(&self) -> impl DoubleEndedIterator<Item = u8> + Clone {
+        self.int.bytes().chain(self.fraction.bytes())
+    }
+
+    /// Returns whether the number is not zero.
+    fn is_some(&self) -> bool {
+        self.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
+    }
+
+    /// Returns the digits from the first to the last that is not zero, and their number.
+    fn significant(&self) -> (impl Iterator<Item = u8>, usize) {
+        let digits = self.bytes().skip_while(|byte| *byte == b'0');
+        let zeros = self.bytes().rev().take_while(|byte| *byte == b'0').count();
+        let count = digits.clone().count().saturating_sub(zeros);
+        (digits.take(count), count)
+    }
+}
+
+/// Returns why no 64-bit float stands for a number: if it is too large, too small, or has digits that the float does not give
+/// back. A float gives back a number if it is the same again when it is printed with as many digits.
+pub(super) fn lost(text: &str, value: f64) -> Option<&'static str> {
+    let digits = Digits::new(text);
+    if !value.is_finite() {
+        return Some("it is too large for a float of 64 bits");
+    }
+    if value == 0.0 {
+        return digits.is_some().then_some("it is too small for a float of 64 bits");
+    }
+    let (mut significant, count) = digits.significant();
+    if count <= SURE && value.is_normal() {
+        return None;
+    }
+    let mut given_back = || {
+        let printed = format!("{value:.*e}", count.saturating_sub(1));
+        let (mantissa, _) = printed.split_once('e')?;
+        Some(mantissa.bytes().filter(u8::is_ascii_digit).eq(&mut significant))
+    };
+    if count > MOST || given_back() != Some(true) {
+        return Some("it has more digits than a float of 64 bits");
+    }
+    None
+}
+
+/// Returns the float that a text stands for, of a type that is given: the nearest one, except for whole numbers, which are
+/// exact. `exact`: up to which all whole numbers are.
+pub(super) fn given<F: Copy + Into<f64>>(text: &str, value: Option<F>, exact: f64) -> Result<F, Why> {
+    let value = value.ok_or_else(|| "it is no number".to_owned())?;
+    let (number, digits): (f64, _) = (value.into(), Digits::new(text));
+    if !number.is_finite() {
+        // Digits that stand for no finite number are too large.
+        return if text.bytes().any(|byte| byte.is_ascii_digit()) {
+            Err("it is too large".to_owned())
+        } else {
+            Ok(value)
+        };
+    }
+    if number == 0.0 && digits.is_some() {
+        return Err("it is too small".to_owned());
+    }
+    let is_whole = !digits.exponent && digits.fraction.bytes().all(|byte| byte == b'0');
+    // Floats below this are exact, and every other number rounds to a larger one.
+    if is_whole && number.abs() >= exact && format!("{:.0}", number.abs()) != digits.int.trim_start_matches('0') {
+        return Err("a whole number that the type does not have".to_owned());
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+
+    fn lost(text: &str) -> Option<&'static str> {
+        super::lost(text, text.parse().unwrap_or(f64::NAN))
+    }
+
+    #[test]
+    fn floats_give_back_their_digits() {
+        for text in [
+            "0",
+            "-0.0",
+            "1.5",
+            "1e300",
+            "0.1",
+            "0.10000000000000001",
+            "1.000000000000000056e-01",
+            "9007199254740992.0",
+            "1.7976931348623157e308",
+            "5e-324",
+            "2.2250738585072014e-308",
+            "123456789012345e5",
+            "0.3333333333333333",
+            "0.1000000000000000055511151231257827021181583404541015625",
+            "100000000000000000000.000000",
+        ] {
+            assert_eq!(lost(text), None, "{text}");
+        }
+        for (text, why) in [
+            ("1e400", "too large"),
+            ("-1e400", "too large"),
+            ("1e-400", "too small"),
+            ("0.0000001e-400", "too small"),
+            ("9007199254740993.0", "more digits"),
+            ("12345678901234567890.12", "more digits"),
+            ("0.12345678901234567890", "more digits"),
+            ("1.234567e-320", "more digits"),
+        ] {
+            assert!(lost(text).is_some_and(|e| e.contains(why)), "{text}");
+        }
+        let long = format!("0.{}", "3".repeat(100_000));
+        assert!(lost(&long).is_some());
+    }
+}
