@@ -66,6 +66,9 @@ pub(super) struct Size {
     has_lists: bool,
 }
 
+/// Whether anything is kept. A page in a browser shows few rows at a time, and its module has a limit of bytes.
+pub(super) const KEEPS: bool = cfg!(not(target_arch = "wasm32"));
+
 /// Maximum number of bytes to keep.
 const MOST: u64 = 1 << 26;
 
@@ -78,6 +81,9 @@ const PROBES: u64 = 64;
 impl Size {
     /// Returns the size for the last frame or page of each array at and below `node`.
     pub(super) fn of(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<Self> {
+        if !KEEPS {
+            return Ok(Size::default());
+        }
         let Size { arrays, slots, bytes, has_lists } = Size::below(node, cx)?;
         let has_all = slots <= MOST_SLOTS && bytes <= MOST;
         let arrays = if has_all { 0 } else { arrays };

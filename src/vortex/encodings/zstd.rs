@@ -153,7 +153,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
         return Err(node.mistyped());
     }
     #[cfg(feature = "vortex-variant")]
-    if kept::numbers(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::numbers(node, first, out, cx)? {
         return Ok(());
     }
     let mut frames = frames(node, Some(width as u64))?;
@@ -178,7 +178,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
 fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     #[cfg(feature = "vortex-variant")]
-    if kept::texts(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::texts(node, first, out, cx)? {
         return Ok(());
     }
     let mut frames = frames(node, None)?;
