@@ -75,8 +75,15 @@ impl<'f> Column<'f> {
     }
 
     /// Returns whether rows are parts of variants, which may be put together.
+    #[cfg(feature = "vortex-variant")]
     pub(super) const fn is_put_together(&self) -> bool {
         matches!(self.dtype.shape, Shape::VariantPart { .. })
+    }
+
+    /// Without the feature, there are none.
+    #[cfg(not(feature = "vortex-variant"))]
+    pub(super) const fn is_put_together(&self) -> bool {
+        false
     }
 
     /// Returns the number of fields below the node.
