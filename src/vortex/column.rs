@@ -80,7 +80,7 @@ impl<'f> Column<'f> {
         matches!(self.dtype.shape, Shape::VariantPart { .. })
     }
 
-    /// Without the feature, there are none.
+    /// Without the feature, no column has parts.
     #[cfg(not(feature = "vortex-variant"))]
     pub(super) const fn is_put_together(&self) -> bool {
         false
