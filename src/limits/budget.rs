@@ -70,13 +70,6 @@ impl Fuel {
         Fuel { left: limits.max_nodes, max: limits.max_nodes }
     }
 
-    /// Returns the number of nodes that are left.
-    #[must_use]
-    #[allow(dead_code, reason = "some formats use it")]
-    pub(crate) const fn left(&self) -> u32 {
-        self.left
-    }
-
     /// Spends one node, which is at offset `at`.
     ///
     /// # Errors

@@ -26,13 +26,6 @@ impl Call {
     }
 }
 
-impl Call {
-    /// Returns the number of nodes that are left.
-    pub(super) const fn left(&self) -> u32 {
-        self.fuel.left()
-    }
-}
-
 /// The argument of every function below a read, besides its node.
 pub(super) struct Context<'c, 's> {
     call: &'c mut Call,
@@ -94,11 +87,6 @@ impl<'c, 's> Context<'c, 's> {
     /// Makes later reads spend the budget for what they parse, because rows are read one by one.
     pub(super) const fn read_one_by_one(&mut self) {
         self.call.one_by_one = FAST || cfg!(feature = "vortex-variant");
-    }
-
-    /// Sets whether later reads spend the budget for what they parse.
-    pub(super) const fn set_one_by_one(&mut self, one_by_one: bool) {
-        self.call.one_by_one = one_by_one;
     }
 
     /// Returns whether rows are read one by one, so that metadata are parsed for each row.

@@ -6,9 +6,6 @@ use crate::bytes::{FAST, saturated};
 /// Maximum number of dictionary values that are decoded as a whole for any number of rows.
 pub(super) const SMALL: u64 = 64;
 
-/// Maximum number of parts in which values are decoded, each of as many values as there are rows.
-const PARTS: u64 = 64;
-
 /// Values, and the codes that select them.
 pub(super) struct Lookup<'n, 'f> {
     pub(super) codes: &'n Node<'f>,
@@ -39,18 +36,10 @@ impl Lookup<'_, '_> {
         // A copied text must be copied only once, whatever the number of its codes.
         let whole = len <= SMALL.max(out.len() as u64) || cx.copies_texts() && ask == Ask::Spans;
         if !whole {
-            // Rows of many codes read the values in parts, so that a page is not decoded for each of them.
-            if FAST && len.div_ceil(out.len() as u64) <= PARTS {
-                return self.parts((ask, low, high), numbers, out, cx);
-            }
-            let before = cx.is_one_by_one();
             cx.read_one_by_one();
             for (i, number) in numbers.iter().enumerate() {
                 let value = self.first.saturating_add((*number).into());
                 self.values.cells(ask, value, &mut out.part(i, 1), cx)?;
-            }
-            if FAST {
-                cx.set_one_by_one(before);
             }
             return Ok(());
         }
@@ -66,35 +55,6 @@ impl Lookup<'_, '_> {
             None => Ok(()),
             Some(i) => Err(self.codes.error(Kind::Invalid, What::CODES, i as u64)),
         }
-    }
-
-    /// Fills cell `i` with value `numbers[i]`, between `low` and `high`. As many values are decoded at once as there are cells.
-    fn parts(
-        &self,
-        (ask, low, high): (Ask, u32, u32),
-        numbers: &[u32],
-        out: &mut Cells<'_>,
-        cx: &mut Context<'_, '_>,
-    ) -> Result<()> {
-        let (width, most) = (out.width(), out.len() as u64);
-        let (mut start, end) = (u64::from(low), u64::from(high).saturating_add(1));
-        while start < end {
-            let len = most.min(end.saturating_sub(start));
-            let mut t = cx.scope();
-            let mut table = t.take_cells(width, saturated(len))?;
-            self.values.cells(ask, self.first.saturating_add(start), &mut table, &mut t)?;
-            let bytes = table.bytes_mut();
-            for (number, cell) in numbers.iter().zip(out.bytes_mut().chunks_exact_mut(width)) {
-                let at = u64::from(*number).wrapping_sub(start);
-                if at < len
-                    && let Some(value) = bytes.get(saturated(at).saturating_mul(width)..)
-                {
-                    cell.iter_mut().zip(value).for_each(|(to, byte)| *to = *byte);
-                }
-            }
-            start = start.saturating_add(len);
-        }
-        Ok(())
     }
 
     /// Returns bounds of the numbers, or `None` if no number is below `count`. Replaces numbers that are too large.
