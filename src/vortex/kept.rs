@@ -11,7 +11,7 @@ use crate::bytes::{Scratch, saturated};
 use crate::column::Prim;
 use crate::error::Result;
 
-/// What is kept of one array.
+/// A frame or page of one array, and its place in the memory.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Slot {

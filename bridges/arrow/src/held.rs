@@ -104,7 +104,7 @@ pub(crate) fn read<C: Column>(column: &C, rows: Range<u64>, home: &mut Home) -> 
 
 /// Decodes rows from `rows.start`, and passes the batch and the addresses of the block with its values to `take`.
 ///
-/// All columns are decoded into one block, and from there copied to buffers of their size. So nobody who keeps a batch keeps
+/// All columns are decoded into one block, and from there copied to buffers of their size. So a batch that is kept does not keep
 /// memory that decoding required beside the values, which is often as large as they are.
 pub(crate) fn decode<C: Column, T>(
     column: &C,

@@ -43,7 +43,7 @@ fn data_type(ty: &DataType) -> DataType {
         DataType::Dictionary(keys, values) if **values == DataType::BinaryView => {
             DataType::Dictionary(keys.clone(), Box::new(DataType::Binary))
         }
-        // Of other dictionaries it takes numbers only; it writes wrong bytes of a fixed length.
+        // The writer of Parquet supports other dictionaries of numbers only; it writes dictionaries of fixed-size binary wrongly.
         DataType::Dictionary(keys, values) if has_dictionary(values) => {
             DataType::Dictionary(keys.clone(), Box::new(data_type(values)))
         }

@@ -50,7 +50,7 @@ fn panics_of_readers_are_errors_and_not_printed() {
     }
     assert!(panics > 0);
     assert_eq!(SAID.load(Ordering::Relaxed), 0, "of {panics}");
-    // Those of others are.
+    // Other panics are printed.
     assert!(std::panic::catch_unwind(|| panic!("of the test")).is_err());
     assert_eq!(SAID.load(Ordering::Relaxed), 1);
     panics_of_the_caller_go_on();

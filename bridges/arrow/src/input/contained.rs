@@ -88,7 +88,7 @@ impl Iterator for Contained {
         if self.failed {
             return None;
         }
-        // A panic that goes on leaves the reader as it is.
+        // After a panic that is passed on to the caller, the reader returns no more batches.
         self.failed = true;
         let next = contained(|| self.reader.next()).unwrap_or_else(|e| Some(Err(e)));
         self.failed = matches!(next, Some(Err(_)));

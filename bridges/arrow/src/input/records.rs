@@ -50,7 +50,7 @@ enum Place {
 enum Width {
     /// All fields of one record, below each other in the first column.
     Any,
-    /// As many fields in each record, with the column that each is kept in.
+    /// Every record has this number of fields. Each item is the column of the batch that receives the field, if one does.
     Fields(Vec<Option<usize>>),
 }
 
