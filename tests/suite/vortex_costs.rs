@@ -1,7 +1,7 @@
 //! What reading costs: what is charged to the budget of a call, so that a file cannot claim more work than it has bytes, and
 //! what takes a time in proportion to the file.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Value};
@@ -12,6 +12,7 @@ use pilaster::vortex::{Column, DType, Encoding, File};
 use pilaster_oracle::vortex as owned;
 
 use crate::build::{bits, blob, le, node, number, plain, varint, why, with};
+use crate::common::CpuTime;
 use crate::vortex_shredded::{batches, list, long, names, object, packed, read, with_lengths, zstd};
 use crate::vortex_variant::{I64, NO_NAMES, OBJECT, all, bytes, constant, of, parquet, scalar, varbin, variant};
 
@@ -141,7 +142,7 @@ fn scalars(items: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
 
 #[test]
 fn a_wide_constant_takes_a_time_in_proportion_to_its_fields() {
-    let start = Instant::now();
+    let start = CpuTime::now();
     let fields: Vec<String> = (0..30_000).map(|i| format!("f{i:06}")).collect();
     let ty = object(&fields.iter().map(|name| (name.as_str(), I64)).collect::<Vec<_>>());
     let value = scalars(fields.iter().map(|_| vec![0x18, 10]));
@@ -210,7 +211,7 @@ fn bytes_of(k: u16) -> owned::ArrayNode {
 #[test]
 fn measuring_a_file_has_one_budget() {
     // Numbers that all differ and take no bytes.
-    let start = Instant::now();
+    let start = CpuTime::now();
     let count = node(Encoding::Sequence, &[0x0a, 2, 0x18, 2, 0x12, 2, 0x18, 2], &[], vec![]);
     let bytes = blob(apart(I64, count), &[&scalar(NO_NAMES), &[8, 0]]);
     with(&bytes, &variant(false), 1 << 35, |file, _| {

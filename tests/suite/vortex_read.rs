@@ -1,6 +1,6 @@
 //! Vortex arrays made by hand: what damage does, and what claims cost.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Validity, Values};
@@ -11,6 +11,7 @@ use pilaster::vortex::{DType, File};
 use pilaster_oracle::vortex as owned;
 
 use crate::build::{self, bits, blob, count, le, longs, node, number, plain, text, texts, values, varint, why, with};
+use crate::common::CpuTime;
 
 /// ALP with patches at these rows: metadata e = f = 0, patches of u8 indices.
 fn alp(indices: &[u8]) -> Vec<u8> {
@@ -200,7 +201,7 @@ fn trees_without_end_cost_no_time() {
             vec![node(Encoding::Dict, &[0x08, 1], &[], vec![plain(0), plain(0)]), tree],
         );
     }
-    let start = Instant::now();
+    let start = CpuTime::now();
     let _ = longs(&blob(tree, &[&[0; 8]]), 1);
     // Deeper than the budget.
     let mut tree = plain(0);
@@ -250,7 +251,7 @@ fn claimed_rows_cost_nothing() {
 #[test]
 fn claimed_lengths_cost_nothing_until_rows_are_asked_for() {
     let rows: u64 = 1 << 40;
-    let start = Instant::now();
+    let start = CpuTime::now();
     let none = node(Encoding::Primitive, &[], &[0], vec![]);
     let strings = node(Encoding::VarBinView, &[], &[0], vec![]);
     let lists =

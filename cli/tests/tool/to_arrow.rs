@@ -416,9 +416,10 @@ fn given_types_are_exact_or_refused() {
     assert_eq!(out(&run(&["cat", "--schema", "code: utf8", &path("a.jsonl")])), "code\n1.50\nx\n");
 }
 
-/// The maximum of the memory that a run of the tool takes, in KiB, while `feed` writes to its standard input.
+/// The maximum of the memory that a run of the tool takes, in KiB, while `feed` writes to its standard input: with mapped files,
+/// and its own, which is looked at every 5 ms.
 #[cfg(target_os = "linux")]
-fn peak(args: &[&str], feed: impl FnOnce(&mut std::process::ChildStdin) + Send) -> u64 {
+fn peak(args: &[&str], feed: impl FnOnce(&mut std::process::ChildStdin) + Send) -> (u64, u64) {
     use std::process::{Command, Stdio};
     let mut tool = Command::new(env!("CARGO_BIN_EXE_pilaster"))
         .args(args)
@@ -429,20 +430,22 @@ fn peak(args: &[&str], feed: impl FnOnce(&mut std::process::ChildStdin) + Send) 
         .unwrap();
     let mut stdin = tool.stdin.take().unwrap();
     let status = format!("/proc/{}/status", tool.id());
-    let mut peak = 0;
+    let (mut peak, mut own) = (0, 0);
     std::thread::scope(|scope| {
         scope.spawn(move || feed(&mut stdin));
         while tool.try_wait().unwrap().is_none() {
             let text = fs::read_to_string(&status).unwrap_or_default();
-            let high = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let high = high.and_then(|high| high.trim().trim_end_matches(" kB").parse().ok());
-            peak = peak.max(high.unwrap_or(0));
+            let number = |key| {
+                let number = text.lines().find_map(|line| line.strip_prefix(key));
+                number.and_then(|number| number.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+            };
+            (peak, own) = (peak.max(number("VmHWM:")), own.max(number("RssAnon:")));
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
     });
     let output = tool.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", str::from_utf8(&output.stderr).unwrap());
-    peak
+    (peak, own)
 }
 
 /// Memory does not grow with the length of texts: a batch has fewer of them.
@@ -470,7 +473,6 @@ fn long_texts_take_bounded_memory() {
             stdin.write_all(form(k, &long).as_bytes()).unwrap();
         }
     };
-    const MOST: u64 = 180 << 10;
     let csv = peak(&["convert", "--format", "csv", "-", &path("a.parquet")], |stdin| {
         stdin.write_all(b"n,t\n").unwrap();
         rows(stdin, |k, text| format!("{k},{text}\n"));
@@ -490,7 +492,8 @@ fn long_texts_take_bounded_memory() {
         peaks.push((to, peak(&["convert", &path(from), &path(to)], |_| {})));
     }
     println!("{peaks:?}");
-    assert!(peaks.iter().all(|(_, peak)| *peak < MOST), "{peaks:?}");
+    // How much of a mapped file is in memory is for the system to decide.
+    assert!(peaks.iter().all(|(_, (peak, own))| *peak < 256 << 10 && *own < 180 << 10), "{peaks:?}");
     let count = |name: &str| good(&["info", &path(name)]);
     assert!(count("f.parquet").contains("rows      5000\n") && count("g.arrow").contains("rows      5000\n"));
     fs::remove_dir_all(place).unwrap();
