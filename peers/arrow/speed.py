@@ -82,7 +82,7 @@ def rounds(a, name, asked, theirs, ours):
 def vortex(a, name):
     file, parquet, table = (os.path.join(a.scratch, f'{name}.{end}') for end in ('vortex', 'parquet', 'csv'))
     out = os.path.join(a.scratch, 'out.')
-    convert = lambda source, target: cpu(a.pilaster, 'convert', '--force', '--quiet', source, out + target)
+    convert = lambda source, target: cpu(a.pilaster, 'convert', '--force', source, out + target)
     original = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'vortex', 'original_speed.py')
     ours = lambda: number(a.programs + '/arrow_speed', file)[0]
     yield rounds(a, f'{name} to batches', 1.3, lambda: number(sys.executable, original, file)[0], ours)
@@ -94,7 +94,7 @@ def vortex(a, name):
         yield rounds(a, f'{name} to {target}', asked, theirs, lambda: convert(file, target))
     if name == 'clicks':
         return
-    cpu(a.pilaster, 'convert', '--force', '--quiet', file, table)
+    cpu(a.pilaster, 'convert', '--force', file, table)
     yield rounds(a, f'{name} from csv', 1 / 1.5, lambda: python(PYARROW, table), lambda: convert(table, 'vortex'))
     os.remove(table)
 
@@ -102,9 +102,9 @@ def vortex(a, name):
 def others(a):
     """Jay and DataSeries, made of the set `taxi`, which has no types that they lack."""
     source = os.path.join(a.scratch, 'taxi.vortex')
-    for target, options in ('jay', ()), ('ds', ('--ds-compress', 'lz4')):
+    for target, options in ('jay', ('--any-time',)), ('ds', ('--compress', 'lz4')):
         file = os.path.join(a.scratch, 'out.' + target)
-        cpu(a.pilaster, 'convert', '--force', '--quiet', *options, source, file)
+        cpu(a.pilaster, 'convert', '--force', *options, source, file)
         figures = []
 
         def ours():
