@@ -195,6 +195,10 @@ impl Groups {
                 at = at.saturating_add(len).next_multiple_of(ALIGNED);
                 continue;
             }
+            if range.end == bytes.len && is_erased(bytes, at..range.end)? {
+                self.notes.push(format!("left: {left} bytes at {at} that were never written"));
+                break;
+            }
             let (text, len) = damaged(bytes, at, left, known.columns)?;
             self.notes.push(text);
             self.lost = self.lost.saturating_add(1);
@@ -264,6 +268,21 @@ fn checkpoint(bytes: &mut Steps, at: u64, left: u64, dtype: &[u8]) -> Result<Opt
         }
     }
     Ok(Some((left, false)))
+}
+
+/// Returns whether all bytes are zeros, or all are 0xff, as those of a medium that was not written.
+fn is_erased(bytes: &mut Steps, range: Range<u64>) -> Result<bool, Failure> {
+    let (mut at, mut first) = (range.start, None);
+    while at < range.end {
+        let len = range.end.saturating_sub(at).min(STEP as u64);
+        let part = bytes.get(FileRange { at, len })?;
+        let byte = *first.get_or_insert(part.first().copied().unwrap_or_default());
+        if !matches!(byte, 0 | 0xff) || part.iter().any(|other| *other != byte) {
+            return Ok(false);
+        }
+        at = at.saturating_add(len);
+    }
+    Ok(true)
 }
 
 /// Returns what is said about bytes that are no intact row group, and their number.

@@ -164,6 +164,24 @@ fn the_report_tells_the_checkpoint_and_what_is_behind_it() {
     }
 }
 
+/// A copy of flash: what follows the log was never written, and is no loss.
+#[test]
+fn erased_flash_after_a_log_is_not_lost() {
+    let log = log();
+    let to = target("erased_saved.vortex");
+    for (end, byte) in [(log.ends[5].0, 0xff), (log.ends[6].0, 0xff), (log.ends[6].0, 0)] {
+        let mut bytes = log.bytes[..end].to_vec();
+        bytes.resize(20_000, byte);
+        let said = good(&["recover", "--force", &written("erased.vortex", &bytes), &to]);
+        let at = end.next_multiple_of(8);
+        assert!(said.contains(&format!("left: {} bytes at {at} that were never written\n", 20_000 - at)), "{said}");
+        assert!(said.ends_with("; nothing is lost\n"), "{said}");
+        bytes[19_000] = 7;
+        let said = good(&["recover", "--force", &written("erased.vortex", &bytes), &to]);
+        assert!(said.ends_with("; lost: 1 row groups\n"), "{said}");
+    }
+}
+
 /// At every 16th byte, of a log with and without its end: the other row groups are saved, and the damaged one is named.
 #[test]
 fn damage_costs_row_groups_and_no_other_rows() {
