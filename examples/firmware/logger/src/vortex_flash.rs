@@ -94,6 +94,7 @@ pub fn log<F: NorFlash>(
         if let Some(len) = fill(&mut flash, region, buffers, promise, until)? {
             return Ok(len);
         }
+        // A device sends the finished log here, before it is given up.
         let word = F::WRITE_SIZE.max(1);
         let zeros = [0; MARK as usize];
         for at in (0..MARK as usize).step_by(word) {
@@ -124,14 +125,22 @@ fn fill<F: NorFlash>(
         None => {
             erase(flash, region)?;
             let sink = Eights::new(flash, region, 0, page)?;
-            Log::new(sink, COLUMNS, memory, groups, POLICY).and_then(|log| put(log, promise, until))
+            // A region that is too small for a log would be erased again and again.
+            let log = Log::new(sink, COLUMNS, memory, groups, POLICY).map_err(flat)?;
+            put(log, promise, until)
         }
     };
-    match outcome {
-        Ok(len) => Ok(len),
-        Err(WriteError::Format(e) | WriteError::Sink(WriteError::Format(e))) if e.kind() == Kind::NoRoom => Ok(None),
-        Err(WriteError::Format(e)) => Err(e.into()),
-        Err(WriteError::Sink(e)) => Err(e),
+    match outcome.map_err(flat) {
+        Err(WriteError::Format(e)) if e.kind() == Kind::NoRoom => Ok(None),
+        outcome => outcome,
+    }
+}
+
+/// Returns an error of the log or of its sink as one.
+fn flat<E>(e: WriteError<WriteError<E>>) -> WriteError<E> {
+    match e {
+        WriteError::Format(e) | WriteError::Sink(WriteError::Format(e)) => e.into(),
+        WriteError::Sink(e) => e,
     }
 }
 
@@ -173,7 +182,8 @@ fn find<F: NorFlash>(
         return Ok(None);
     }
     bytes.size = region.mark() - region.start;
-    let used = bytes.used()?;
+    // The last byte of a row group may be 0xff, and the zeros after it missing.
+    let used = bytes.used()?.next_multiple_of(8);
     bytes.size = used;
     let found = Resume::find(&mut bytes, &COLUMNS, groups);
     if let Some(e) = bytes.failed {
@@ -190,9 +200,12 @@ fn find<F: NorFlash>(
             promise.torn += u32::from(resumed != found);
             Ok(Some(resumed))
         }
-        // Not even its first checkpoint is complete: it has no rows.
-        Err(_) if promise.next == promise.first => Ok(None),
-        Err(e) => Err(e.into()),
+        // Not even its first checkpoint is complete: it has no rows. Others may have rows: a log of other columns, one whose
+        // checkpoints are damaged, and one with more row groups than there is memory for. They are never erased.
+        Err(e) => match (e.kind(), e.what()) {
+            (Kind::Truncated, What::VORTEX_CHECKPOINT) | (Kind::Invalid, What::VORTEX_LOG) => Ok(None),
+            _ => Err(e.into()),
+        },
     }
 }
 

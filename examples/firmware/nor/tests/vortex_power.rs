@@ -4,9 +4,10 @@ use logger::sensors::{PRESSURE_EVERY, pressure};
 use logger::vortex_flash::{Buffers, Promise, Region, log};
 use nor::{Cut, Failed, Nor};
 use pilaster::bytes::{Input, WriteError};
-use pilaster::column::Table as _;
+use pilaster::column::{Prim, Table as _};
+use pilaster::error::Kind;
 use pilaster::vortex::File;
-use pilaster::vortex::log::{Frames, last_checkpoint};
+use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Frames, Log, Policy, last_checkpoint};
 
 const ERASE: usize = 512;
 const REGION: Region = Region { start: 512, end: 512 * 11 };
@@ -110,4 +111,21 @@ fn the_power_may_go_again_and_again() {
     let rows = compared(&memory[512..512 + len], promise.first);
     assert_eq!(promise.first + rows, promise.next);
     assert!(torn > 100 && promise.given_up > 20 && promise.next > 500, "{promise:?}");
+}
+
+/// A log of other columns is not erased.
+#[test]
+fn another_log_in_the_flash_is_kept() {
+    let other = [Field::new("x", FieldType::Prim(Prim::U8))];
+    let (mut rows, mut groups) = ([0; 64], [0; 64]);
+    let columns = Fields::new(&other).unwrap();
+    let mut log = Log::new(Vec::new(), columns, (&mut rows, 8), &mut groups, Policy::ByHand).unwrap();
+    log.push_cells(&[Cell::of(7)]).unwrap();
+    let file = log.finish().unwrap();
+    let (mut memory, mut promise) = ([0xffu8; FLASH], Promise::default());
+    memory[REGION.start as usize..][..file.len()].copy_from_slice(&file);
+    let before = memory;
+    let e = run::<4>(&mut memory, None, &mut promise, 60).unwrap_err();
+    assert!(matches!(e, WriteError::Format(e) if e.kind() == Kind::Misuse), "{e:?}");
+    assert!(memory == before);
 }
