@@ -1,11 +1,12 @@
-//! vortex_log FOLDER FIRST COUNT: writes random logs of random columns, one for each seed from FIRST on: SEED.vortex, and
-//! SEED.json with the columns, the rows and the ends of the checkpoints. `peers/vortex/logs.py` opens them cut at each.
+//! vortex_log FOLDER FIRST COUNT: writes random logs of random columns, one for each seed from FIRST on, most of them cut and
+//! resumed: SEED.vortex, and SEED.json with the columns, the rows and the ends of the checkpoints. `peers/vortex/logs.py` opens
+//! them cut at each.
 
 use std::error::Error;
 use std::fs;
 
 use pilaster::column::{Prim, Unit};
-use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, group_words, memory_len};
+use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, Schema, group_words, memory_len};
 use pilaster_peers::random::Random;
 use serde_json::{Value, json};
 
@@ -149,6 +150,59 @@ fn shown(held: &Held) -> Value {
     }
 }
 
+/// The rows of a row group, or of several if they are more than fit, and whether a checkpoint follows.
+type Part = (Vec<Vec<Held>>, bool);
+
+/// Offset of the end of a checkpoint, and number of rows before it.
+type End = (u64, usize);
+
+/// Random rows, in a few parts.
+fn parts(fields: &[Field<'_>], random: &mut Random) -> Vec<Part> {
+    let mut part = || {
+        let styles: Vec<(Style, usize)> = fields
+            .iter()
+            .map(|_| {
+                let style = Style { kind: random.below(5), base: random.next(), width: 1 + random.below(64) as u32 };
+                (style, [0, 0, 1, 2, 10][random.below(5)])
+            })
+            .collect();
+        let row = |random: &mut Random| {
+            fields.iter().zip(&styles).map(|(field, (style, nulls))| held(field, *style, *nulls, random)).collect()
+        };
+        let rows = (0..LENGTHS[random.below(LENGTHS.len())]).map(|_| row(random)).collect();
+        (rows, random.below(2) == 0)
+    };
+    (0..6).map(|_| part()).collect()
+}
+
+/// Writes the rows that the log does not have yet.
+fn put<T: Schema>(
+    log: &mut Log<'_, Vec<u8>, T>,
+    fields: &[Field<'_>],
+    parts: &[Part],
+    ends: &mut Vec<End>,
+) -> Result<(), Box<dyn Error>> {
+    let (before, mut rows) = (ends.last().map_or(0, |(_, rows)| *rows), 0);
+    for (part, checkpoint) in parts {
+        for row in part {
+            rows += 1;
+            if rows > before {
+                let cells: Vec<Cell<'_>> = fields.iter().zip(row).map(|(field, held)| cell(field, held)).collect();
+                log.push_cells(&cells)?;
+            }
+        }
+        if *checkpoint && rows > before {
+            log.checkpoint()?;
+            ends.push((log.at(), rows));
+        } else {
+            log.flush()?;
+        }
+    }
+    log.checkpoint()?;
+    ends.push((log.at(), rows));
+    Ok(())
+}
+
 fn write(seed: u64) -> Result<(Vec<u8>, Value), Box<dyn Error>> {
     let mut random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let types = types(seed % 2 == 0);
@@ -163,37 +217,41 @@ fn write(seed: u64) -> Result<(Vec<u8>, Value), Box<dyn Error>> {
     let mut memory = vec![0; memory_len(&fields, ROWS, TEXTS)];
     let mut groups = vec![0; GROUPS * group_words(fields.len())];
     let policy = [Policy::ByHand, Policy::Every(2), Policy::Doubling][random.below(3)];
-    let mut log = Log::new(Vec::new(), Fields::new(&fields)?, (&mut memory, ROWS), &mut groups, policy)?;
-    let (mut rows, mut columns, mut ends) = (0, vec![Vec::new(); fields.len()], vec![json!([log.at(), 0])]);
-    for _ in 0..1 + random.below(6) {
-        let styles: Vec<(Style, usize)> = fields
-            .iter()
-            .map(|_| {
-                let style = Style { kind: random.below(5), base: random.next(), width: 1 + random.below(64) as u32 };
-                (style, [0, 0, 1, 2, 10][random.below(5)])
-            })
-            .collect();
-        for _ in 0..LENGTHS[random.below(LENGTHS.len())] {
-            let row: Vec<Held> = fields
-                .iter()
-                .zip(&styles)
-                .map(|(field, (style, nulls))| held(field, *style, *nulls, &mut random))
-                .collect();
-            let cells: Vec<Cell<'_>> = fields.iter().zip(&row).map(|(field, held)| cell(field, held)).collect();
-            log.push_cells(&cells)?;
-            row.iter().zip(&mut columns).for_each(|(held, column)| column.push(shown(held)));
-            rows += 1;
-        }
-        if random.below(2) == 0 {
-            log.checkpoint()?;
-            ends.push(json!([log.at(), rows]));
+    let schema = Fields::new(&fields)?;
+    let mut parts = parts(&fields, &mut random);
+    parts.truncate(1 + random.below(6));
+
+    let mut log = Log::new(Vec::new(), schema, (&mut memory, ROWS), &mut groups, policy)?;
+    let mut ends = vec![(log.at(), 0)];
+    put(&mut log, &fields, &parts, &mut ends)?;
+    let mut file = log.finish()?;
+    // Two of three logs are cut somewhere and resumed: after the bytes that count, or after those that were written.
+    let kind = random.below(3);
+    if kind > 0 {
+        let first = ends[0].0 as usize;
+        file.truncate(first + random.below(file.len() - first + 1));
+        ends.retain(|(end, _)| *end <= file.len() as u64);
+        let mut found = Resume::find(&file[..], &schema, &mut groups)?;
+        if kind == 1 {
+            file.truncate(found.at() as usize);
         } else {
-            log.flush()?;
+            found = found.skipping(file.len() as u64);
+            file.resize(found.at() as usize, 0xff);
         }
+        let whole = ends.len();
+        ends.push((found.at(), found.rows() as usize));
+        let resumed = Log::resume(file, schema, (&mut memory, ROWS), &mut groups, (&found, policy))?;
+        let is_replacing = random.below(2) == 0;
+        let mut log = if is_replacing { resumed.replacing() } else { resumed };
+        put(&mut log, &fields, &parts, &mut ends)?;
+        // Where the log was resumed, no checkpoint ends; of checkpoints that replace each other, the last is left.
+        let last = if is_replacing { ends.len() - 1 } else { whole + 1 };
+        ends.drain(whole..last);
+        file = log.finish()?;
     }
-    log.checkpoint()?;
-    ends.push(json!([log.at(), rows]));
-    let file = log.finish()?;
+    let columns: Vec<Vec<Value>> = (0..fields.len())
+        .map(|k| parts.iter().flat_map(|(rows, _)| rows.iter().map(|row| shown(&row[k]))).collect())
+        .collect();
     let types: Vec<Value> =
         fields.iter().map(|field| json!([bits(field.ty), is_float(field.ty), format!("{:?}", field.ty)])).collect();
     Ok((file, json!({ "names": names, "types": types, "columns": columns, "ends": ends })))
