@@ -3,7 +3,7 @@
 //! | item | purpose |
 //! |---|---|
 //! | [`Endian`] | byte order as a type, chosen when a file is opened |
-//! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
+//! | [`Sink`], [`Buffered`] | where a writer puts its bytes, front to back, never seeking; in blocks |
 //! | [`Scratch`] | caller-provided memory, cut into aligned slices, released at the end of a scope |
 //! | [`FileRange`] | a range of a file that may be larger than memory |
 //! | [`Input`], [`Piece`] | the bytes of a file: all, some, or fetched when needed |
@@ -26,6 +26,7 @@
 
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "each format uses some of it"))]
 pub(crate) mod bits;
+mod buffered;
 mod endian;
 mod file_range;
 #[cfg(feature = "embedded-storage-03")]
@@ -47,6 +48,7 @@ pub(crate) mod word_list;
 #[cfg(feature = "zstd")]
 pub(crate) use bits::BitReader;
 pub use bits::Bits;
+pub use buffered::Buffered;
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 pub use file_range::FileRange;
 #[cfg(feature = "embedded-storage-03")]

@@ -61,10 +61,24 @@ pub trait Sink {
     fn room(&self) -> u64 {
         u64::MAX
     }
+
+    /// Makes the bytes so far survive a power cut, if the medium does not do so by itself: a card whose file system keeps the
+    /// length of a file in memory, a buffer. A [log of Vortex](crate::vortex::log::Log) calls it after each row group and each
+    /// checkpoint. Does nothing by default.
+    ///
+    /// # Errors
+    /// Errors of the sink.
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
     type Error = S::Error;
+
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        (**self).flush()
+    }
 
     fn room(&self) -> u64 {
         (**self).room()
@@ -160,10 +174,10 @@ impl<'b> SliceSink<'b> {
         self.buffer.get_mut(..self.len).unwrap_or_default()
     }
 
-    /// Removes all bytes after the first `len`.
+    /// Removes the last `count` bytes.
     #[cfg(feature = "vortex")]
-    pub(crate) fn cut(&mut self, len: usize) {
-        self.len = self.len.min(len);
+    pub(crate) fn cut(&mut self, count: usize) {
+        self.len = self.len.saturating_sub(count);
     }
 
     /// Returns the number of bytes written so far.
@@ -246,6 +260,10 @@ impl<W: std::io::Write> Sink for IoSink<W> {
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
         self.0.write_all(bytes)
     }
+
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        self.0.flush()
+    }
 }
 
 /// A sink that writes to an `embedded_io::Write` (version 0.7).
@@ -271,5 +289,9 @@ impl<W: embedded_io_07::Write> Sink for EmbeddedIoSink<W> {
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
         self.0.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        self.0.flush()
     }
 }

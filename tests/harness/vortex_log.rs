@@ -1,17 +1,19 @@
-//! A log of random columns and rows is a valid file with these rows, and so is a log that is cut at any offset and resumed.
+//! A log of random columns and rows is a valid file with these rows, and so is a log that is cut at any offset, or damaged, and
+//! resumed.
 
 use pilaster::bytes::{Scratch, Sink, SliceSink};
 use pilaster::column::{Column as _, Part as _, Prim, Unit, Value};
 use pilaster::vortex::File;
 use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, group_words, memory_len};
 
-/// Maximum number of columns and of rows.
+/// Maximum number of columns, of bytes that say rows, and how often each of them may be a row, so that blocks are packed.
 const COLUMNS: usize = 4;
 const ROWS: usize = 200;
+const REPEATED: usize = 8;
 /// Sizes in bytes of a file, of memory for rows, and of texts.
 const FILE: usize = 1 << 18;
-const MEMORY: usize = 1 << 15;
-const TEXTS: usize = 1 << 12;
+const MEMORY: usize = 1 << 16;
+const TEXTS: usize = 1 << 14;
 
 const TYPES: [FieldType<'static>; 20] = [
     FieldType::Bool,
@@ -44,6 +46,21 @@ struct Plan<'d> {
     rows: &'d [u8],
     policy: Policy,
     group: usize,
+    is_repeated: bool,
+    after: After,
+}
+
+/// What happens to the log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum After {
+    /// It is cut, and resumed there.
+    Cut,
+    /// It is cut, and resumed after what was written.
+    Skip,
+    /// It is cut, and resumed with checkpoints that replace each other.
+    Replace,
+    /// A bit is changed.
+    Damage,
 }
 
 impl<'d> Plan<'d> {
@@ -58,9 +75,17 @@ impl<'d> Plan<'d> {
         let styles = core::array::from_fn(|i| types[2 * i + 1] >> 1);
         let policy =
             [Policy::ByHand, Policy::Every(1), Policy::Every(3), Policy::Doubling][usize::from(flags >> 2 & 3)];
-        let (columns, group) = (1 + usize::from(flags & 3), 1 + usize::from(group));
+        let is_repeated = flags & 16 != 0;
+        let after = [After::Cut, After::Skip, After::Replace, After::Damage][usize::from(flags >> 5 & 3)];
+        let (columns, group) = (1 + usize::from(flags & 3), if is_repeated { 1024 } else { 1 + usize::from(group) });
         let rows = &rows[..rows.len().min(ROWS)];
-        Some((Plan { fields, styles, columns, rows, policy, group }, u16::from_le_bytes([low, high]).into()))
+        let plan = Plan { fields, styles, columns, rows, policy, group, is_repeated, after };
+        Some((plan, u16::from_le_bytes([low, high]).into()))
+    }
+
+    /// The number of rows.
+    fn len(&self) -> usize {
+        self.rows.len() * if self.is_repeated { REPEATED } else { 1 }
     }
 
     fn fields(&self) -> &[Field<'static>] {
@@ -69,7 +94,8 @@ impl<'d> Plan<'d> {
 
     /// The value of a row: null, constant, few bits, or all bits from a hash of its byte.
     fn cell(&self, column: usize, row: usize) -> Cell<'d> {
-        let (field, style, byte) = (&self.fields[column], self.styles[column], self.rows[row]);
+        let at = row % self.rows.len();
+        let (field, style, byte) = (&self.fields[column], self.styles[column], self.rows[at]);
         if field.nullable && (style & 8 != 0 && byte & 1 == 1 || style & 16 != 0) {
             return Cell::Null;
         }
@@ -86,8 +112,8 @@ impl<'d> Plan<'d> {
         };
         let bytes = match style & 3 {
             0 => &b"same"[..],
-            1 => &self.rows[row..row + 1],
-            2 => &self.rows[row..self.rows.len().min(row + usize::from(byte & 31))],
+            1 => &self.rows[at..at + 1],
+            2 => &self.rows[at..self.rows.len().min(at + usize::from(byte & 31))],
             _ => b"",
         };
         match field.ty {
@@ -102,11 +128,11 @@ impl<'d> Plan<'d> {
     where
         S::Error: core::fmt::Debug,
     {
-        for row in first..self.rows.len() {
+        for row in first..self.len() {
             let cells: [Cell<'_>; COLUMNS] = core::array::from_fn(|column| self.cell(column, row));
             log.push_cells(&cells[..self.columns]).expect("room");
             // Checkpoints after row groups of one row would fill the file.
-            if self.rows[row] == 0xff && self.policy == Policy::ByHand {
+            if !self.is_repeated && self.rows[row] == 0xff && self.policy == Policy::ByHand {
                 log.flush().expect("room");
             }
         }
@@ -174,20 +200,43 @@ pub fn run(data: &[u8]) {
     plan.push(&mut log, 0);
     let len = log.finish().expect("room").len();
     let whole = &whole[..len];
-    plan.check(whole, plan.rows.len());
+    plan.check(whole, plan.len());
     plan.check(&whole[..first], 0);
 
     let cut = cut % (len + 1);
-    let Ok(found) = Resume::find(&whole[..cut], &columns, &mut words) else {
-        return assert!(cut < first, "cut at {cut}, the first checkpoint ends at {first}");
-    };
-    let (at, rows) = (found.at() as usize, found.rows() as usize);
-    assert!(first <= at && at <= cut && rows <= plan.rows.len(), "{found:?} of {cut}");
     let mut again = [0; FILE];
-    let mut sink = SliceSink::new(&mut again);
-    sink.put(&whole[..at]).expect("room");
+    again[..len].copy_from_slice(whole);
+    let written = if plan.after == After::Damage { len } else { cut };
+    if plan.after == After::Damage && cut < len {
+        again[cut] ^= 1 << (cut % 8);
+    }
+    let mut found = match Resume::find(&again[..written], &columns, &mut words) {
+        Ok(found) => found,
+        Err(_) => return assert!(cut < first, "{:?} at {cut}, the first checkpoint ends at {first}", plan.after),
+    };
+    let rows = found.rows() as usize;
+    assert!(found.at() as usize >= first && found.at() as usize <= written && rows <= plan.len(), "{found:?}, {cut}");
+    if plan.after == After::Skip {
+        found = found.skipping(written as u64);
+    }
+    if plan.after == After::Damage {
+        found.drop_damaged(&again[..], &columns, &mut words).expect("a slice");
+    }
+    let at = found.at() as usize;
+    // The sink begins where the log continues.
+    let sink = SliceSink::new(&mut again[at..]);
     let mut log =
         Log::resume(sink, columns, (memory, plan.group), &mut words, (&found, plan.policy)).expect("the same memory");
+    if plan.after == After::Replace {
+        log = log.replacing();
+    }
+    if plan.after == After::Damage {
+        let len = at + log.finish().expect("room").len();
+        let opened = File::open(&again[..len]).expect("a valid file");
+        opened.verify(&mut Scratch::new(&mut [0; MEMORY])).expect("no damaged row group is left");
+        return assert_eq!(opened.rows(), Ok(found.rows()));
+    }
     plan.push(&mut log, rows);
-    plan.check(log.finish().expect("room").written(), plan.rows.len());
+    let len = at + log.finish().expect("room").len();
+    plan.check(&again[..len], plan.len());
 }

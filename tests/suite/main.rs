@@ -35,6 +35,7 @@ mod vortex_dense;
 mod vortex_file;
 mod vortex_log;
 mod vortex_log_cuts;
+mod vortex_log_replace;
 mod vortex_nested;
 mod vortex_notation;
 #[cfg(feature = "vortex-preview")]

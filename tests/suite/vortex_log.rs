@@ -141,23 +141,31 @@ fn every_packed_width_of_every_integer() {
         for width in 1..=bits {
             let mut next = noise(u64::from(width));
             let mask = u64::MAX >> (64 - width);
-            // Ranges that begin at the least number, at zero, or that wrap.
-            let starts = [1u64 << (bits - 1), 0, (u64::MAX >> (64 - bits)) - mask / 2, next()];
-            let start = starts[width as usize % 4];
-            let rows: Rows = (0..1030)
-                .map(|i| {
-                    // Both ends of the range.
-                    let offset = if i < 2 { mask * i } else { next() & mask };
-                    let word = Own::Word(shown(prim, start.wrapping_add(offset)));
-                    vec![word.clone(), if i % 3 == 1 { Own::Null } else { word }]
-                })
-                .collect();
-            let bytes = write(&fields, &rows, 2048, Policy::ByHand);
-            assert_eq!(read(&bytes), Ok(rows), "{prim:?} {width}");
-            let packed = encodings(&bytes).contains(&Encoding::BitPacked);
-            // Two blocks for 1030 rows: packed is smaller at less than half of the width.
-            if width * 2 + 1 < bits && !starts[2..].contains(&start) {
-                assert!(packed, "{prim:?} {width}");
+            // Ranges that begin at the least number, end at the greatest, or are somewhere, and ranges that wrap.
+            let least = if INTEGERS[..4].contains(&prim) { 1u64 << (bits - 1) } else { 0 };
+            let free = (u64::MAX >> (64 - bits)) - mask;
+            let starts = [
+                least,
+                least.wrapping_add(free),
+                least.wrapping_add(next() % free.max(1)),
+                least.wrapping_sub(1 + mask / 2),
+            ];
+            // One whole block, three blocks, and rows that fill the second of two blocks in part.
+            for (k, len) in [1024, 3072, 1030, 1024].into_iter().enumerate() {
+                let rows: Rows = (0..len)
+                    .map(|i| {
+                        // Both ends of the range.
+                        let offset = if i < 2 { mask * i } else { next() & mask };
+                        let word = Own::Word(shown(prim, starts[k].wrapping_add(offset)));
+                        vec![word.clone(), if i % 3 == 2 { Own::Null } else { word }]
+                    })
+                    .collect();
+                let bytes = write(&fields, &rows, 3072, Policy::ByHand);
+                assert_eq!(read(&bytes), Ok(rows), "{prim:?} {width}");
+                let packed = encodings(&bytes).contains(&Encoding::BitPacked);
+                // Packed is smaller at all widths in whole blocks, and at less than half of them in the third case.
+                let is_smaller = if len == 1030 { width * 2 + 1 < bits } else { width < bits };
+                assert!(packed == is_smaller || k == 3, "{prim:?} {width} {len}");
             }
         }
     }
@@ -323,6 +331,21 @@ fn constants_take_no_rows() {
         });
         assert_eq!(lens[0], lens[1]);
     }
+}
+
+pilaster::vortex::record! {
+    struct Keyword { r#type: u8, r#mod: u8 nullable, plain: u8 }
+}
+
+#[test]
+fn columns_may_have_the_names_of_keywords() {
+    let names: Vec<&str> = <Keyword as pilaster::vortex::log::Record>::FIELDS.iter().map(|field| field.name).collect();
+    assert_eq!(names, ["type", "mod", "plain"]);
+    let (mut memory, mut groups) = ([0; Keyword::memory_len(8, 0)], [0; 6]);
+    let mut log = Log::of::<Keyword>(vec![], (&mut memory, 8), &mut groups, Policy::ByHand).expect("memory");
+    log.push(&Keyword { r#type: 1, r#mod: None, plain: 3 }).expect("a vector");
+    let bytes = log.finish().expect("a vector");
+    assert_eq!(File::open(&bytes).expect("a valid file").dtype().to_string(), "{type=u8, mod=u8?, plain=u8}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl<'r> Chunk<'r> {
             }
         } else {
             // Equal bits of floats, so that -0.0 differs from 0.0.
-            range = self.range::<T>(&View::Integers).unwrap_or_default();
+            range = self.range::<T>(&View::Integers, 0).unwrap_or_default();
             same = range.0 == range.1;
         }
         self.mixed = uses.has(Id::Bool) && valid < column.len;
@@ -93,7 +93,7 @@ impl<'r> Chunk<'r> {
     fn pack<T: Schema>(&mut self, mut range: (u64, u64)) {
         let mut exponents = None;
         if (T::USES.singles() || T::USES.doubles()) && self.column.form.is_float() {
-            let found = Exponents::find::<T, _>(self.column.form, |view| self.range::<T>(&view));
+            let found = Exponents::find::<T, _>(self.column.form, |view, row| self.range::<T>(&view, row));
             let Some((pair, integers)) = found else { return };
             (exponents, range) = (Some(pair), integers);
         }
@@ -106,20 +106,23 @@ impl<'r> Chunk<'r> {
         }
     }
 
-    /// Returns the minimum and the maximum integer of a column; `None` if a float has no integer.
+    /// Returns the minimum and the maximum integer of a column; as the error, the first row at or after `row`, or before it, whose
+    /// float has no integer.
     #[inline(never)]
-    fn range<T: Schema>(&self, view: &View) -> Option<(u64, u64)> {
+    fn range<T: Schema>(&self, view: &View, mut row: usize) -> core::result::Result<(u64, u64), usize> {
         let column = &self.column;
         // With its sign bit inverted, a signed number has the order of an unsigned one.
         let flip = if column.form.is_signed() || column.form.is_float() { 1u64 << 63 } else { 0 };
         let (mut least, mut most) = (u64::MAX, 0u64);
-        for row in 0..column.len {
+        let last = column.len.wrapping_sub(1);
+        for _ in 0..column.len {
             if column.is_valid(row) {
-                let key = view.integer::<T>(column, row)? ^ flip;
+                let key = view.integer::<T>(column, row).ok_or(row)? ^ flip;
                 (least, most) = (least.min(key), most.max(key));
             }
+            row = if row < last { row.wrapping_add(1) } else { 0 };
         }
-        Some((least ^ flip, most ^ flip))
+        Ok((least ^ flip, most ^ flip))
     }
 
     /// Returns the number of bits of a number.

@@ -386,6 +386,15 @@ impl Columns for Fields<'_> {
     }
 }
 
+/// Returns the name of a column from an identifier, which begins with `r#` if it is a keyword.
+#[must_use]
+pub const fn name(identifier: &str) -> &str {
+    match identifier.as_bytes() {
+        [b'r', b'#', ..] => identifier.split_at(2).1,
+        _ => identifier,
+    }
+}
+
 /// Checks the columns of a record at compile time.
 #[doc(hidden)]
 pub const fn checked(fields: &'static [Field<'static>]) -> &'static [Field<'static>] {

@@ -19,15 +19,20 @@ impl Exponents {
         [8, low8(self.e as usize), 16, low8(self.f as usize)]
     }
 
-    /// Returns the first pair for which `found` returns something, and that: the fewest digits after the point, then the
-    /// largest `e`, whose products are exact most often.
-    pub fn find<T: Schema, F>(form: Form, mut found: impl FnMut(View) -> Option<F>) -> Option<(Self, F)> {
+    /// Returns the first pair with which `range` looks at all rows, and what it returns: the fewest digits after the point, then
+    /// the largest `e`, whose products are exact most often.
+    ///
+    /// `range` begins at a row, and its error is the row whose float is no integer. The next pair begins there: NaN, for one, is no
+    /// integer with any of them.
+    pub fn find<T: Schema, F>(form: Form, range: impl Fn(View, usize) -> Result<F, usize>) -> Option<(Self, F)> {
         let powers = if is_single::<T>(form) { f32::POWERS } else { f64::POWERS };
+        let mut row = 0;
         for digits in 0..powers {
             for e in (digits..powers).rev() {
                 let exponents = Exponents { e, f: e.wrapping_sub(digits) };
-                if let Some(found) = found(View::of::<T>(form, Some(exponents))) {
-                    return Some((exponents, found));
+                match range(View::of::<T>(form, Some(exponents)), row) {
+                    Ok(found) => return Some((exponents, found)),
+                    Err(failed) => row = failed,
                 }
             }
         }

@@ -184,6 +184,11 @@ impl<T: Source> Frames<T> {
         Ok(None)
     }
 
+    /// Returns whether a frame, perhaps a damaged one, begins at or after [`at`](Self::at).
+    pub(super) fn begins(&mut self) -> Result<bool> {
+        Ok(magic(&mut self.source, self.at)?.is_some())
+    }
+
     /// Compares the check value at `offset` of the frame with the computed one.
     fn verify(&mut self, at: u64, offset: u64, computed: u32) -> Result<()> {
         let (at, mut four) = (at.saturating_add(offset), [0; 4]);
@@ -208,6 +213,23 @@ impl<T: Source> Frames<T> {
         }
         Ok(())
     }
+}
+
+/// Returns whether the head of a frame is intact and says other rows or lengths than these. `segments` is the offset of the
+/// first segment.
+pub(super) fn differs(source: &mut impl Source, segments: u64, rows: u32, lens: &[u32]) -> Result<bool> {
+    let mut at = segments.saturating_sub(raw::group_segments_at(lens.len()));
+    let (mut check, mut is_same) = (Lookup2::new(SEED), true);
+    for expected in [SEED, rows].iter().chain(lens) {
+        let mut four = [0; 4];
+        source.read(at, &mut four)?;
+        check.update(&four);
+        is_same &= four == expected.to_le_bytes();
+        at = at.saturating_add(4);
+    }
+    let mut four = [0; 4];
+    source.read(at, &mut four)?;
+    Ok(!is_same && four == check.value().to_le_bytes())
 }
 
 fn invalid(at: u64, found: [u8; 4]) -> Error {

@@ -78,13 +78,14 @@ mod groups;
 mod put;
 mod record;
 mod resume;
+mod row_group;
 mod rows;
 mod scalar;
 mod source;
 mod writer;
 
 #[doc(hidden)]
-pub use field::{Constants as __Constants, checked as __checked, forms as __forms};
+pub use field::{Constants as __Constants, checked as __checked, forms as __forms, name as __name};
 pub use field::{Field, FieldType, Fields, Of, Schema, Uses};
 #[doc(hidden)]
 pub use fixed::Part as __Part;
@@ -121,36 +122,36 @@ pub enum Policy {
 /// let mut memory = [0; 8];
 /// let mut sink = SliceSink::new(&mut memory);
 /// sink.put(b"abcdef")?;
-/// sink.rewind(2)?;
+/// sink.rewind(4)?;
 /// sink.put(b"x")?;
 /// assert_eq!(sink.written(), b"abx");
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 pub trait Rewind: Sink {
-    /// Removes all bytes after the first `len`, so that the next byte is put at that offset.
+    /// Removes the last `count` bytes, so that the next byte takes the place of the first of them.
     ///
     /// # Errors
     /// Errors of the sink.
-    fn rewind(&mut self, len: u64) -> core::result::Result<(), Self::Error>;
+    fn rewind(&mut self, count: u64) -> core::result::Result<(), Self::Error>;
 }
 
 impl<S: Rewind + ?Sized> Rewind for &mut S {
-    fn rewind(&mut self, len: u64) -> core::result::Result<(), Self::Error> {
-        (**self).rewind(len)
+    fn rewind(&mut self, count: u64) -> core::result::Result<(), Self::Error> {
+        (**self).rewind(count)
     }
 }
 
 impl Rewind for SliceSink<'_> {
-    fn rewind(&mut self, len: u64) -> Result<(), Error> {
-        self.cut(crate::bytes::saturated(len));
+    fn rewind(&mut self, count: u64) -> Result<(), Error> {
+        self.cut(crate::bytes::saturated(count));
         Ok(())
     }
 }
 
 #[cfg(feature = "alloc")]
 impl Rewind for alloc::vec::Vec<u8> {
-    fn rewind(&mut self, len: u64) -> core::result::Result<(), Self::Error> {
-        self.truncate(crate::bytes::saturated(len));
+    fn rewind(&mut self, count: u64) -> core::result::Result<(), Self::Error> {
+        self.truncate(self.len().saturating_sub(crate::bytes::saturated(count)));
         Ok(())
     }
 }

@@ -104,6 +104,15 @@ impl<S: Sink> Out<S> {
         matches!(self.error, Some(WriteError::Sink(_)))
     }
 
+    /// Makes what was put survive a power cut.
+    pub fn flush(&mut self) {
+        if !self.has_failed()
+            && let Err(e) = self.sink.flush()
+        {
+            self.error = Some(WriteError::Sink(e));
+        }
+    }
+
     /// Puts zeros up to a multiple of 8.
     #[inline(never)]
     pub fn align(&mut self) {

@@ -65,7 +65,7 @@ macro_rules! __vortex_record {
 
             const FIELDS: &'static [$crate::vortex::log::Field<'static>] = $crate::vortex::log::__checked(&[$(
                 $crate::__vortex_field!(@field
-                    $crate::vortex::log::Field::new(stringify!($field), $crate::__vortex_field!(@type $ty $($zone)?));
+                    $crate::vortex::log::Field::new($crate::vortex::log::__name(stringify!($field)), $crate::__vortex_field!(@type $ty $($zone)?));
                     $($word)?)
             ),+]);
 

@@ -2,7 +2,7 @@
 
 use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
 use super::field::{Field, Schema};
-use super::frames::{Frames, magic as group_magic, marker, up8};
+use super::frames::{Frame, Frames, differs, magic as group_magic, marker, up8};
 use super::groups::Groups;
 use super::put::{Flat, Put};
 use super::source::Source;
@@ -52,6 +52,7 @@ pub struct Resume {
     groups: u32,
     covered: u32,
     rows: u64,
+    damage: Option<Error>,
     rest: Option<Error>,
     is_skipping: bool,
     /// Whether the log ends with a checkpoint of all its row groups.
@@ -62,15 +63,20 @@ impl Resume {
     /// Finds the end of the last intact row group of a log of these columns, and fills `groups` with the records of all row
     /// groups. Reads windows of at most 64 bytes.
     ///
-    /// The last checkpoint is compared with the one that a [`Log`](super::Log) writes, byte by byte. The row groups after it
-    /// are verified by their checks; those before it are not read: [`drop_damaged`](Self::drop_damaged) verifies them.
+    /// The last checkpoint is compared with the one that a [`Log`](super::Log) writes, byte by byte, and with the heads of its
+    /// row groups. The row groups after it are verified by their checks; the values of those before it are not read:
+    /// [`drop_damaged`](Self::drop_damaged) verifies them.
+    /// Damaged bytes after the checkpoint are passed over if an intact row group follows; [`damage`](Self::damage) then
+    /// tells about them. All bytes after the last checkpoint are read, and those of row groups twice at most.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] in `What::VORTEX_CHECKPOINT` if the source ends before the end of its first checkpoint, so that it
-    /// has no rows: a new log may replace it. [`Kind::Invalid`] in `What::VORTEX_LOG` if it is no Vortex file.
+    /// [`Kind::Truncated`] in `What::VORTEX_CHECKPOINT` if the source ends in or directly after its first checkpoint, which is
+    /// not complete, so that it has no rows: a new log may replace it. [`Kind::Invalid`] in `What::VORTEX_LOG` if it is no Vortex file.
     /// [`Kind::Misuse`] in `What::VORTEX_CHECKPOINT` if it has no intact checkpoint of these columns: it is a log of other
     /// columns, or its checkpoints are damaged. It may have rows. [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if it has
-    /// more row groups than `groups` has memory for (`need`: the required size in bytes). Errors of the source.
+    /// more row groups than `groups` has memory for (`need`: the required size in bytes). [`Kind::Limit`] in
+    /// `What::VORTEX_LOG` if damaged bytes have very many starts of row groups; only invented files have. Errors of the
+    /// source.
     #[inline(never)]
     pub fn find<T: Schema>(mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<Self> {
         let fields = schema.fields();
@@ -86,10 +92,10 @@ impl Resume {
         let mut before = size;
         let checkpoint = loop {
             let Some(end) = marker::<WINDOW>(&mut source, before)? else {
-                // The first checkpoint is behind the magic, which is padded to 8 bytes. A shorter source without an end of
-                // a checkpoint, or a row group, is the start of one.
+                // The first checkpoint is behind the magic, which is padded to 8 bytes. A source that ends before the first row
+                // group, and has no end of a checkpoint, is the start of one.
                 let first = Sizes::of(schema, 0).map_or(0, |sizes| u64::from(sizes.total()).saturating_add(8));
-                let is_torn = before == size && size < first && group_magic(&mut source, 0)?.is_none();
+                let is_torn = before == size && size <= up8(first) && group_magic(&mut source, 0)?.is_none();
                 let kind = if is_torn { Kind::Truncated } else { Kind::Misuse };
                 return Err(Error::needing(kind, What::VORTEX_CHECKPOINT, before, first));
             };
@@ -100,28 +106,15 @@ impl Resume {
         };
         let covered = groups.len();
         let mut frames = Frames::new(&mut source, checkpoint);
-        let rest = loop {
-            let Some(lens) = groups.next() else {
-                // Without memory for another record, there may be no other row group.
-                let mut none = [];
-                match frames.next(&mut none) {
-                    Ok(None) => break None,
-                    Err(e) if e.what() != What::VORTEX_LOG => return Err(e),
-                    Err(e) if e.kind() != Kind::Checksum => break Some(e),
-                    _ => return Err(no_room(fields, groups.len().saturating_add(1))),
-                }
-            };
-            match frames.next(lens) {
-                Ok(Some(frame)) => groups.add(frame.segments, frame.rows),
-                Ok(None) => break None,
-                // The row groups after an error of the medium are not lost.
-                Err(e) if e.what() != What::VORTEX_LOG => return Err(e),
-                Err(e) => break Some(e),
-            }
-        };
+        let (mut damage, mut rest) = (None, None);
+        while let Some((frame, before)) = next(&mut frames, fields, &mut groups, &mut rest)? {
+            damage = damage.or(before);
+            groups.add(frame.segments, frame.rows);
+        }
         let (at, rows) = (frames.at(), groups.rows());
         let is_ended = at == checkpoint;
-        Ok(Resume { at, groups: groups.len(), covered, rows, rest, is_skipping: false, is_ended })
+        let is_skipping = damage.is_some();
+        Ok(Resume { at, groups: groups.len(), covered, rows, damage, rest, is_skipping, is_ended })
     }
 
     /// Verifies the checks of all row groups, also of those that the last checkpoint covers, and removes the records of
@@ -185,12 +178,12 @@ impl Resume {
         Ok(removed)
     }
 
-    /// Continues the log at the first multiple of 8 that is at least `end`, if that is after [`at`](Self::at). For media
+    /// Continues the log at the first multiple of 8 that is at least `end`, if `end` is after [`at`](Self::at). For media
     /// whose bytes can be neither cut off nor overwritten, such as flash: `end` is the offset after the last byte that is
     /// not erased.
     ///
-    /// The bytes before the new offset stay and have no meaning. The resumed log begins with a checkpoint, because row groups
-    /// are searched only directly after a checkpoint or another row group.
+    /// The bytes before the new offset stay and have no meaning. If they are more than the padding of the last row group or
+    /// checkpoint, the resumed log begins with a checkpoint, after which its row groups are found without a search.
     ///
     /// ```
     /// use pilaster::vortex::File;
@@ -221,8 +214,12 @@ impl Resume {
     /// ```
     #[must_use]
     pub const fn skipping(self, end: u64) -> Self {
-        let to = up8(end);
-        if to <= up8(self.at) { self } else { Resume { at: to, is_skipping: true, ..self } }
+        if end <= self.at {
+            return self;
+        }
+        // Also a part of the padding makes the checkpoint before it no end of a file.
+        let is_skipping = self.is_skipping || up8(end) > up8(self.at);
+        Resume { at: up8(end), is_skipping, is_ended: false, ..self }
     }
 
     /// Returns whether the log begins with a checkpoint.
@@ -235,7 +232,7 @@ impl Resume {
         self.is_ended
     }
 
-    /// Returns the offset where the log continues. Bytes after it are lost, and must be cut off, erased or
+    /// Returns the offset where the log continues. Bytes after it have no intact row group, and must be cut off, erased or
     /// [skipped](Self::skipping) before.
     #[must_use]
     pub const fn at(&self) -> u64 {
@@ -259,10 +256,50 @@ impl Resume {
         self.rows
     }
 
+    /// Returns what was wrong first with the bytes between the last checkpoint and the last intact row group, which have lost
+    /// row groups or checkpoints; `None` if row groups follow each other.
+    #[must_use]
+    pub const fn damage(&self) -> Option<Error> {
+        self.damage
+    }
+
     /// Returns what is wrong with the bytes after the last intact row group; `None` if no bytes follow.
     #[must_use]
     pub const fn rest(&self) -> Option<Error> {
         self.rest
+    }
+}
+
+/// Reads the next intact row group into `groups`. Returns it, and what is wrong with bytes that were passed over before it;
+/// `None` if there is no other one, and then what is wrong with the bytes that follow, in `rest`.
+fn next<S: Source>(
+    frames: &mut Frames<S>,
+    fields: &[Field<'_>],
+    groups: &mut Groups<'_>,
+    rest: &mut Option<Error>,
+) -> Result<Option<(Frame, Option<Error>)>> {
+    // Without memory for another record, there may be no other row group.
+    let taken = groups.len();
+    let Some(lens) = groups.next() else {
+        return match frames.next(&mut []) {
+            Ok(None) => Ok(None),
+            Err(e) if e.what() != What::VORTEX_LOG => Err(e),
+            Err(e) if !frames.begins()? => {
+                *rest = Some(e);
+                Ok(None)
+            }
+            _ => Err(no_room(fields, taken.saturating_add(1))),
+        };
+    };
+    match frames.next(lens) {
+        Ok(frame) => Ok(frame.map(|frame| (frame, None))),
+        // The row groups after an error of the medium are not lost.
+        Err(e) if e.what() != What::VORTEX_LOG => Err(e),
+        Err(e) => {
+            let found = frames.find(lens)?.map(|frame| (frame, Some(e)));
+            *rest = if found.is_none() { Some(e) } else { None };
+            Ok(found)
+        }
     }
 }
 
@@ -309,11 +346,16 @@ fn compared<S: Source>(source: &mut S, end: u64, schema: &impl Schema, groups: &
         let rows = word(source, layout.wrapping_add(shape.flat(j).wrapping_add(4).into()))?;
         let (low, high) = (word(source, at)?, word(source, at.wrapping_add(4))?);
         let Some(lens) = groups.next() else { return Ok(false) };
-        for len in lens {
+        for len in lens.iter_mut() {
             *len = word(source, at.wrapping_add(8))?;
             at = at.wrapping_add(16);
         }
-        groups.add(u64::from(low) | u64::from(high) << 32, rows);
+        // A checkpoint has no check, and the length of the last segment is nowhere else in it.
+        let segments = u64::from(low) | u64::from(high) << 32;
+        if segments >= dtype || differs(source, segments, rows, lens)? {
+            return Ok(false);
+        }
+        groups.add(segments, rows);
     }
     let mut compare = Compare { source, at: dtype, outcome: Ok(true) };
     end::checkpoint(&mut Flat::new(&mut compare), dtype, schema, groups, sizes);

@@ -42,7 +42,7 @@ const fn bits(fields: &[Field<'_>]) -> usize {
 #[derive(Debug)]
 pub(super) struct Rows<'m> {
     memory: &'m mut [u8],
-    /// Maximum number of rows as the caller gave it, and divided by 8.
+    /// Maximum number of rows as the caller gave it, and divided by 8; 0 while no row may be added.
     most: usize,
     eights: usize,
     len: usize,
@@ -55,19 +55,29 @@ pub(super) struct Rows<'m> {
 impl<'m> Rows<'m> {
     /// Creates an empty row group of at most a number of rows. It must be [started](Self::start).
     pub const fn new((memory, rows): (&'m mut [u8], usize)) -> Self {
-        // Full until then.
         Rows { memory, eights: 0, most: rows, len: 0, texts: 0, used: 0 }
     }
 
     /// Checks the size of the memory.
     pub fn start(&mut self, schema: &impl Schema) -> Result<()> {
-        self.eights = self.most.div_ceil(8);
-        self.texts = bits_before(schema, schema.count()).saturating_mul(self.eights);
+        let eights = self.most.div_ceil(8);
+        self.texts = bits_before(schema, schema.count()).saturating_mul(eights);
         let len = self.memory.len();
-        if self.eights == 0 || len < self.texts || u32::try_from(len).is_err() {
+        if eights == 0 || len < self.texts || u32::try_from(len).is_err() {
             return Err(Error::needing(Kind::NoRoom, What::VORTEX_ROW_MEMORY, 0, self.texts as u64));
         }
+        self.eights = eights;
         Ok(())
+    }
+
+    /// Takes no further rows.
+    pub const fn close(&mut self) {
+        self.eights = 0;
+    }
+
+    /// Returns whether rows may be added, after others were written if it [is full](Self::is_full).
+    pub const fn is_open(&self) -> bool {
+        self.eights > 0
     }
 
     /// Returns the number of rows.

@@ -2,23 +2,20 @@
 
 use core::fmt;
 
-use super::chunk::Chunk;
-use super::end::{Sizes, checkpoint};
 use super::field::{Of, Schema};
-use super::frames::{SEED, frame_len, up8};
+use super::frames::SEED;
 use super::groups::Groups;
-use super::put::{Flat, Out, Put};
+use super::put::Out;
 use super::record::{Cell, Record};
 use super::resume::Resume;
 use super::rows::{Rows, check};
 use super::{Policy, Rewind, WriteError};
-use crate::bytes::{Sink, len32};
+use crate::bytes::Sink;
 use crate::error::{Error, Kind, What};
 use crate::hash::Lookup2;
-use crate::vortex::raw::{GROUP_MAGIC, MAGIC, group_segments_at};
 
-/// Removes the bytes of a sink from an offset to the end, if it can.
-type Cut<S> = fn(&mut S, u64) -> core::result::Result<(), <S as Sink>::Error>;
+/// Removes a number of bytes from the end of a sink.
+pub(super) type Cut<S> = fn(&mut S, u64) -> core::result::Result<(), <S as Sink>::Error>;
 
 /// A Vortex file that is written row by row without a heap.
 ///
@@ -28,23 +25,21 @@ type Cut<S> = fn(&mut S, u64) -> core::result::Result<(), <S as Sink>::Error>;
 ///
 /// [`record!`](crate::vortex::record) and [`Fields`](super::Fields) have examples.
 pub struct Log<'m, S: Sink, T> {
-    out: Out<S>,
-    schema: T,
-    rows: Rows<'m>,
-    groups: Groups<'m>,
-    policy: Policy,
+    pub(super) out: Out<S>,
+    pub(super) schema: T,
+    pub(super) rows: Rows<'m>,
+    pub(super) groups: Groups<'m>,
+    pub(super) policy: Policy,
     /// Removes the last checkpoint.
-    cut: Option<Cut<S>>,
+    pub(super) cut: Option<Cut<S>>,
     /// Offset after the last row group, where the last checkpoint may be removed.
-    data_end: u64,
+    pub(super) data_end: u64,
     /// Number of row groups in the last checkpoint.
-    covered: u32,
+    pub(super) covered: u32,
     /// Time of the last checkpoint.
     time: u64,
-    /// Whether the sink has failed, or the log is finished.
-    is_closed: bool,
     /// Whether a checkpoint of all row groups is last.
-    is_ended: bool,
+    pub(super) is_ended: bool,
 }
 
 impl<S: Sink, T> fmt::Debug for Log<'_, S, T> {
@@ -71,8 +66,8 @@ impl<'m, S: Sink, R: Record<Static = R>> Log<'m, S, Of<R>> {
     /// # Errors
     /// [`Kind::NoRoom`] in `What::VORTEX_TEXT_MEMORY` if the texts of the row do not fit the empty memory (`need`: their
     /// size in bytes): then the row is not added. Errors of [`flush`](Self::flush): the row that fills the row group was
-    /// added before; as long as the row group cannot be written, further rows are not added. [`pending`](Self::pending)
-    /// counts the rows that were.
+    /// added before and must not be pushed again; as long as the row group cannot be written, further rows are not added.
+    /// [`pending`](Self::pending) counts the rows that were.
     pub fn push<Row: Record<Static = R>>(&mut self, row: &Row) -> core::result::Result<(), WriteError<S::Error>> {
         row.with_cells(|cells| self.push_row(cells))
     }
@@ -126,19 +121,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         let groups = Groups::new(groups, schema.count());
         let out = Out { sink, at: 0, check: Lookup2::new(SEED), error: None };
         let rows = Rows::new(memory);
-        Log {
-            out,
-            schema,
-            rows,
-            groups,
-            policy,
-            cut: None,
-            data_end: 0,
-            covered: 0,
-            time: 0,
-            is_closed: true,
-            is_ended: false,
-        }
+        Log { out, schema, rows, groups, policy, cut: None, data_end: 0, covered: 0, time: 0, is_ended: false }
     }
 
     /// Starts a log: checks the memory, and writes the magic and a checkpoint without rows.
@@ -148,10 +131,10 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     #[inline(never)]
     pub fn start(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
         self.rows.start(&self.schema)?;
-        self.is_closed = false;
         self.put_checkpoint();
         // The first checkpoint is never removed: it has the types of the columns.
         self.data_end = self.out.at;
+        self.out.flush();
         self.outcome()
     }
 
@@ -203,11 +186,12 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         self.groups.set_len(found.groups(), found.rows());
         self.out.at = found.at();
         (self.data_end, self.covered) = (found.at(), found.covered());
-        (self.is_closed, self.is_ended) = (false, found.is_ended());
+        self.is_ended = found.is_ended();
         if found.is_skipping() {
             self.put_checkpoint();
             // It is never removed: the row groups after the skipped bytes are found from it.
             self.data_end = self.out.at;
+            self.out.flush();
         }
         self.outcome()
     }
@@ -249,7 +233,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         if self.rows.is_full() { self.flush() } else { Ok(()) }
     }
 
-    /// Writes the rows as a row group, and a checkpoint when the policy asks for one. Without rows, writes nothing.
+    /// Writes the rows as a row group, and a checkpoint when the policy asks for one, also if there are no rows.
     ///
     /// # Errors
     /// [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if there is no memory for its record (`need`: bytes for one more), and in
@@ -278,17 +262,22 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// is last.
     #[inline(never)]
     fn write(&mut self, due: u32) -> core::result::Result<(), WriteError<S::Error>> {
+        let before = self.out.at;
         self.put_group();
         let new = self.groups.len().wrapping_sub(self.covered);
         // Rows that cannot be written are often the last: all before them must be in a valid file.
         if !self.is_ended && (new >= due || self.out.error.is_some()) {
             self.put_checkpoint();
         }
+        if self.out.at != before {
+            self.out.flush();
+        }
         self.outcome()
     }
 
-    /// Writes a [checkpoint](Self::checkpoint) if `interval` has passed since the last call that wrote one, and there are
-    /// rows that it would add. `now` is a time in any unit, which may wrap.
+    /// Writes a [checkpoint](Self::checkpoint) if `interval` has passed since the last call that wrote one or found no new rows,
+    /// and there are rows that it would add. `now` is a time in any unit, which may wrap. The interval of the first call began
+    /// at the time 0.
     ///
     /// ```
     /// use pilaster::bytes::SliceSink;
@@ -315,7 +304,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         if now.wrapping_sub(self.time) < interval {
             return Ok(());
         }
-        let is_new = self.rows.len() > 0 || self.covered != self.groups.len();
+        let is_new = self.rows.len() > 0 || !self.is_ended;
         if is_new {
             self.checkpoint()?;
         }
@@ -326,19 +315,20 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// Writes the rows and a checkpoint, if the file does not end with one that has all of them. Returns the sink.
     ///
     /// # Errors
-    /// Errors of [`flush`](Self::flush).
+    /// Errors of [`flush`](Self::flush). The sink and rows that could not be written are dropped then; [`end`](Self::end)
+    /// keeps them.
     pub fn finish(mut self) -> core::result::Result<S, WriteError<S::Error>> {
         self.end()?;
         Ok(self.out.sink)
     }
 
-    /// Like [`finish`](Self::finish), for a borrowed sink. All further writes are refused.
+    /// Like [`finish`](Self::finish), for a borrowed sink. All further rows are refused, with [`Kind::Misuse`].
     ///
     /// # Errors
     /// Errors of [`flush`](Self::flush).
     pub fn end(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
         self.checkpoint()?;
-        self.is_closed = true;
+        self.rows.close();
         Ok(())
     }
 
@@ -363,133 +353,5 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     #[must_use]
     pub const fn groups(&self) -> u32 {
         self.groups.len()
-    }
-
-    /// Returns whether something may be written: the log is not closed, which would be an error, and the sink has not failed.
-    fn is_open(&mut self) -> bool {
-        if self.is_closed {
-            self.refuse(Kind::Misuse, What::DESTINATION, 0);
-        }
-        !self.is_closed && !self.out.has_failed()
-    }
-
-    /// Sets the error of the call, unless it has one.
-    #[cold]
-    #[inline(never)]
-    fn refuse(&mut self, kind: Kind, what: What, need: u64) {
-        if self.out.error.is_none() {
-            self.out.error = Some(WriteError::Format(Error::needing(kind, what, self.out.at, need)));
-        }
-    }
-
-    /// Returns the error of the call. After an error of the sink, nothing more can be written.
-    fn outcome(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
-        let Some(e) = self.out.error.take() else { return Ok(()) };
-        self.is_closed |= matches!(e, WriteError::Sink(_));
-        Err(e)
-    }
-
-    /// Returns whether the sink has space for `len` bytes at the next multiple of 8 after the offset `at`, at which it is or
-    /// to which it is rewound. If not, that is the error of the call.
-    fn has_room(&mut self, at: u64, len: u64) -> bool {
-        let end = up8(at).saturating_add(len);
-        let fits = self.out.sink.room() >= end.saturating_sub(self.out.at);
-        if !fits {
-            self.refuse(Kind::NoRoom, What::DESTINATION, end);
-        }
-        fits
-    }
-
-    /// Writes a checkpoint, at the start of the file after its magic.
-    #[inline(never)]
-    fn put_checkpoint(&mut self) {
-        if !self.is_open() {
-            return;
-        }
-        let Some(sizes) = Sizes::of(&self.schema, self.groups.len()) else {
-            return self.refuse(Kind::Overflow, What::VORTEX_CHECKPOINT, 0);
-        };
-        if !self.has_room(self.out.at.max(1), sizes.total().into()) {
-            return;
-        }
-        if self.out.at == 0 {
-            self.out.put(&MAGIC);
-        }
-        self.out.align();
-        let at = self.out.at;
-        checkpoint(&mut Flat::new(&mut self.out), at, &self.schema, &self.groups, sizes);
-        (self.covered, self.is_ended) = (self.groups.len(), true);
-    }
-
-    /// Writes the rows, if there are any, as a row group.
-    #[inline(never)]
-    fn put_group(&mut self) {
-        if !self.is_open() || self.rows.len() == 0 {
-            return;
-        }
-        let Some(len) = self.plan() else { return };
-        // With space for the checkpoint after it: else the file would end without one. A frame ends 4 bytes before a multiple
-        // of 8.
-        let end = Sizes::of(&self.schema, self.groups.len().wrapping_add(1)).map_or(0, Sizes::total).wrapping_add(4);
-        let at = if self.cut.is_some() { self.data_end } else { self.out.at };
-        if !self.has_room(at, len.saturating_add(end.into())) {
-            return;
-        }
-        if let Some(cut) = self.cut
-            && self.out.at > at
-        {
-            self.out.error = cut(&mut self.out.sink, at).err().map(WriteError::Sink);
-            self.out.at = at;
-        }
-        self.is_ended = false;
-        self.out.align();
-        let at = self.out.at;
-        self.put_frame();
-        if self.out.error.is_none() {
-            self.groups.add(at.wrapping_add(group_segments_at(self.schema.count())), len32(self.rows.len()));
-            self.data_end = self.out.at;
-            self.rows.clear();
-        }
-    }
-
-    /// Writes the segment of a column, or returns only its size in bytes if there is no output.
-    #[inline(never)]
-    fn segment(rows: &Rows<'_>, schema: &T, column: usize, to: Option<&mut dyn Put>) -> u32 {
-        let Some(form) = schema.form(column) else { return 0 };
-        let mut chunk = Chunk::new(rows.column(schema, column, form));
-        chunk.choose::<T>();
-        chunk.put::<T>(schema.listed(), to)
-    }
-
-    /// Sets the lengths of the segments of the next row group. Returns the size of its frame in bytes.
-    fn plan(&mut self) -> Option<u64> {
-        let taken = self.groups.len();
-        let Some(lens) = self.groups.next() else {
-            let each = u64::from(len32(super::group_words(self.schema.count()).wrapping_mul(4)));
-            let need = each.wrapping_mul(taken.saturating_add(1).into());
-            self.refuse(Kind::NoRoom, What::VORTEX_GROUPS, need);
-            return None;
-        };
-        for (i, len) in lens.iter_mut().enumerate() {
-            *len = Self::segment(&self.rows, &self.schema, i, None);
-        }
-        Some(frame_len(lens))
-    }
-
-    /// Writes the frame of the row group whose lengths are set.
-    fn put_frame(&mut self) {
-        let out = &mut self.out;
-        let Some(lens) = self.groups.next() else { return };
-        out.check = Lookup2::new(SEED);
-        out.put(&GROUP_MAGIC);
-        out.word(len32(self.rows.len()));
-        lens.iter().for_each(|len| out.word(*len));
-        out.put_check();
-        for i in 0..lens.len() {
-            out.align();
-            Self::segment(&self.rows, &self.schema, i, Some(out));
-        }
-        out.align();
-        out.put_check();
     }
 }
