@@ -270,7 +270,7 @@ fn checkpoint(bytes: &mut Steps, at: u64, left: u64, dtype: &[u8]) -> Result<Opt
     Ok(Some((left, false)))
 }
 
-/// Returns whether all bytes are zeros, or all are 0xff, as those of a medium that was not written.
+/// Returns whether all bytes are zeros, or all are 0xff, as on a medium that was not written.
 fn is_erased(bytes: &mut Steps, range: Range<u64>) -> Result<bool, Failure> {
     let (mut at, mut first) = (range.start, None);
     while at < range.end {

@@ -68,7 +68,7 @@ fn a_checkpoint_after_skipped_bytes_is_not_replaced() {
     assert_eq!(read(&log.finish().expect("room").0), Ok(rows));
 }
 
-/// The sink of a resumed log counts from where it begins, as that of the example does.
+/// The sink of a resumed log counts from where it begins, as in the example.
 #[test]
 fn a_resumed_log_replaces_its_checkpoints() {
     let (fields, rows) = (mixed(), mixed_rows(70));

@@ -66,8 +66,8 @@ impl Resume {
     /// The last checkpoint is compared with the one that a [`Log`](super::Log) writes, byte by byte, and with the heads of its
     /// row groups. The row groups after it are verified by their checks; the values of those before it are not read:
     /// [`drop_damaged`](Self::drop_damaged) verifies them.
-    /// Damaged bytes after the checkpoint are passed over if an intact row group follows; [`damage`](Self::damage) then
-    /// tells about them. All bytes after the last checkpoint are read, and those of row groups twice at most.
+    /// Damaged bytes after the checkpoint are skipped if an intact row group follows; [`damage`](Self::damage) then
+    /// tells about them. All bytes after the last checkpoint are read, twice at most.
     ///
     /// # Errors
     /// [`Kind::Truncated`] in `What::VORTEX_CHECKPOINT` if the source ends in or directly after its first checkpoint, which is
@@ -270,8 +270,9 @@ impl Resume {
     }
 }
 
-/// Reads the next intact row group into `groups`. Returns it, and what is wrong with bytes that were passed over before it;
+/// Reads the next intact row group into `groups`. Returns it, and what is wrong with the bytes that were skipped before it;
 /// `None` if there is no other one, and then what is wrong with the bytes that follow, in `rest`.
+#[inline(never)]
 fn next<S: Source>(
     frames: &mut Frames<S>,
     fields: &[Field<'_>],
@@ -310,6 +311,7 @@ fn no_room(fields: &[Field<'_>], groups: u32) -> Error {
 
 /// Reads the records of the checkpoint that ends at `end`, and compares it with the one that is written for them. Returns
 /// whether they are equal.
+#[inline(never)]
 fn compared<S: Source>(source: &mut S, end: u64, schema: &impl Schema, groups: &mut Groups<'_>) -> Result<bool> {
     let fields = schema.fields();
     let Some(tail_at) = end.checked_sub(TAIL_LEN.into()) else { return Ok(false) };

@@ -38,7 +38,7 @@ use crate::error::{Error, Kind, Result, What};
 /// ```
 pub trait Source {
     /// Returns the number of bytes that were written. Bytes after them, such as the rest of a medium, which may be erased or
-    /// have old contents, do not count: row groups of an older log among them would be taken for those of this one.
+    /// have old contents, do not count: row groups of an older log among them would be taken for row groups of this one.
     ///
     /// On a medium without files, such as flash, the written bytes end after the last one that is not erased, rounded up to
     /// a multiple of 8: the last byte of a row group may be equal to an erased one, and the zeros after it may be missing.
