@@ -1,5 +1,7 @@
 //! `recover` of Vortex logs that are damaged, or whose end is lost.
 
+use std::collections::BTreeMap;
+
 use pilaster::unstable::hash::lookup2;
 use pilaster::unstable::vortex_container::{Layout, end};
 use pilaster::unstable::vortex_raw::LayoutId;
@@ -123,7 +125,7 @@ fn every_checkpoint_is_a_file() {
 fn a_log_is_saved_after_a_cut_at_every_byte() {
     let log = log();
     let first = log.ends[0].0;
-    let to = target("cut_log_saved.vortex");
+    let (to, mut files) = (target("cut_log_saved.vortex"), BTreeMap::new());
     for len in 0..log.bytes.len() {
         let path = written("cut_log.vortex", &log.bytes[..len]);
         let output = run(&["recover", "--force", &path, &to]);
@@ -135,7 +137,12 @@ fn a_log_is_saved_after_a_cut_at_every_byte() {
         }
         let groups = log.ends.iter().filter(|(end, _)| *end <= len).map(|(_, groups)| *groups).max().unwrap();
         assert_eq!(output.status.code(), Some(0), "{len}: {output:?}");
-        assert_eq!(good(&["cat", &to]), printed(0..groups as i64), "{len}");
+        // The file depends on the saved row groups only, so that few are read.
+        let file = fs::read(&to).unwrap();
+        if files.get(&groups) != Some(&file) {
+            assert_eq!(good(&["cat", &to]), printed(0..groups as i64), "{len}");
+            files.insert(groups, file);
+        }
     }
 }
 
