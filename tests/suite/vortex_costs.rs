@@ -263,6 +263,25 @@ fn deltas_without_nulls_are_not_counted_for_each_row() {
 }
 
 #[test]
+fn counting_the_nulls_of_deltas_is_charged() {
+    // 1,000 rows, each in a block of its own, whose nullable deltas are looked up one by one.
+    let read = |blocks: u64| {
+        let rows = 1024 * blocks;
+        let deltas = node(Encoding::Masked, &[], &[], vec![constant(1), bits(2)]);
+        let values = node(Encoding::Delta, &[&[8][..], &varint(rows)].concat(), &[], vec![constant(0), deltas]);
+        let codes: Vec<i64> = (0..1000).map(|i| (i % 2) * (rows as i64 - 1)).collect();
+        let metadata = [&[8][..], &varint(rows), &[16, 7, 24, 0]].concat();
+        let root = node(Encoding::Dict, &metadata, &[], vec![plain(3), values]);
+        let bytes = blob(root, &[&[0x18, 14], &[0x18, 0], &vec![0xff; rows as usize / 8], &le(&codes)]);
+        limited(&bytes, &number(owned::PType::I64, true), 1000, 50_000, |column| {
+            column.read(0..1000, &mut Scratch::new(&mut vec![0; 1 << 17])).map(drop)
+        })
+    };
+    assert_eq!(read(16), Ok(()));
+    assert_eq!(read(1 << 12).map_err(why), Err((Kind::Limit, What::MAX_NODES)));
+}
+
+#[test]
 fn measuring_takes_no_memory_that_a_file_only_claims() {
     // A frame that claims 1 GiB.
     let frame = vec![0; 1 << 16];
