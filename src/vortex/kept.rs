@@ -107,15 +107,15 @@ impl Kept<'_> {
         self.slots.is_empty()
     }
 
-    /// Returns the slot and memory of an array whose values have `width` bytes, 0 for texts. Returns `None` if they exceed
-    /// the memory.
+    /// Returns the slot and memory of an array of numbers of type `prim`, or of texts. Returns `None` if they exceed the memory.
     pub(super) fn slot(
         &mut self,
-        (node, width): (&Node<'_>, usize),
+        (node, prim): (&Node<'_>, Option<Prim>),
         cx: &mut Context<'_, '_>,
     ) -> Result<Option<(&mut Slot, &mut [u8])>> {
-        // Arrays of several types may be in the same table.
-        let key = node.at().wrapping_mul(64).wrapping_add(width as u64).wrapping_add(1);
+        // Arrays of several types may be in the same table: its pages unpack to other numbers for each.
+        let kind = prim.map_or(1, |prim| (prim as u64).wrapping_add(2));
+        let key = node.at().wrapping_mul(64).wrapping_add(kind);
         let mut k = self.slots.iter().position(|slot| slot.key == key || slot.key == 0).unwrap_or(self.slots.len());
         if self.slots.get(k).is_none_or(|slot| slot.key == 0) {
             let room = aligned(encodings::room_to_keep(node, cx)?.unwrap_or(u64::MAX));

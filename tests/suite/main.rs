@@ -33,6 +33,7 @@ mod vortex_bounds;
 mod vortex_costs;
 mod vortex_dense;
 mod vortex_file;
+mod vortex_kept;
 mod vortex_log;
 mod vortex_log_cuts;
 mod vortex_nested;

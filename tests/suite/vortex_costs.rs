@@ -21,7 +21,7 @@ fn junk(len: usize) -> Vec<u8> {
 }
 
 /// Shows the column of a blob, whose calls visit few nodes.
-fn limited<R>(bytes: &[u8], dtype: &[u8], rows: u64, max_nodes: u32, look: impl FnOnce(Column<'_>) -> R) -> R {
+pub fn limited<R>(bytes: &[u8], dtype: &[u8], rows: u64, max_nodes: u32, look: impl FnOnce(Column<'_>) -> R) -> R {
     let ids: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
     let limits = Limits { max_nodes, ..Limits::DEFAULT };
     let file = File::of_array(bytes, DType::parse(dtype).unwrap(), rows, &ids, &limits).unwrap();
@@ -29,7 +29,7 @@ fn limited<R>(bytes: &[u8], dtype: &[u8], rows: u64, max_nodes: u32, look: impl 
 }
 
 /// Variants whose value is in `apart`, of type `ty`. Buffers 0 and 1 are the metadata and a scalar null.
-fn apart(ty: &[u8], apart: owned::ArrayNode) -> owned::ArrayNode {
+pub fn apart(ty: &[u8], apart: owned::ArrayNode) -> owned::ArrayNode {
     of(ty, vec![parquet(&[], vec![constant(0), constant(1)]), apart])
 }
 
@@ -130,7 +130,7 @@ fn the_tables_of_pages_are_charged() {
 }
 
 /// The field `number` of a message.
-fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+pub fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     [&[number << 3 | 2][..], &varint(bytes.len() as u64), bytes].concat()
 }
 

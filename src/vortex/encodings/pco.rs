@@ -120,10 +120,10 @@ mod kept {
         kept: &mut Kept<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<bool> {
-        let (width, mut done) = (out.width(), 0usize);
+        let (prim, width, mut done) = (node.prim()?, out.width(), 0usize);
         while done < out.len() && !kept.is_none() {
             let value = first.saturating_add(done as u64);
-            let Some((slot, bytes)) = kept.slot((node, width), cx)? else { return Ok(false) };
+            let Some((slot, bytes)) = kept.slot((node, Some(prim)), cx)? else { return Ok(false) };
             if !slot.has(value) {
                 let page = page_of(node, value, cx)?;
                 let len = page.end.saturating_sub(page.start).saturating_mul(width as u64);

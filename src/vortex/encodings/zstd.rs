@@ -221,28 +221,29 @@ fn text_at(bytes: &[u8], at: usize) -> Option<(usize, u32)> {
 #[cfg(feature = "vortex-variant")]
 mod kept {
     use super::*;
+    use crate::column::Prim;
     use crate::vortex::kept::{Kept, Slot};
 
     /// Number of texts whose lengths are read in the time that a node takes.
     const TEXTS_PER_NODE: u64 = 256;
 
-    /// Returns the kept frame with stored value `value`, of `width` bytes, 0 for texts.
+    /// Returns the kept frame with stored value `value`, which is a number of type `prim` or a text.
     fn frame<'k>(
         node: &Node<'_>,
-        width: usize,
+        prim: Option<Prim>,
         value: u64,
         kept: &'k mut Kept<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<Option<(&'k mut Slot, &'k mut [u8])>> {
-        let Some((slot, bytes)) = kept.slot((node, width), cx)? else { return Ok(None) };
+        let Some((slot, bytes)) = kept.slot((node, prim), cx)? else { return Ok(None) };
         if !slot.has(value) {
-            let mut frames = frames(node, (width > 0).then_some(width as u64))?;
+            let mut frames = frames(node, prim.map(|prim| prim.size() as u64))?;
             frames.find(value, cx)?;
             slot.set((0, 0), 0);
             let unpacked = bytes.get_mut(..saturated(frames.size)).unwrap_or_default();
             frames.unpack(unpacked, &mut cx.scratch)?;
-            if width > 0 {
-                frames.check_size(width)?;
+            if let Some(prim) = prim {
+                frames.check_size(prim.size())?;
             }
             slot.set((frames.values.start, frames.values.end), frames.size);
         }
@@ -264,10 +265,10 @@ mod kept {
         kept: &mut Kept<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<bool> {
-        let (width, mut done) = (out.width(), 0usize);
+        let (prim, width, mut done) = (node.prim()?, out.width(), 0usize);
         while done < out.len() && !kept.is_none() {
             let value = first.saturating_add(done as u64);
-            let Some((slot, bytes)) = frame(node, width, value, kept, cx)? else { return Ok(false) };
+            let Some((slot, bytes)) = frame(node, Some(prim), value, kept, cx)? else { return Ok(false) };
             let skip = saturated(value.saturating_sub(slot.start)).saturating_mul(width);
             let len = saturated(slot.end.saturating_sub(value)).min(out.len().saturating_sub(done));
             out.part(done, len).load(bytes.get(skip..).unwrap_or_default())?;
@@ -290,7 +291,7 @@ mod kept {
 
     /// Returns the span of a text.
     fn text(node: &Node<'_>, value: u64, kept: &mut Kept<'_>, cx: &mut Context<'_, '_>) -> Result<Option<u64>> {
-        let Some((slot, bytes)) = frame(node, 0, value, kept, cx)? else { return Ok(None) };
+        let Some((slot, bytes)) = frame(node, None, value, kept, cx)? else { return Ok(None) };
         if slot.value > value {
             (slot.value, slot.at) = (slot.start, 0);
         }
