@@ -387,7 +387,7 @@ fn a_frame_is_unpacked_once_for_all_rows_of_a_batch() {
 }
 
 /// A frame of raw blocks.
-fn blocks(data: &[u8]) -> Vec<u8> {
+pub fn blocks(data: &[u8]) -> Vec<u8> {
     let mut frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0xa0][..], &(data.len() as u32).to_le_bytes()].concat();
     let mut parts = data.chunks(1 << 16).peekable();
     while let Some(part) = parts.next() {

@@ -6,10 +6,10 @@ use pilaster::unstable::encoding::pco::encode;
 use pilaster::vortex::Encoding;
 use pilaster_oracle::vortex as owned;
 
-use crate::build::{bits, blob, node, varint, with};
-use crate::vortex_costs::field;
-use crate::vortex_shredded::{batches, object};
-use crate::vortex_variant::{I64, constant, of, parquet, scalar, variant};
+use crate::build::{bits, blob, le, node, varint, with};
+use crate::vortex_costs::{apart, blocks, field, limited};
+use crate::vortex_shredded::{batches, long, names, object, packed, zstd};
+use crate::vortex_variant::{I64, NO_NAMES, constant, of, parquet, scalar, variant};
 
 /// A `vortex.pco` of one page whose buffers are `k` and `k + 1`, with these buffers.
 fn paged(numbers: &[i64], k: u16) -> (owned::ArrayNode, [Vec<u8>; 2]) {
@@ -64,5 +64,59 @@ fn a_page_of_two_types_is_kept_for_each() {
             len -= if len > 40_000 { 1 << 14 } else { 256 };
         }
         assert!(len < child.need(7..8).unwrap() as usize, "{len}");
+    });
+}
+
+/// An object of `count` fields of numbers, each a frame of its own; all frames have the bytes of buffer 2.
+fn wide(count: usize) -> Vec<u8> {
+    let fields: Vec<String> = (0..count).map(|i| format!("f{i:06}")).collect();
+    let ty = object(&fields.iter().map(|name| (name.as_str(), I64)).collect::<Vec<_>>());
+    let rows = le(&[5; 8]);
+    let apart_are = node(Encoding::Struct, &[], &[], (0..count).map(|_| packed(2, rows.len(), 8, None)).collect());
+    let metadata = scalar(&names(&fields));
+    blob(apart(&ty, apart_are), &[&metadata, &[8, 0], &zstd(&rows)])
+}
+
+#[test]
+fn what_memory_held_before_is_not_taken_for_what_is_kept() {
+    // Two files of the same layout with other numbers.
+    let mut memory = vec![0; 1 << 16];
+    for first in [1i64 << 40, 1 << 50] {
+        let numbers = le(&(first..first + 300).collect::<Vec<_>>());
+        let root = apart(I64, packed(2, numbers.len(), 300, None));
+        with(&blob(root, &[&scalar(NO_NAMES), &[8, 0], &blocks(&numbers)]), &variant(false), 300, |_, column| {
+            let batch = column.child(1).unwrap().read(7..8, &mut Scratch::new(&mut memory)).unwrap();
+            let expected = [&[0x18][..], &(first + 7).to_le_bytes()].concat();
+            assert_eq!(batch.value(0), Ok(Value::Bytes(&expected)));
+        });
+    }
+}
+
+#[test]
+fn more_arrays_than_slots_are_read() {
+    let bytes = wide(4500);
+    with(&bytes, &variant(false), 8, |_, column| {
+        let (all, _, most) = batches(&column).unwrap();
+        assert!(all.len() == 8 && all[7].ends_with(&long(5)));
+        assert!(most < 4 << 20, "{most}");
+    });
+}
+
+#[test]
+fn arrays_beyond_the_limit_leave_those_before_them_kept() {
+    // Frames of 1 MiB, of which 63 are kept.
+    let count = 66;
+    let fields: Vec<String> = (0..count).map(|i| format!("f{i:06}")).collect();
+    let ty = object(&fields.iter().map(|name| (name.as_str(), I64)).collect::<Vec<_>>());
+    let numbers = le(&(0..1 << 17).collect::<Vec<_>>());
+    let apart_are =
+        node(Encoding::Struct, &[], &[], (0..count).map(|_| packed(2, numbers.len(), 1 << 17, None)).collect());
+    let metadata = scalar(&names(&fields));
+    let bytes = blob(apart(&ty, apart_are), &[&metadata, &[8, 0], &blocks(&numbers)]);
+    // Unpacking a frame costs about 4,400 nodes.
+    limited(&bytes, &variant(false), 20, 800_000, |column| {
+        let (all, count, _) = batches(&column).unwrap();
+        assert!(all.len() == 20 && all[7].ends_with(&long(7)));
+        assert!(count < 3, "{count}");
     });
 }

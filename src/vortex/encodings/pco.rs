@@ -174,7 +174,7 @@ pub(super) fn room_to_keep(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<
 /// Fills `out` with the stored values starting at `first`.
 fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     #[cfg(feature = "vortex-variant")]
-    if kept::values(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::values(node, first, out, cx)? {
         return Ok(());
     }
     let (metadata, number) = (node.metadata()?, number_of(node)?);

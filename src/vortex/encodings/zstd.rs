@@ -153,7 +153,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
         return Err(node.mistyped());
     }
     #[cfg(feature = "vortex-variant")]
-    if kept::numbers(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::numbers(node, first, out, cx)? {
         return Ok(());
     }
     let mut frames = frames(node, Some(width as u64))?;
@@ -178,7 +178,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
 fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     #[cfg(feature = "vortex-variant")]
-    if kept::texts(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::texts(node, first, out, cx)? {
         return Ok(());
     }
     let mut frames = frames(node, None)?;
@@ -277,21 +277,40 @@ mod kept {
         Ok(done == out.len())
     }
 
-    /// If texts are not copied, only the lengths of the spans are set.
+    /// If texts are not copied, only the lengths of the spans are set. A frame that is not kept is unpacked for each text.
     pub fn texts(node: &Node<'_>, first: u64, out: &mut [u64], cx: &mut Context<'_, '_>) -> Result<bool> {
         let mut kept = core::mem::take(&mut cx.kept);
-        let all = (first..).zip(&mut *out).try_fold(!kept.is_none(), |all, (value, cell)| {
-            let text = if all { text(node, value, &mut kept, cx)? } else { None };
-            *cell = text.unwrap_or_default();
-            Ok(text.is_some())
+        let has_rows = kept.has_rows();
+        let read = (first..).zip(&mut *out).take_while(|_| has_rows).try_for_each(|(value, cell)| {
+            *cell = text(node, value, &mut kept, cx)?;
+            Ok(())
         });
         cx.kept = kept;
-        all
+        read.map(|()| has_rows)
     }
 
     /// Returns the span of a text.
-    fn text(node: &Node<'_>, value: u64, kept: &mut Kept<'_>, cx: &mut Context<'_, '_>) -> Result<Option<u64>> {
-        let Some((slot, bytes)) = frame(node, None, value, kept, cx)? else { return Ok(None) };
+    fn text(node: &Node<'_>, value: u64, kept: &mut Kept<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
+        if let Some((slot, bytes)) = frame(node, None, value, kept, cx)? {
+            return text_in(node, value, (slot, bytes), cx);
+        }
+        let mut frames = frames(node, None)?;
+        frames.find(value, cx)?;
+        let mut t = cx.scope();
+        let bytes = t.take::<u8>(saturated(frames.size))?;
+        frames.unpack(bytes, &mut t.scratch)?;
+        let mut slot = Slot::default();
+        slot.set((frames.values.start, frames.values.end), frames.size);
+        text_in(node, value, (&mut slot, bytes), &mut t)
+    }
+
+    /// Returns the span of a text in an unpacked frame.
+    fn text_in(
+        node: &Node<'_>,
+        value: u64,
+        (slot, bytes): (&mut Slot, &[u8]),
+        cx: &mut Context<'_, '_>,
+    ) -> Result<u64> {
         if slot.value > value {
             (slot.value, slot.at) = (slot.start, 0);
         }
@@ -309,7 +328,7 @@ mod kept {
                 at = node.reserve(len as usize, cx)?;
                 cx.arena(at, len as usize).0.copy_from_slice(bytes.get(start..end).unwrap_or_default());
             }
-            return Ok(Some(span_cell(span(at as u64, len.into()))));
+            return Ok(span_cell(span(at as u64, len.into())));
         }
     }
 }
