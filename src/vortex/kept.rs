@@ -62,6 +62,8 @@ pub(super) struct Size {
     arrays: u64,
     slots: u64,
     bytes: u64,
+    /// Whether an array has lists, so that one row may read many values.
+    has_lists: bool,
 }
 
 /// Whether anything is kept. A page in a browser shows few rows at a time, and its module has a limit of bytes.
@@ -85,18 +87,20 @@ impl Size {
         if !KEEPS {
             return Ok(Size::default());
         }
-        let Size { arrays, slots, bytes } = Size::below(node, cx)?;
+        let Size { arrays, slots, bytes, has_lists } = Size::below(node, cx)?;
         let has_all = slots <= MOST_SLOTS && bytes <= MOST;
-        Ok(Size { arrays: if has_all { 0 } else { arrays }, slots: slots.min(MOST_SLOTS), bytes: bytes.min(MOST) })
+        let arrays = if has_all { 0 } else { arrays };
+        Ok(Size { arrays, slots: slots.min(MOST_SLOTS), bytes: bytes.min(MOST), has_lists })
     }
 
     fn below(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<Self> {
         cx.spend(node.at())?;
         let own = encodings::room_to_keep(node, cx)?;
         let mut all = match own {
-            Some(bytes) if bytes <= MOST => Size { arrays: 1, slots: 1, bytes: aligned(bytes) },
+            Some(bytes) if bytes <= MOST => Size { arrays: 1, slots: 1, bytes: aligned(bytes), ..Size::default() },
             own => Size { arrays: own.is_some().into(), ..Size::default() },
         };
+        all.has_lists = matches!(node.encoding(), Some(Encoding::List | Encoding::ListView | Encoding::FixedSizeList));
         let mut chunks = Size::default();
         for k in 0..node.children()? {
             // The type does not matter.
@@ -107,6 +111,7 @@ impl Size {
                     arrays: chunks.arrays.max(child.arrays),
                     slots: chunks.slots.max(child.slots),
                     bytes: chunks.bytes.max(child.bytes),
+                    has_lists: chunks.has_lists || child.has_lists,
                 };
             } else {
                 all = all.with(child);
@@ -120,11 +125,17 @@ impl Size {
             arrays: self.arrays.saturating_add(other.arrays),
             slots: self.slots.saturating_add(other.slots),
             bytes: self.bytes.saturating_add(other.bytes),
+            has_lists: self.has_lists || other.has_lists,
         }
     }
 
     pub(super) const fn is_none(self) -> bool {
         self.slots == 0
+    }
+
+    /// Returns the size for one row. It reads each frame once, so that nothing is kept, unless it has lists.
+    pub(super) fn of_one_row(self) -> Self {
+        if self.has_lists { self } else { Size::default() }
     }
 
     /// Returns the scratch bytes that it takes.

@@ -288,7 +288,8 @@ fn measuring_takes_no_memory_that_a_file_only_claims() {
     let root = || apart(I64, packed(2, 1 << 30, 1 << 27, None));
     read(root(), &[&scalar(NO_NAMES), &[8, 0], &frame], 1, |column| {
         let e = column.child(1).unwrap().need(0..1).unwrap_err();
-        assert_eq!((why(e), e.need() > 1 << 30), ((Kind::NoRoom, What::VORTEX_MEASURING), true));
+        // More memory of the caller would not help, so that this is not `NoRoom`.
+        assert_eq!((why(e), e.need()), ((Kind::Limit, What::VORTEX_MEASURING), 1 << 28));
         assert!(e.to_string().contains("reading without") || e.to_string().contains("read without"), "{e}");
     });
 }
@@ -359,12 +360,12 @@ fn a_frame_is_unpacked_once_for_all_rows_of_a_batch() {
         let (all, count, most) = batches(&column).unwrap();
         assert!(all == expected);
         assert!((2..6).contains(&count) && most < 8 << 20, "{count} {most}");
-        // A row after another frame, and memory that lacks what frames are kept in.
+        // A row after another frame, in memory with and without what frames are kept in.
         let child = column.child(1).unwrap();
         for row in [1999, 0, 1000, 299, 300] {
-            let mut memory = vec![0; child.need(row..row + 1).unwrap() as usize];
-            let full = memory.len();
-            for len in [full, full - 2000] {
+            let least = child.need(row..row + 1).unwrap() as usize;
+            let mut memory = vec![0; least + (2 << 20)];
+            for len in [memory.len(), least + 2000, least] {
                 let batch = child.read(row..row + 1, &mut Scratch::new(&mut memory[..len])).unwrap();
                 assert_eq!(batch.value(0), Ok(Value::Bytes(&expected[row as usize])));
             }

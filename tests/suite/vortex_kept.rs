@@ -1,14 +1,15 @@
 //! Frames and pages that are kept for the next rows of variants: what they unpack to, how they are found, and which are kept.
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column as _, Value};
+use pilaster::column::{Column as _, Value, fit};
+use pilaster::error::Kind;
 use pilaster::unstable::encoding::pco::encode;
 use pilaster::vortex::Encoding;
 use pilaster_oracle::vortex as owned;
 
-use crate::build::{bits, blob, le, node, varint, with};
+use crate::build::{bits, blob, le, node, plain, varint, with};
 use crate::vortex_costs::{apart, blocks, field, limited};
-use crate::vortex_shredded::{batches, long, names, object, packed, zstd};
+use crate::vortex_shredded::{batches, list, long, names, object, packed, read, with_lengths, zstd};
 use crate::vortex_variant::{I64, NO_NAMES, constant, of, parquet, scalar, variant};
 
 /// A `vortex.pco` of one page whose buffers are `k` and `k + 1`, with these buffers.
@@ -118,5 +119,39 @@ fn arrays_beyond_the_limit_leave_those_before_them_kept() {
         let (all, count, _) = batches(&column).unwrap();
         assert!(all.len() == 20 && all[7].ends_with(&long(7)));
         assert!(count < 3, "{count}");
+    });
+}
+
+#[test]
+fn one_row_needs_no_memory_for_frames_that_are_kept() {
+    let texts: Vec<Vec<u8>> = (0..1000u32).map(|i| i.to_le_bytes().repeat(250)).collect();
+    let data = with_lengths(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let binary: &[u8] = &[0x32, 2, 8, 1];
+    let root = apart(binary, packed(2, data.len(), 1000, None));
+    read(root, &[&scalar(NO_NAMES), &[8, 0], &blocks(&data)], 1000, |column| {
+        let child = column.child(1).unwrap();
+        let [one, two] = [1, 2].map(|rows| child.need(0..rows).unwrap());
+        assert!(one < two - (1 << 20) + (1 << 16), "{one} {two}");
+        let mut memory = vec![0; one as usize];
+        let batch = child.read(0..1, &mut Scratch::new(&mut memory)).unwrap();
+        assert_eq!((batch.len, fit(&child, 0..1000, one as usize)), (1, Ok(0..1)));
+        let Value::Bytes(bytes) = batch.value(0).unwrap() else { panic!("no bytes") };
+        assert!(bytes.ends_with(&texts[0]));
+    });
+}
+
+#[test]
+fn memory_that_is_too_small_is_told_although_the_budget_ends_without_it() {
+    // A row of 300 items in a frame of 1 MiB; unpacking it costs about 4,400 nodes.
+    let numbers = le(&(0..1 << 17).collect::<Vec<_>>());
+    let items = packed(2, numbers.len(), 1 << 17, None);
+    let apart_are = node(Encoding::List, &[&[8][..], &varint(1 << 17), &[16, 3]].concat(), &[], vec![items, plain(3)]);
+    let bytes = blob(apart(&list(I64), apart_are), &[&scalar(NO_NAMES), &[8, 0], &blocks(&numbers), &le(&[0, 300])]);
+    limited(&bytes, &variant(false), 1, 1_000_000, |column| {
+        let child = column.child(1).unwrap();
+        let need = child.need(0..1).unwrap() as usize;
+        let read = |len: usize| child.read(0..1, &mut Scratch::new(&mut vec![0; len])).map(|batch| batch.len);
+        assert_eq!(read(need), Ok(1));
+        assert_eq!(read(need - 50_000).map_err(|e| e.kind()), Err(Kind::NoRoom));
     });
 }
