@@ -24,6 +24,34 @@ impl Call {
         let max_nodes = limits.max_nodes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
         Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0, one_by_one: false }
     }
+
+    /// The budget for measuring rows that are put together: as much for the memory of their parts as for the rows, as
+    /// reading them has.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn measuring(file: &File<'_>) -> Self {
+        let max_nodes = Call::new(file, 1).left().saturating_mul(2);
+        Call { fuel: Fuel::new(&Limits { max_nodes, ..*file.limits() }), used: 0, one_by_one: false }
+    }
+
+    /// Returns the number of nodes that are left.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn left(&self) -> u32 {
+        self.fuel.left()
+    }
+
+    /// Calls `first` and `second` with the same budget. Both visit the same arrays, so that only the longer walk is charged.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn both<A, B>(
+        &mut self,
+        first: impl FnOnce(&mut Call) -> Result<A>,
+        second: impl FnOnce(&mut Call) -> Result<B>,
+    ) -> Result<(A, B)> {
+        let mut again = Call { fuel: self.fuel.again(), used: 0, one_by_one: false };
+        let a = first(self)?;
+        let b = second(&mut again);
+        self.fuel.leave(again.left());
+        Ok((a, b?))
+    }
 }
 
 /// The argument of every function below a read, besides its node.

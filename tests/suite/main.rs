@@ -30,6 +30,7 @@ mod jay_read;
 mod layering;
 mod ranges;
 mod vortex_bounds;
+mod vortex_budgets;
 mod vortex_costs;
 mod vortex_dense;
 mod vortex_file;

@@ -135,7 +135,7 @@ pub fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A scalar list, or struct, of these scalars.
-fn scalars(items: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+pub fn scalars(items: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     field(9, &items.flat_map(|item| field(1, &item)).collect::<Vec<u8>>())
 }
 

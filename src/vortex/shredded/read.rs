@@ -68,13 +68,13 @@ const MOST: u64 = u32::MAX as u64;
 
 /// Returns the scratch bytes for reading the parts of one row, and the size of what is kept for the next rows.
 fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
-    let mut aside = [0; ASIDE];
     let amount = Amount { rows: 1, width: 16, at: None };
-    let temporaries = need(node, amount, &mut Context::new(call, Scratch::new(&mut aside)))?.saturating_add(SLACK);
-    // This visits the arrays that were just visited, so that it costs about as much.
-    let mut again = Call::new(node.file, 1);
-    let keep = Size::of(node, &mut Context::new(&mut again, Scratch::new(&mut aside)))?;
-    Ok((temporaries, keep))
+    let (temporaries, keep) = call.both(
+        |call| need(node, amount, &mut Context::new(call, Scratch::new(&mut [0; ASIDE]))),
+        // This also visits children that reading ignores.
+        |call| Size::of(node, &mut Context::new(call, Scratch::new(&mut [0; ASIDE]))),
+    )?;
+    Ok((temporaries.saturating_add(SLACK), keep))
 }
 
 /// Size in bytes of the memory on the stack for reading parts while they are measured.
