@@ -117,6 +117,11 @@ impl<'c, 's> Context<'c, 's> {
         self.call.one_by_one = FAST || cfg!(feature = "vortex-variant");
     }
 
+    /// Sets whether later reads spend the budget for what they parse.
+    pub(super) const fn set_one_by_one(&mut self, one_by_one: bool) {
+        self.call.one_by_one = one_by_one;
+    }
+
     /// Returns whether rows are read one by one, so that metadata are parsed for each row.
     pub(super) const fn is_one_by_one(&self) -> bool {
         self.call.one_by_one

@@ -7,7 +7,7 @@ use pilaster::unstable::encoding::pco::encode;
 use pilaster::vortex::Encoding;
 use pilaster_oracle::vortex as owned;
 
-use crate::build::{bits, blob, le, node, plain, varint, with};
+use crate::build::{bits, blob, le, node, number, plain, varint, with};
 use crate::vortex_costs::{apart, blocks, field, limited};
 use crate::vortex_shredded::{batches, list, long, names, object, packed, read, with_lengths, zstd};
 use crate::vortex_variant::{I64, NO_NAMES, constant, of, parquet, scalar, variant};
@@ -153,5 +153,35 @@ fn memory_that_is_too_small_is_told_although_the_budget_ends_without_it() {
         let read = |len: usize| child.read(0..1, &mut Scratch::new(&mut vec![0; len])).map(|batch| batch.len);
         assert_eq!(read(need), Ok(1));
         assert_eq!(read(need - 50_000).map_err(|e| e.kind()), Err(Kind::NoRoom));
+    });
+}
+
+#[test]
+fn large_dictionaries_under_pco_are_read() {
+    let values: Vec<i64> = (0..50_000u32).map(|i| i64::from(i.wrapping_mul(2_654_435_761))).collect();
+    let (array, [meta, page]) = paged(&values, 0);
+    let codes: Vec<i64> = (0..8192).map(|i| i * 7919 % 50_000).collect();
+    let metadata = [&[8][..], &varint(50_000), &[16, 7]].concat();
+    let bytes = blob(node(Encoding::Dict, &metadata, &[], vec![plain(2), array]), &[&meta, &page, &le(&codes)]);
+    with(&bytes, &number(owned::PType::I64, false), 8192, |_, column| {
+        let mut memory = vec![0; column.need(0..8192).unwrap() as usize];
+        let batch = column.read(0..8192, &mut Scratch::new(&mut memory)).unwrap();
+        let expected = codes.iter().map(|code| i128::from(values[*code as usize]));
+        assert!(expected.enumerate().all(|(i, value)| batch.value(i) == Ok(Value::Int(value))));
+    });
+}
+
+#[test]
+fn many_fields_under_pco_are_read() {
+    let numbers: Vec<i64> =
+        (0..20_000u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (i % 60)) as i64).collect();
+    let (array, [meta, page]) = paged(&numbers, 2);
+    let fields: Vec<String> = (0..1300).map(|i| format!("f{i:06}")).collect();
+    let ty = object(&fields.iter().map(|name| (name.as_str(), I64)).collect::<Vec<_>>());
+    let root = apart(&ty, node(Encoding::Struct, &[], &[], vec![array; 1300]));
+    read(root, &[&scalar(&names(&fields)), &[8, 0], &meta, &page], 20_000, |column| {
+        let child = column.child(1).unwrap();
+        let mut memory = vec![0; child.need(5..6).unwrap() as usize];
+        assert_eq!(child.read(5..6, &mut Scratch::new(&mut memory)).unwrap().len, 1);
     });
 }
