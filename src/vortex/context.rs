@@ -102,6 +102,15 @@ impl<'c, 's> Context<'c, 's> {
         }
     }
 
+    /// Calls `read` with what is kept, and with this context, whose reads keep nothing until then.
+    #[cfg(all(feature = "vortex-variant", any(feature = "zstd", feature = "pco")))]
+    pub(super) fn with_kept<R>(&mut self, read: impl FnOnce(&mut Kept<'c>, &mut Self) -> R) -> R {
+        let mut kept = core::mem::take(&mut self.kept);
+        let done = read(&mut kept, self);
+        self.kept = kept;
+        done
+    }
+
     /// Makes later reads copy texts into `arena`.
     pub(super) fn copy_texts_to(&mut self, arena: &'c mut [u8]) {
         self.arena = Some(arena);

@@ -106,11 +106,7 @@ mod kept {
 
     /// Fills `out` with the stored values starting at `first`. Returns `false` if no page can be kept.
     pub fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<bool> {
-        // Pages are decoded as without it.
-        let mut kept = core::mem::take(&mut cx.kept);
-        let done = kept_values(node, first, out, &mut kept, cx);
-        cx.kept = kept;
-        done
+        cx.with_kept(|kept, cx| kept_values(node, first, out, kept, cx))
     }
 
     fn kept_values(

@@ -252,10 +252,7 @@ mod kept {
     }
 
     pub fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<bool> {
-        let mut kept = core::mem::take(&mut cx.kept);
-        let done = kept_numbers(node, first, out, &mut kept, cx);
-        cx.kept = kept;
-        done
+        cx.with_kept(|kept, cx| kept_numbers(node, first, out, kept, cx))
     }
 
     fn kept_numbers(
@@ -279,14 +276,13 @@ mod kept {
 
     /// If texts are not copied, only the lengths of the spans are set. A frame that is not kept is unpacked for each text.
     pub fn texts(node: &Node<'_>, first: u64, out: &mut [u64], cx: &mut Context<'_, '_>) -> Result<bool> {
-        let mut kept = core::mem::take(&mut cx.kept);
-        let has_rows = kept.has_rows();
-        let read = (first..).zip(&mut *out).take_while(|_| has_rows).try_for_each(|(value, cell)| {
-            *cell = text(node, value, &mut kept, cx)?;
-            Ok(())
-        });
-        cx.kept = kept;
-        read.map(|()| has_rows)
+        cx.with_kept(|kept, cx| {
+            let has_rows = kept.has_rows();
+            for (value, cell) in (first..).zip(out).take_while(|_| has_rows) {
+                *cell = text(node, value, kept, cx)?;
+            }
+            Ok(has_rows)
+        })
     }
 
     /// Returns the span of a text.
