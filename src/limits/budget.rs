@@ -70,6 +70,26 @@ impl Fuel {
         Fuel { left: limits.max_nodes, max: limits.max_nodes }
     }
 
+    /// Returns the number of nodes that are left.
+    #[must_use]
+    #[allow(dead_code, reason = "some formats use it")]
+    pub(crate) const fn left(&self) -> u32 {
+        self.left
+    }
+
+    /// Returns a budget of as many nodes as are left, for a second walk of the same nodes.
+    #[must_use]
+    #[allow(dead_code, reason = "some formats use it")]
+    pub(crate) const fn again(&self) -> Self {
+        Fuel { left: self.left, max: self.max }
+    }
+
+    /// Spends nodes until at most `left` are left.
+    #[allow(dead_code, reason = "some formats use it")]
+    pub(crate) fn leave(&mut self, left: u32) {
+        self.left = self.left.min(left);
+    }
+
     /// Spends one node, which is at offset `at`.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 //! the same value alone and in every batch. Values that rows name (dictionaries, runs, patches, items of lists) are
 //! read in full, and what a search relies on is in order.
 
+use core::ops::Range;
+
 use super::column::Column;
 use super::context::{Call, Context};
 use super::encodings::{constant, structure};
@@ -35,6 +37,8 @@ enum Task<'c, 'm> {
         scratch: &'c mut Scratch<'m>,
         /// Rows that may be read.
         budget: u64,
+        /// Nodes that may be visited to measure rows that are put together, which takes about as long as reading them.
+        nodes: u64,
         /// The limits of the file, and what was taken of them.
         limits: Limits,
         spent: Spent,
@@ -50,9 +54,9 @@ enum Task<'c, 'm> {
 }
 
 impl<'c, 'm> Checks<'c, 'm> {
-    /// Reads, at most `budget` rows, and what `limits` allow of a whole file.
-    pub(super) const fn reading(scratch: &'c mut Scratch<'m>, budget: u64, limits: Limits) -> Self {
-        Checks { task: Task::Read { scratch, budget, limits, spent: Spent::NOTHING } }
+    /// Reads, at most `budget` rows and `nodes` nodes of variants, and what `limits` allow of a whole file.
+    pub(super) const fn reading(scratch: &'c mut Scratch<'m>, [budget, nodes]: [u64; 2], limits: Limits) -> Self {
+        Checks { task: Task::Read { scratch, budget, nodes, limits, spent: Spent::NOTHING } }
     }
 
     /// Measures the first `left` nodes and batches of a file; `most` bytes are known to be taken.
@@ -102,7 +106,7 @@ impl<'c, 'm> Checks<'c, 'm> {
     ) -> Result<u64> {
         let (first, end) = (row, column.rows());
         match &mut self.task {
-            Task::Read { scratch, budget, limits, spent } => {
+            Task::Read { scratch, budget, nodes, limits, spent } => {
                 while row < end && (row == first || !window.is_some_and(Window::is_full)) {
                     let mut inner = scratch.scope();
                     let (alike, sequence) = column.alike(row, &mut inner);
@@ -111,7 +115,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                     let left = budget.checked_sub(wanted.end.saturating_sub(row));
                     *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, row, *budget))?;
                     let room = inner.room();
-                    let batch = column.read(fit(column, wanted, room)?, &mut inner)?;
+                    let batch = column.read(fitting(column, wanted, room, nodes)?, &mut inner)?;
                     if batch.len == 0 {
                         return Err(Error::new(Kind::Truncated, What::ROW, row));
                     }
@@ -130,9 +134,15 @@ impl<'c, 'm> Checks<'c, 'm> {
             Task::Measure { most, left, call } => {
                 while row < end && *left > 0 {
                     *left = left.saturating_sub(1);
-                    let (need, len) = column.need_and_len(row..end.min(row.saturating_add(BATCH)), Some(call))?;
-                    *most = need.max(*most);
-                    row = row.saturating_add(len.max(1) as u64);
+                    match column.need_and_len(row..end.min(row.saturating_add(BATCH)), Some(call)) {
+                        Ok((need, len)) => {
+                            *most = need.max(*most);
+                            row = row.saturating_add(len.max(1) as u64);
+                        }
+                        // Other arrays are still measured.
+                        Err(e) if e.kind() == Kind::Limit => break,
+                        Err(e) => return Err(e),
+                    }
                 }
                 Ok(row)
             }
@@ -276,6 +286,38 @@ impl<'c, 'm> Checks<'c, 'm> {
     pub(super) fn scalar(&mut self, node: &Node<'_>) -> Result<()> {
         if node.dtype.children() > 0 { self.node(&constant::value(node)?, false) } else { Ok(()) }
     }
+}
+
+/// Returns the first of `rows` that can be read in `room` bytes. Measuring rows that are put together is taken from the
+/// budget `nodes`.
+#[cfg(feature = "vortex-variant")]
+fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut u64) -> Result<Range<u64>> {
+    if !column.is_put_together() {
+        return fit(column, rows, room);
+    }
+    let Range { start, mut end } = rows;
+    loop {
+        let mut call = Call::measuring(column.node().file);
+        let all = call.left();
+        let measured = column.need_and_len(start..end, Some(&mut call));
+        let left = nodes.checked_sub(all.saturating_sub(call.left()).into());
+        *nodes = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_NODES, start, *nodes))?;
+        let (need, len) = measured?;
+        if need <= room as u64 {
+            return Ok(start..start.saturating_add(len as u64));
+        }
+        let half = end.saturating_sub(start).min(len as u64) >> 1;
+        if half == 0 {
+            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, start, need));
+        }
+        end = start.saturating_add(half);
+    }
+}
+
+/// Returns the first of `rows` that can be read in `room` bytes. No rows are put together.
+#[cfg(not(feature = "vortex-variant"))]
+fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, _: &mut u64) -> Result<Range<u64>> {
+    fit(column, rows, room)
 }
 
 /// Looks at what a batch only names: texts, and rows of the children.

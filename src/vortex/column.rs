@@ -74,6 +74,12 @@ impl<'f> Column<'f> {
         &self.node
     }
 
+    /// Returns whether rows are parts of variants, which may be put together.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn is_put_together(&self) -> bool {
+        matches!(self.dtype.shape, Shape::VariantPart { .. })
+    }
+
     /// Returns the number of fields below the node.
     pub(super) const fn steps(&self) -> u8 {
         self.steps

@@ -24,6 +24,34 @@ impl Call {
         let max_nodes = limits.max_nodes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
         Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0, one_by_one: false }
     }
+
+    /// The budget for measuring rows that are put together: as much for the memory of their parts as for the rows, as
+    /// reading them has.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn measuring(file: &File<'_>) -> Self {
+        let max_nodes = Call::new(file, 1).left().saturating_mul(2);
+        Call { fuel: Fuel::new(&Limits { max_nodes, ..*file.limits() }), used: 0, one_by_one: false }
+    }
+
+    /// Returns the number of nodes that are left.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) const fn left(&self) -> u32 {
+        self.fuel.left()
+    }
+
+    /// Calls `first` and `second` with the same budget. Both visit the same arrays, so that only the longer walk is charged.
+    #[cfg(feature = "vortex-variant")]
+    pub(super) fn both<A, B>(
+        &mut self,
+        first: impl FnOnce(&mut Call) -> Result<A>,
+        second: impl FnOnce(&mut Call) -> Result<B>,
+    ) -> Result<(A, B)> {
+        let mut again = Call { fuel: self.fuel.again(), used: 0, one_by_one: false };
+        let a = first(self)?;
+        let b = second(&mut again);
+        self.fuel.leave(again.left());
+        Ok((a, b?))
+    }
 }
 
 /// The argument of every function below a read, besides its node.
@@ -74,6 +102,15 @@ impl<'c, 's> Context<'c, 's> {
         }
     }
 
+    /// Calls `read` with what is kept, and with this context, whose reads keep nothing until then.
+    #[cfg(all(feature = "vortex-variant", any(feature = "zstd", feature = "pco")))]
+    pub(super) fn with_kept<R>(&mut self, read: impl FnOnce(&mut Kept<'c>, &mut Self) -> R) -> R {
+        let mut kept = core::mem::take(&mut self.kept);
+        let done = read(&mut kept, self);
+        self.kept = kept;
+        done
+    }
+
     /// Makes later reads copy texts into `arena`.
     pub(super) fn copy_texts_to(&mut self, arena: &'c mut [u8]) {
         self.arena = Some(arena);
@@ -87,6 +124,11 @@ impl<'c, 's> Context<'c, 's> {
     /// Makes later reads spend the budget for what they parse, because rows are read one by one.
     pub(super) const fn read_one_by_one(&mut self) {
         self.call.one_by_one = FAST || cfg!(feature = "vortex-variant");
+    }
+
+    /// Sets whether later reads spend the budget for what they parse.
+    pub(super) const fn set_one_by_one(&mut self, one_by_one: bool) {
+        self.call.one_by_one = one_by_one;
     }
 
     /// Returns whether rows are read one by one, so that metadata are parsed for each row.

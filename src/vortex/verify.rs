@@ -16,6 +16,12 @@ const ROWS: u64 = 1 << 32;
 /// Maximum number of rows that are read per byte of a large file.
 const ROWS_PER_BYTE: u64 = 1 << 12;
 
+/// Number of nodes of variants that are visited of a small file, as a multiple of the budget of a call.
+const CALLS: u64 = 256;
+
+/// Number of nodes of variants that are visited per byte of a large file.
+const NODES_PER_BYTE: u64 = 1 << 11;
+
 /// Nodes and batches from which [`File::need`] is estimated.
 const MEASURED: u32 = 1 << 12;
 
@@ -78,8 +84,8 @@ impl<'a> File<'a> {
     /// # Errors
     /// The first error that is found: [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
     /// statistics, in `What::FLAT_ALIGNMENT` or `What::VORTEX_ALIGNMENT` if something is not aligned,
-    /// [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows
-    /// than it has bytes or unpacks to more than
+    /// [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows,
+    /// or variants with far more parts, than it has bytes or unpacks to more than
     /// [`max_file_decoded`](Limits::max_file_decoded), [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
         self.verify_share(Share::ALL, scratch)
@@ -96,7 +102,9 @@ impl<'a> File<'a> {
         let each = |budget: u64| budget.checked_div(share.of).unwrap_or(budget);
         let limits = Limits { max_file_decoded: each(self.limits().max_file_decoded), ..*self.limits() };
         let part = self.part()?;
-        let mut checks = Checks::reading(scratch, each(budget), limits);
+        let nodes = u64::from(limits.max_nodes).saturating_mul(CALLS);
+        let nodes = nodes.max(self.input().len().saturating_mul(NODES_PER_BYTE));
+        let mut checks = Checks::reading(scratch, [budget, nodes].map(each), limits);
         for k in (0..part.width()).filter(|k| share.has((*k as u64).saturating_add(1))) {
             let rows = part.column(k)?.rows();
             // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.

@@ -6,6 +6,9 @@ use crate::bytes::{FAST, saturated};
 /// Maximum number of dictionary values that are decoded as a whole for any number of rows.
 pub(super) const SMALL: u64 = 64;
 
+/// Maximum number of parts in which values are decoded, each of as many values as there are rows.
+const PARTS: u64 = 64;
+
 /// Values, and the codes that select them.
 pub(super) struct Lookup<'n, 'f> {
     pub(super) codes: &'n Node<'f>,
@@ -36,10 +39,19 @@ impl Lookup<'_, '_> {
         // A copied text must be copied only once, whatever the number of its codes.
         let whole = len <= SMALL.max(out.len() as u64) || cx.copies_texts() && ask == Ask::Spans;
         if !whole {
+            // Rows of many codes read the values in parts, fewer than rows, so that a page is not decoded for each row.
+            let rows = out.len() as u64;
+            if FAST && len <= PARTS.min(rows).saturating_mul(rows) {
+                return self.parts((ask, low, high), numbers, out, cx);
+            }
+            let before = cx.is_one_by_one();
             cx.read_one_by_one();
             for (i, number) in numbers.iter().enumerate() {
                 let value = self.first.saturating_add((*number).into());
                 self.values.cells(ask, value, &mut out.part(i, 1), cx)?;
+            }
+            if FAST {
+                cx.set_one_by_one(before);
             }
             return Ok(());
         }
@@ -55,6 +67,32 @@ impl Lookup<'_, '_> {
             None => Ok(()),
             Some(i) => Err(self.codes.error(Kind::Invalid, What::CODES, i as u64)),
         }
+    }
+
+    /// Fills cell `i` with value `numbers[i]`, between `low` and `high`. As many values are decoded at once as there are
+    /// cells. Overwrites `numbers`.
+    fn parts(
+        &self,
+        (ask, low, high): (Ask, u32, u32),
+        numbers: &mut [u32],
+        out: &mut Cells<'_>,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<()> {
+        let most = u32::try_from(out.len()).unwrap_or(u32::MAX).max(1);
+        let (mut start, mut step) = (Some(low), low);
+        while let Some(first) = start.filter(|first| *first <= high) {
+            let len = high.wrapping_sub(first).saturating_add(1).min(most);
+            let mut t = cx.scope();
+            let mut table = t.take_cells(out.width(), len as usize)?;
+            self.values.cells(ask, self.first.saturating_add(first.into()), &mut table, &mut t)?;
+            for number in numbers.iter_mut() {
+                *number = number.wrapping_sub(step);
+            }
+            // The numbers of other parts select no value of this one.
+            out.gather(&table, numbers);
+            (start, step) = (first.checked_add(most), most);
+        }
+        Ok(())
     }
 
     /// Returns bounds of the numbers, or `None` if no number is below `count`. Replaces numbers that are too large.

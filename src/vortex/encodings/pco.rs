@@ -106,11 +106,7 @@ mod kept {
 
     /// Fills `out` with the stored values starting at `first`. Returns `false` if no page can be kept.
     pub fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<bool> {
-        // Pages are decoded as without it.
-        let mut kept = core::mem::take(&mut cx.kept);
-        let done = kept_values(node, first, out, &mut kept, cx);
-        cx.kept = kept;
-        done
+        cx.with_kept(|kept, cx| kept_values(node, first, out, kept, cx))
     }
 
     fn kept_values(
@@ -120,10 +116,10 @@ mod kept {
         kept: &mut Kept<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<bool> {
-        let (width, mut done) = (out.width(), 0usize);
+        let (prim, width, mut done) = (node.prim()?, out.width(), 0usize);
         while done < out.len() && !kept.is_none() {
             let value = first.saturating_add(done as u64);
-            let Some((slot, bytes)) = kept.slot((node, width), cx)? else { return Ok(false) };
+            let Some((slot, bytes)) = kept.slot((node, Some(prim)), cx)? else { return Ok(false) };
             if !slot.has(value) {
                 let page = page_of(node, value, cx)?;
                 let len = page.end.saturating_sub(page.start).saturating_mul(width as u64);
@@ -174,7 +170,7 @@ pub(super) fn room_to_keep(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<
 /// Fills `out` with the stored values starting at `first`.
 fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     #[cfg(feature = "vortex-variant")]
-    if kept::values(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::values(node, first, out, cx)? {
         return Ok(());
     }
     let (metadata, number) = (node.metadata()?, number_of(node)?);

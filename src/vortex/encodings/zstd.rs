@@ -153,7 +153,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
         return Err(node.mistyped());
     }
     #[cfg(feature = "vortex-variant")]
-    if kept::numbers(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::numbers(node, first, out, cx)? {
         return Ok(());
     }
     let mut frames = frames(node, Some(width as u64))?;
@@ -178,7 +178,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
 fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     #[cfg(feature = "vortex-variant")]
-    if kept::texts(node, first, out, cx)? {
+    if crate::vortex::kept::KEEPS && kept::texts(node, first, out, cx)? {
         return Ok(());
     }
     let mut frames = frames(node, None)?;
@@ -221,28 +221,29 @@ fn text_at(bytes: &[u8], at: usize) -> Option<(usize, u32)> {
 #[cfg(feature = "vortex-variant")]
 mod kept {
     use super::*;
+    use crate::column::Prim;
     use crate::vortex::kept::{Kept, Slot};
 
     /// Number of texts whose lengths are read in the time that a node takes.
     const TEXTS_PER_NODE: u64 = 256;
 
-    /// Returns the kept frame with stored value `value`, of `width` bytes, 0 for texts.
+    /// Returns the kept frame with stored value `value`, which is a number of type `prim` or a text.
     fn frame<'k>(
         node: &Node<'_>,
-        width: usize,
+        prim: Option<Prim>,
         value: u64,
         kept: &'k mut Kept<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<Option<(&'k mut Slot, &'k mut [u8])>> {
-        let Some((slot, bytes)) = kept.slot((node, width), cx)? else { return Ok(None) };
+        let Some((slot, bytes)) = kept.slot((node, prim), cx)? else { return Ok(None) };
         if !slot.has(value) {
-            let mut frames = frames(node, (width > 0).then_some(width as u64))?;
+            let mut frames = frames(node, prim.map(|prim| prim.size() as u64))?;
             frames.find(value, cx)?;
             slot.set((0, 0), 0);
             let unpacked = bytes.get_mut(..saturated(frames.size)).unwrap_or_default();
             frames.unpack(unpacked, &mut cx.scratch)?;
-            if width > 0 {
-                frames.check_size(width)?;
+            if let Some(prim) = prim {
+                frames.check_size(prim.size())?;
             }
             slot.set((frames.values.start, frames.values.end), frames.size);
         }
@@ -251,10 +252,7 @@ mod kept {
     }
 
     pub fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<bool> {
-        let mut kept = core::mem::take(&mut cx.kept);
-        let done = kept_numbers(node, first, out, &mut kept, cx);
-        cx.kept = kept;
-        done
+        cx.with_kept(|kept, cx| kept_numbers(node, first, out, kept, cx))
     }
 
     fn kept_numbers(
@@ -264,10 +262,10 @@ mod kept {
         kept: &mut Kept<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<bool> {
-        let (width, mut done) = (out.width(), 0usize);
+        let (prim, width, mut done) = (node.prim()?, out.width(), 0usize);
         while done < out.len() && !kept.is_none() {
             let value = first.saturating_add(done as u64);
-            let Some((slot, bytes)) = frame(node, width, value, kept, cx)? else { return Ok(false) };
+            let Some((slot, bytes)) = frame(node, Some(prim), value, kept, cx)? else { return Ok(false) };
             let skip = saturated(value.saturating_sub(slot.start)).saturating_mul(width);
             let len = saturated(slot.end.saturating_sub(value)).min(out.len().saturating_sub(done));
             out.part(done, len).load(bytes.get(skip..).unwrap_or_default())?;
@@ -276,21 +274,39 @@ mod kept {
         Ok(done == out.len())
     }
 
-    /// If texts are not copied, only the lengths of the spans are set.
+    /// If texts are not copied, only the lengths of the spans are set. A frame that is not kept is unpacked for each text.
     pub fn texts(node: &Node<'_>, first: u64, out: &mut [u64], cx: &mut Context<'_, '_>) -> Result<bool> {
-        let mut kept = core::mem::take(&mut cx.kept);
-        let all = (first..).zip(&mut *out).try_fold(!kept.is_none(), |all, (value, cell)| {
-            let text = if all { text(node, value, &mut kept, cx)? } else { None };
-            *cell = text.unwrap_or_default();
-            Ok(text.is_some())
-        });
-        cx.kept = kept;
-        all
+        cx.with_kept(|kept, cx| {
+            let has_rows = kept.has_rows();
+            for (value, cell) in (first..).zip(out).take_while(|_| has_rows) {
+                *cell = text(node, value, kept, cx)?;
+            }
+            Ok(has_rows)
+        })
     }
 
     /// Returns the span of a text.
-    fn text(node: &Node<'_>, value: u64, kept: &mut Kept<'_>, cx: &mut Context<'_, '_>) -> Result<Option<u64>> {
-        let Some((slot, bytes)) = frame(node, 0, value, kept, cx)? else { return Ok(None) };
+    fn text(node: &Node<'_>, value: u64, kept: &mut Kept<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
+        if let Some((slot, bytes)) = frame(node, None, value, kept, cx)? {
+            return text_in(node, value, (slot, bytes), cx);
+        }
+        let mut frames = frames(node, None)?;
+        frames.find(value, cx)?;
+        let mut t = cx.scope();
+        let bytes = t.take::<u8>(saturated(frames.size))?;
+        frames.unpack(bytes, &mut t.scratch)?;
+        let mut slot = Slot::default();
+        slot.set((frames.values.start, frames.values.end), frames.size);
+        text_in(node, value, (&mut slot, bytes), &mut t)
+    }
+
+    /// Returns the span of a text in an unpacked frame.
+    fn text_in(
+        node: &Node<'_>,
+        value: u64,
+        (slot, bytes): (&mut Slot, &[u8]),
+        cx: &mut Context<'_, '_>,
+    ) -> Result<u64> {
         if slot.value > value {
             (slot.value, slot.at) = (slot.start, 0);
         }
@@ -308,7 +324,7 @@ mod kept {
                 at = node.reserve(len as usize, cx)?;
                 cx.arena(at, len as usize).0.copy_from_slice(bytes.get(start..end).unwrap_or_default());
             }
-            return Ok(Some(span_cell(span(at as u64, len.into()))));
+            return Ok(span_cell(span(at as u64, len.into())));
         }
     }
 }

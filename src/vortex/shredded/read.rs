@@ -21,7 +21,8 @@ const ENOUGH: u64 = 1 << 20;
 ///
 /// The parts are read for this, within the budget `shared` if there is one. Offsets, codes and validity in some encodings
 /// require memory: a little is on the stack, more of it, such as a frame of Zstandard, on the heap. Rows that require more
-/// than there is are [`Kind::NoRoom`] in `What::VORTEX_MEASURING`, and can be read nevertheless.
+/// than there is are [`Kind::Limit`] in `What::VORTEX_MEASURING`, and can be read nevertheless. For one row, the memory is
+/// what reading it requires; for more, also what is kept for the next rows.
 pub(in crate::vortex) fn measure(
     node: &Node<'_>,
     at: u64,
@@ -29,9 +30,16 @@ pub(in crate::vortex) fn measure(
     mut shared: Option<&mut Call>,
 ) -> Result<(u64, usize)> {
     let own = || Call::new(node.file, 1);
-    let (temporaries, keep) = memory_of(node, shared.as_deref_mut().unwrap_or(&mut own()))?;
+    let (temporaries, mut keep) = memory_of(node, shared.as_deref_mut().unwrap_or(&mut own()))?;
     let mut rest = own();
     let call = shared.unwrap_or(&mut rest);
+    if len == 1 {
+        keep = keep.of_one_row();
+    }
+    // Rows can be read in less memory if nothing is kept.
+    if temporaries.saturating_add(keep.cost()) > MOST_MEMORY {
+        keep = Size::default();
+    }
     let memory = temporaries.saturating_add(keep.cost());
     with_memory(memory, |mut scratch| {
         let (mut bytes, mut rows) = (0, 0usize);
@@ -46,7 +54,7 @@ pub(in crate::vortex) fn measure(
         });
         match measured {
             // This memory is not the caller's.
-            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory(memory)),
+            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory()),
             // The next batch finds the error, if it is not the sum that is too large.
             Err(e) if rows == 0 => Err(e),
             _ if bytes > MOST => Err(too_large(node, bytes)),
@@ -60,29 +68,28 @@ const MOST: u64 = u32::MAX as u64;
 
 /// Returns the scratch bytes for reading the parts of one row, and the size of what is kept for the next rows.
 fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
-    let mut aside = [0; ASIDE];
     let amount = Amount { rows: 1, width: 16, at: None };
-    let temporaries = need(node, amount, &mut Context::new(call, Scratch::new(&mut aside)))?.saturating_add(SLACK);
-    // This visits the arrays that were just visited, so that it costs about as much.
-    let mut again = Call::new(node.file, 1);
-    let keep = Size::of(node, &mut Context::new(&mut again, Scratch::new(&mut aside)))?;
-    Ok((temporaries, keep))
+    let (temporaries, keep) = call.both(
+        |call| need(node, amount, &mut Context::new(call, Scratch::new(&mut [0; ASIDE]))),
+        // This also visits children that reading ignores.
+        |call| Size::of(node, &mut Context::new(call, Scratch::new(&mut [0; ASIDE]))),
+    )?;
+    Ok((temporaries.saturating_add(SLACK), keep))
 }
 
 /// Size in bytes of the memory on the stack for reading parts while they are measured.
 const ON_STACK: usize = if cfg!(feature = "alloc") { 8 << 10 } else { ASIDE };
 
-/// Maximum size in bytes of the memory on the heap: a file of a few bytes may claim frames of any size.
-#[cfg(feature = "alloc")]
-const ON_HEAP: u64 = 1 << 28;
+/// Maximum size in bytes of the memory: a file of a few bytes may claim frames of any size.
+const MOST_MEMORY: u64 = if cfg!(feature = "alloc") { 1 << 28 } else { ON_STACK as u64 };
 
 /// Calls `call` with memory of `len` bytes. Without a heap, there are at most [`ON_STACK`].
 fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
     #[cfg(feature = "alloc")]
     if len > ON_STACK as u64 {
         let (mut memory, bytes) = (alloc::vec::Vec::new(), crate::bytes::saturated(len));
-        if len > ON_HEAP || memory.try_reserve_exact(bytes).is_err() {
-            return Err(no_memory(len));
+        if len > MOST_MEMORY || memory.try_reserve_exact(bytes).is_err() {
+            return Err(no_memory());
         }
         memory.resize(bytes, 0);
         return call(Scratch::new(&mut memory));
@@ -91,10 +98,10 @@ fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Resu
     call(Scratch::new(&mut [0; ON_STACK]))
 }
 
-/// Returns the error for measuring that takes `need` bytes.
+/// Returns the error for measuring that takes more memory than there is. More of the caller's memory would not help.
 #[cold]
-fn no_memory(need: u64) -> Error {
-    Error::needing(Kind::NoRoom, What::VORTEX_MEASURING, 0, need)
+fn no_memory() -> Error {
+    Error::needing(Kind::Limit, What::VORTEX_MEASURING, 0, MOST_MEMORY)
 }
 
 impl<'f> Node<'f> {
@@ -118,7 +125,11 @@ impl<'f> Node<'f> {
         let (used, done) = match self.put_into(at, cells, (temporaries, keep), cx) {
             // Rows can be read in less memory if nothing is kept.
             Err(e) if e.kind() == Kind::NoRoom && !keep.is_none() => {
-                self.put_into(at, cells, (temporaries, Size::default()), cx)?
+                match self.put_into(at, cells, (temporaries, Size::default()), cx) {
+                    // It takes too long without: more memory helps.
+                    Err(again) if again.kind() == Kind::Limit => return Err(e),
+                    put => put?,
+                }
             }
             put => put?,
         };

@@ -1,0 +1,72 @@
+//! Budgets of calls that measure or verify all rows of variants.
+
+use pilaster::bytes::Scratch;
+use pilaster::column::Column as _;
+use pilaster::error::{Kind, What};
+use pilaster::limits::Limits;
+use pilaster::vortex::{DType, Encoding, File};
+use pilaster_oracle::vortex as owned;
+
+use crate::build::{blob, count, dtype, node, why, with};
+use crate::vortex_costs::{apart, limited, scalars};
+use crate::vortex_shredded::{names, object};
+use crate::vortex_variant::{I64, NO_NAMES, constant, scalar, variant};
+
+#[test]
+fn verifying_variants_has_one_budget() {
+    // Numbers that all differ and take no bytes.
+    let bytes = blob(apart(I64, count(1)), &[&scalar(NO_NAMES), &[8, 0]]);
+    let ids: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
+    let limits = Limits { max_nodes: 1000, ..Limits::DEFAULT };
+    let dtype = variant(false);
+    let verify = |rows| {
+        let file = File::of_array(&bytes, DType::parse(&dtype).unwrap(), rows, &ids, &limits).unwrap();
+        file.verify(&mut Scratch::new(&mut vec![0; 1 << 18])).map_err(why)
+    };
+    assert_eq!(verify(20_000), Ok(()));
+    assert_eq!(verify(1 << 35), Err((Kind::Limit, What::MAX_NODES)));
+}
+
+#[test]
+fn a_column_that_takes_long_to_measure_leaves_others_measured() {
+    // Variants of numbers that all differ, and lists of 60,000 texts.
+    let rows = 1 << 35;
+    let items = scalars((0..60_000).map(|_| vec![0x3a, 1, b'x']));
+    let variants = apart(I64, count(1));
+    let utf8 = owned::Type::Utf8(Box::new(owned::Utf8 { nullable: true }));
+    let list = owned::List { element_type: Some(Box::new(owned::DType { type_: Some(utf8) })), nullable: false };
+    let fields =
+        [owned::Type::Variant(Box::new(owned::Variant { nullable: false })), owned::Type::List(Box::new(list))];
+    let ty = dtype(owned::Type::Struct(Box::new(owned::Struct {
+        names: Some(vec!["v".to_owned(), "l".to_owned()]),
+        dtypes: Some(fields.map(|ty| owned::DType { type_: Some(ty) }).to_vec()),
+        nullable: false,
+    })));
+    let root = node(Encoding::Struct, &[], &[], vec![variants, constant(2)]);
+    let bytes = blob(root, &[&scalar(NO_NAMES), &[8, 0], &items]);
+    with(&bytes, &ty, rows, |file, _| {
+        let need = file.need().unwrap();
+        assert!(need > 480_000, "{need}");
+    });
+}
+
+#[test]
+fn measuring_what_is_kept_spends_the_budget_of_the_call() {
+    // A constant with children, which reading ignores.
+    let fields: Vec<String> = (0..100).map(|i| format!("f{i:03}")).collect();
+    let ty = object(&fields.iter().map(|name| (name.as_str(), I64)).collect::<Vec<_>>());
+    let least = |children: usize| {
+        let last = node(Encoding::Constant, &[], &[2], vec![constant(2); children]);
+        let fields = (1..100).map(|_| constant(2)).chain([last]).collect();
+        let root = apart(&ty, node(Encoding::Struct, &[], &[], fields));
+        let names = scalar(&names(&(0..100).map(|i| format!("f{i:03}")).collect::<Vec<_>>()));
+        let bytes = blob(root, &[&names, &[8, 0], &[0x18, 10]]);
+        let reads = |max_nodes| {
+            limited(&bytes, &variant(false), 1, max_nodes, |column| column.child(1).unwrap().need(0..1).is_ok())
+        };
+        (0..2000).step_by(5).find(|max_nodes| reads(*max_nodes)).unwrap() as usize + bytes.len() / 256
+    };
+    // What reading also visits is charged once.
+    let [few, many] = [0, 1000].map(least);
+    assert!(few < 500 && (1000..1200).contains(&many), "{few} {many}");
+}
