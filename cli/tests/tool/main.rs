@@ -8,6 +8,8 @@ mod arrow_files;
 mod bcolz;
 #[path = "../../../tests/support/vortex.rs"]
 mod build;
+#[cfg(feature = "arrow")]
+mod convert_page;
 mod conversions;
 mod dataseries;
 mod dataseries_verdicts;
