@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use ::parquet::data_type::{Int96, Int96Type};
-use ::parquet::file::metadata::{ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter};
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter};
 use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::statistics::{Statistics, ValueStatistics};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
-use arrow_array::{Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use pilaster_arrow::input::{InputOptions, open, pipe};
 use pilaster_arrow::write::{Compression, Kind, Writer};
@@ -81,20 +82,88 @@ fn old_timestamps_do_not_wrap() {
     }
 }
 
-/// The Parquet file with another number of rows in its row groups, and perhaps as many values in their columns.
-fn with_rows(bytes: &[u8], rows: i64, values: i64) -> Vec<u8> {
+/// The Parquet file with other claims about its row groups, and about the columns in them.
+fn with_claims(bytes: &[u8], rows: Option<i64>, change: impl Fn(ColumnChunkMetaData) -> ColumnChunkMetaData) -> Vec<u8> {
     let all = bytes::Bytes::from(bytes.to_vec());
     let known = ParquetMetaDataReader::new().parse_and_finish(&all).unwrap();
     let groups = known.row_groups().iter().cloned().map(|group| {
-        let chunks = group.columns().iter().cloned();
-        let chunks = chunks.map(|chunk| chunk.into_builder().set_num_values(values).build().unwrap()).collect();
-        group.into_builder().set_num_rows(rows).set_column_metadata(chunks).build().unwrap()
+        let (chunks, stated) = (group.columns().iter().cloned().map(&change).collect(), group.num_rows());
+        group.into_builder().set_num_rows(rows.unwrap_or(stated)).set_column_metadata(chunks).build().unwrap()
     });
     let metadata = ParquetMetaDataBuilder::new(known.file_metadata().clone()).set_row_groups(groups.collect()).build();
     let len = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;
     let mut out = bytes[..bytes.len() - 8 - len].to_vec();
     ParquetMetaDataWriter::new(&mut out, &metadata).finish().unwrap();
     out
+}
+
+/// The Parquet file with another number of rows in its row groups, and as many values in their columns.
+fn with_rows(bytes: &[u8], rows: i64, values: i64) -> Vec<u8> {
+    with_claims(bytes, Some(rows), |chunk| chunk.into_builder().set_num_values(values).build().unwrap())
+}
+
+/// The bounds in the old fields, which old programs ordered as signed bytes.
+fn deprecated(chunk: ColumnChunkMetaData) -> ColumnChunkMetaData {
+    let Some(known) = chunk.statistics().cloned() else { return chunk };
+    macro_rules! old {
+        ($known:expr, $kind:ident) => {
+            Statistics::$kind(
+                ValueStatistics::new(
+                    $known.min_opt().cloned(),
+                    $known.max_opt().cloned(),
+                    None,
+                    $known.null_count_opt(),
+                    true,
+                )
+                .with_backwards_compatible_min_max(true),
+            )
+        };
+    }
+    let old = match &known {
+        Statistics::Boolean(known) => old!(known, Boolean),
+        Statistics::Int32(known) => old!(known, Int32),
+        Statistics::Int64(known) => old!(known, Int64),
+        Statistics::Double(known) => old!(known, Double),
+        Statistics::ByteArray(known) => old!(known, ByteArray),
+        Statistics::FixedLenByteArray(known) => old!(known, FixedLenByteArray),
+        other => panic!("{other}"),
+    };
+    chunk.into_builder().set_statistics(old).build().unwrap()
+}
+
+#[test]
+fn bounds_without_a_known_order_rule_nothing_out() {
+    use pilaster_arrow::Source as _;
+    let texts = StringArray::from_iter_values(["a", "é"]);
+    let decimals = arrow_array::Decimal128Array::from(vec![1, -2]).with_precision_and_scale(30, 2).unwrap();
+    let columns: [(&str, ArrayRef, bool); 8] = [
+        ("text", Arc::new(texts), false),
+        ("unsigned", Arc::new(arrow_array::UInt32Array::from(vec![1, u32::MAX])), false),
+        ("wide", Arc::new(arrow_array::UInt64Array::from(vec![1, u64::MAX])), false),
+        ("decimal", Arc::new(decimals), false),
+        ("int", Arc::new(Int64Array::from(vec![1, -2])), true),
+        ("date", Arc::new(arrow_array::Date32Array::from(vec![1, -2])), true),
+        ("float", Arc::new(arrow_array::Float64Array::from(vec![1.0, -2.0])), true),
+        ("bool", Arc::new(arrow_array::BooleanArray::from(vec![true, false])), true),
+    ];
+    let batch = RecordBatch::try_from_iter(columns.iter().map(|(name, array, _)| (*name, Arc::clone(array)))).unwrap();
+    let mut writer = Writer::new(Vec::new(), &batch.schema(), Kind::Parquet, Compression::None).unwrap();
+    writer.put(&batch).unwrap();
+    let new = writer.finish().unwrap();
+    for (bytes, is_old) in [(with_claims(&new, None, deprecated), true), (new, false)] {
+        for (k, (name, _, ordered)) in columns.iter().enumerate() {
+            let mut file = open(bytes.clone().into(), InputOptions::default()).unwrap();
+            let mut has_bounds = None;
+            file.retain(&[k], &mut |zones| {
+                assert_eq!(zones[0].nulls.get(), Some(&0), "{name}");
+                has_bounds = Some((zones[0].min.get().is_some(), zones[0].max.get().is_some()));
+                Ok(true)
+            })
+            .unwrap();
+            let known = *ordered || !is_old;
+            assert_eq!((has_bounds, file.rows()), (Some((known, known)), Some(2)), "{name}, old: {is_old}");
+        }
+    }
 }
 
 #[test]
