@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use ::parquet::data_type::{Int96, Int96Type};
-use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter};
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
+};
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::statistics::{Statistics, ValueStatistics};
 use ::parquet::file::writer::SerializedFileWriter;
@@ -83,7 +85,11 @@ fn old_timestamps_do_not_wrap() {
 }
 
 /// The Parquet file with other claims about its row groups, and about the columns in them.
-fn with_claims(bytes: &[u8], rows: Option<i64>, change: impl Fn(ColumnChunkMetaData) -> ColumnChunkMetaData) -> Vec<u8> {
+fn with_claims(
+    bytes: &[u8],
+    rows: Option<i64>,
+    change: impl Fn(ColumnChunkMetaData) -> ColumnChunkMetaData,
+) -> Vec<u8> {
     let all = bytes::Bytes::from(bytes.to_vec());
     let known = ParquetMetaDataReader::new().parse_and_finish(&all).unwrap();
     let groups = known.row_groups().iter().cloned().map(|group| {

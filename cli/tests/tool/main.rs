@@ -8,9 +8,9 @@ mod arrow_files;
 mod bcolz;
 #[path = "../../../tests/support/vortex.rs"]
 mod build;
+mod conversions;
 #[cfg(feature = "arrow")]
 mod convert_page;
-mod conversions;
 mod dataseries;
 mod dataseries_verdicts;
 mod documents;

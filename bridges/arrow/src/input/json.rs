@@ -36,7 +36,8 @@ impl Json {
             }
         }
         let given: HashSet<String> = known.keys().map(|name| (*name).to_owned()).collect();
-        let mut rows = Guess::Struct(Named::with(given.clone()));
+        let types = known.iter().map(|(name, field)| ((*name).to_owned(), field.data_type().clone())).collect();
+        let mut rows = Guess::Struct(Named::with(types));
         let from = reader(&input).map_err(|e| input.failed(e))?;
         let mut values = serde_json::Deserializer::from_reader(from);
         let mut number = 0u64;
