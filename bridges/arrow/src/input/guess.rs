@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::exact;
 use super::floats::lost;
 use super::infer::{EXACT, Texts};
 use super::{FIELDS, shown};
@@ -123,7 +124,12 @@ impl Guess {
     /// Adds a text.
     fn text(&mut self, text: &str) -> Result<(), String> {
         match self {
-            Guess::Given(_) => return Ok(()),
+            Guess::Given(ty) => {
+                // Only numbers are counts. Later both are texts.
+                let is_count = exact::counts(ty) && text.parse::<i64>().is_ok();
+                let why = "it is no time such as 2024-02-29T13:59:59.5, and a count is a number without quotes";
+                return if is_count { Err(format!("{:?} is not read as {ty}: {why}", shown(text))) } else { Ok(()) };
+            }
             Guess::Null | Guess::Special if SPECIAL.contains(&text) => {
                 *self = Guess::Special;
                 return Ok(());
