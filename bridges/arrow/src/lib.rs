@@ -55,6 +55,7 @@ mod held;
 mod import;
 #[cfg(any(feature = "ipc", feature = "parquet", feature = "csv", feature = "json"))]
 pub mod input;
+mod join;
 mod nested;
 mod options;
 #[cfg(feature = "parquet")]

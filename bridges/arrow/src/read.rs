@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
-use pilaster::column::{Memory, Part, Table};
+use pilaster::column::{Column, Memory, Part, Table};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::held::Home;
@@ -60,6 +60,7 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
         pending: picks.iter().map(|_| None).collect(),
         values: picks.iter().map(|_| None).collect(),
         whole: vec![true; picks.len()],
+        fewer: vec![u64::MAX; picks.len()],
         picks,
         schema: Arc::new(schema),
         kept: None,
@@ -156,6 +157,8 @@ struct Cursor<'o> {
     values: Vec<Option<(u64, ArrayRef)>>,
     /// Whether the rest of each column may be read at once. In a part one failure ends this.
     whole: Vec<bool>,
+    /// Maximum number of rows of each column that are read at once. Where lists have too many items, it becomes less in a part.
+    fewer: Vec<u64>,
 }
 
 impl<T> Reader<'_, T> {
@@ -259,9 +262,13 @@ impl Cursor<'_> {
 
     /// Reads rows of chosen column `i`, unless some are left. Returns their number.
     fn column<P: Part>(&mut self, part: &P, i: usize, rows: Range<u64>) -> Result<usize, Error> {
-        let (Some(pending), Some(values), Some(whole), Some(k)) =
-            (self.pending.get_mut(i), self.values.get_mut(i), self.whole.get_mut(i), self.picks.get(i))
-        else {
+        let (Some(pending), Some(values), Some(whole), Some(fewer), Some(k)) = (
+            self.pending.get_mut(i),
+            self.values.get_mut(i),
+            self.whole.get_mut(i),
+            self.fewer.get_mut(i),
+            self.picks.get(i),
+        ) else {
             return Ok(0);
         };
         let field = self.schema.fields().get(i).ok_or_else(array::wrong_type)?;
@@ -271,6 +278,7 @@ impl Cursor<'_> {
             None => {
                 let mut read = || -> Result<ArrayRef, Error> {
                     let column = part.column(*k)?;
+                    self.home.room = self.home.limit;
                     let some = rows.start..rows.end.min(rows.start.saturating_add(self.most as u64));
                     if let DataType::Dictionary(_, ty) = field.data_type() {
                         return array::dictionary(&column, some, ty, values, &mut self.home);
@@ -289,7 +297,7 @@ impl Cursor<'_> {
                         }
                         *whole = false;
                     }
-                    array::some(&column, some, field.data_type(), &mut self.home)
+                    halved(&column, some, field.data_type(), fewer, &mut self.home)
                 };
                 read().map_err(|e| e.in_column(field.name()))?
             }
@@ -305,6 +313,26 @@ impl Cursor<'_> {
         self.pending.iter_mut().for_each(|pending| *pending = None);
         self.values.iter_mut().for_each(|values| *values = None);
         self.whole.fill(true);
+        self.fewer.fill(u64::MAX);
+    }
+}
+
+/// Reads rows, or fewer if their items take too much memory. `fewer`: how many rows do not, as far as is known.
+fn halved<C: Column>(
+    column: &C,
+    rows: Range<u64>,
+    ty: &DataType,
+    fewer: &mut u64,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    let mut count = rows.end.saturating_sub(rows.start).min(*fewer);
+    loop {
+        home.room = home.limit;
+        match array::some(column, rows.start..rows.start.saturating_add(count), ty, home) {
+            Err(e) if ty.is_nested() && count > 1 && e.is_too_much() => count >>= 1,
+            done => return done,
+        }
+        *fewer = count;
     }
 }
 
