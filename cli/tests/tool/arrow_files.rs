@@ -13,7 +13,7 @@ use pilaster_arrow::input::{Input, InputOptions, open};
 use pilaster_arrow::write::{Compression, Kind, Writer};
 use pilaster_arrow::{Buffer, Source as _};
 
-use crate::{bad, good, out, place, run};
+use crate::{bad, good, out, place, run, run_on};
 
 fn write(path: &str, kind: Kind, batches: &[RecordBatch]) {
     let mut writer = Writer::new(Vec::new(), &batches[0].schema(), kind, Compression::None).unwrap();
@@ -176,4 +176,23 @@ fn an_error_of_the_source_names_the_source() {
         assert!(why.contains("a message with a body of") && !why.contains("--columns"), "{why}");
         assert!(!place.join(target).exists());
     }
+}
+
+#[test]
+fn text_stays_text_unless_a_format_is_named() {
+    let place = place("own_goal");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let (csv, json) = ("a,b\n1,x\n2,\n", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":null}\n");
+    for (name, format, text) in [("a.csv", "csv", csv), ("a.jsonl", "jsonl", json)] {
+        fs::write(path(name), text).unwrap();
+        good(&["convert", "--force", &path(name), &path("out")]);
+        assert_eq!(fs::read_to_string(path("out")).unwrap(), text, "{name}");
+        let piped = run_on(&["convert", "--format", format, "-", "-"], text.as_bytes());
+        assert_eq!((piped.status.code(), out(&piped)), (Some(0), text), "{name}");
+        // Detected by its name.
+        assert_eq!(out(&run(&["convert", &path(name), "-"])), text, "{name}");
+    }
+    good(&["convert", &path("a.csv"), &path("a.parquet")]);
+    let piped = run(&["convert", &path("a.parquet"), "-"]);
+    assert!(piped.stdout.starts_with(b"PAR1"));
 }
