@@ -31,10 +31,13 @@ fn error(bytes: Vec<u8>) -> String {
 
 /// A Parquet file of timestamps of 96 bits, given as days since 4713 BC and nanoseconds; also in a list.
 fn old_times(times: &[(u32, u64)]) -> Vec<u8> {
+    old_times_with(times, WriterProperties::builder().build())
+}
+
+fn old_times_with(times: &[(u32, u64)], properties: WriterProperties) -> Vec<u8> {
     let schema = "message m { required int64 n; optional int96 t; required group l (LIST) { repeated group list { required int96 element; } } }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
-    let properties = Arc::new(WriterProperties::builder().build());
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let values: Vec<Int96> = times
         .iter()
@@ -81,6 +84,33 @@ fn old_timestamps_do_not_wrap() {
         assert!(file.open(Some(&[0]), 0).unwrap().0.all(|batch| batch.is_ok()));
         let e = file.open(Some(&[2]), 0).unwrap().0.find_map(Result::err).unwrap().to_string();
         assert!(e.contains("\"l\"") && e.contains("2 rows from row 0"), "{e}");
+    }
+}
+
+#[test]
+fn old_timestamps_do_not_wrap_in_other_units() {
+    use arrow_schema::{Field, Schema, TimeUnit};
+    use pilaster::column::Table as _;
+    let file = |unit: TimeUnit, times: &[(u32, u64)]| {
+        let time = |name: &str, nullable| Field::new(name, DataType::Timestamp(unit, None), nullable);
+        let list = DataType::List(Arc::new(time("element", false)));
+        let fields = vec![Field::new("n", DataType::Int64, false), time("t", true), Field::new("l", list, false)];
+        let mut properties = WriterProperties::builder().build();
+        ::parquet::arrow::add_encoded_arrow_schema_to_metadata(&Schema::new(fields), &mut properties);
+        old_times_with(times, properties)
+    };
+    // 9999-12-31, which nanoseconds lack, and the year 2,880,000.
+    let (far, farther) = ((5_373_484, 500_000_000), (1_051_000_000, 0));
+    for (unit, per_second) in [(TimeUnit::Microsecond, 1_000_000), (TimeUnit::Millisecond, 1000), (TimeUnit::Second, 1)]
+    {
+        let source = open(file(unit, &[far]).into(), InputOptions::default()).unwrap();
+        let mut times = Batches::from_source(source).unwrap();
+        assert_eq!(times.schema().field(1).data_type(), &DataType::Timestamp(unit, None));
+        let expected = 253_402_214_400 * per_second + per_second / 2;
+        assert_eq!(times.to_vec::<Option<i64>>("t").unwrap(), [Some(expected)], "{unit:?}");
+        let e = error(file(unit, &[far, farther]));
+        let wraps = unit == TimeUnit::Microsecond;
+        assert_eq!(e.contains("\"t\"") && e.contains("row 1:") && e.contains("96 bits"), wraps, "{unit:?}: {e}");
     }
 }
 

@@ -201,7 +201,9 @@ impl Parquet {
         let mut checked = Checked { reader: reader(&self.metadata, &roots)?, old: None, left, row: first };
         let old: Vec<usize> = roots.iter().copied().filter(|k| self.is_old(*k)).collect();
         if !old.is_empty() {
-            let seconds = old_times::in_seconds(self.schema(), &old);
+            let leaves = self.metadata.parquet_schema().columns().iter();
+            let leaves: Vec<bool> = leaves.map(|leaf| leaf.physical_type() == PhysicalType::INT96).collect();
+            let seconds = old_times::in_seconds(self.schema(), &leaves);
             let options = ArrowReaderOptions::new().with_schema(seconds);
             let metadata =
                 ArrowReaderMetadata::try_new(Arc::clone(self.metadata.metadata()), options).map_err(failed)?;
