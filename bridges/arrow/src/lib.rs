@@ -60,6 +60,8 @@ mod nested;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet_types;
+#[cfg(any(feature = "ipc", feature = "parquet"))]
+mod plain;
 mod pool;
 mod prune;
 mod read;
