@@ -48,8 +48,8 @@ impl Default for ReadOptions<'_> {
 }
 
 /// A condition on one column, for zones of rows: ranges of rows with stored bounds are left out if none of their rows
-/// can meet it. Rows that do not meet the condition are still returned where the bounds do not exclude them, so the
-/// consumer filters again.
+/// can meet it. Rows that do not meet the condition are still returned where the bounds do not exclude them, and one row after each
+/// million of zones that are left out, so the consumer filters again.
 pub struct Filter<'o> {
     /// The name of the column.
     pub column: String,

@@ -150,7 +150,7 @@ struct Cursor<'o> {
     most: usize,
     home: Home,
     /// The rows still to read, once the part is opened.
-    kept: Option<VecDeque<Range<u64>>>,
+    kept: Option<prune::Kept>,
     /// Rows of each column that are read, but not returned yet.
     pending: Vec<Option<ArrayRef>>,
     /// The values of the last dictionary of each column, with its first row.
@@ -228,11 +228,8 @@ impl<T: Table> Reader<'_, T> {
 impl Cursor<'_> {
     /// Returns the next batch of a part, of its rows `rows`; `None` after the last one.
     fn batch<P: Part>(&mut self, part: &P, rows: Range<u64>) -> Result<Option<RecordBatch>, Error> {
-        if self.kept.is_none() {
-            self.kept = Some(prune::kept(part, rows, &self.filters)?);
-        }
-        let next = self.kept.as_ref().and_then(VecDeque::front).cloned();
-        let Some(rows) = next else { return Ok(None) };
+        let kept = self.kept.get_or_insert_with(|| prune::Kept::new(rows, &self.filters));
+        let Some(rows) = kept.rows(part, &self.filters)? else { return Ok(None) };
         let left = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
         let mut count = self.most.min(left);
         for i in 0..self.picks.len() {
@@ -248,13 +245,8 @@ impl Cursor<'_> {
             let rest = array.len().saturating_sub(count);
             *pending = (rest > 0).then(|| array.slice(count, rest));
         }
-        if let Some(kept) = &mut self.kept
-            && let Some(front) = kept.front_mut()
-        {
-            front.start = front.start.saturating_add(count as u64);
-            if front.start >= front.end {
-                kept.pop_front();
-            }
+        if let Some(kept) = &mut self.kept {
+            kept.take(count as u64);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         Ok(Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)?))
