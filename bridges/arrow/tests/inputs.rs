@@ -378,40 +378,6 @@ fn given_types_resolve_conflicts_of_json() {
 }
 
 #[test]
-fn texts_of_digits_are_no_counts() {
-    let read = |ty: &str, value: &str| {
-        let schema = Some(parse(&format!("at: {ty}, l: List(Struct(\"at\": {ty}))")).unwrap());
-        let text = format!("{{\"at\":null}}\n{value}\n");
-        json(&text, InputOptions { schema, ..InputOptions::default() })
-    };
-    for ty in ["Timestamp(s)", "Timestamp(ns, \"+00:00\")", "Date64"] {
-        for value in ["{\"at\":20240229}", "{\"l\":[{\"at\":-5}]}", "{\"at\":\"2024-02-29T00:00:00\"}"] {
-            let mut file = read(ty, value).unwrap();
-            assert!(file.reader().unwrap().all(|batch| batch.is_ok()), "{ty}: {value}");
-        }
-        for value in ["{\"at\":\"20240229\"}", "{\"l\":[{\"at\":\"-5\"}]}", "{\"at\":\"+1\"}"] {
-            let e = read(ty, value).unwrap_err();
-            assert!(e.starts_with("a.jsonl: object 2: ") && e.contains("no time such as"), "{ty}: {e}");
-        }
-    }
-}
-
-#[test]
-fn fields_that_a_given_struct_lacks_are_refused() {
-    let schema = || Some(parse("s: Struct(\"a\": Int64, \"l\": List(Struct(\"b\": Int64)))").unwrap());
-    let read = |text: &str| json(text, InputOptions { schema: schema(), ..InputOptions::default() });
-    let mut table =
-        Batches::from_source(read("{\"s\":{\"a\":1}}\n{\"s\":{\"l\":[{\"b\":2},{}]},\"t\":3}\n").unwrap()).unwrap();
-    assert_eq!(table.to_vec::<Option<i64>>("s.a").unwrap(), [Some(1), None]);
-    // Other columns are inferred.
-    assert_eq!(table.to_vec::<Option<i64>>("t").unwrap(), [None, Some(3)]);
-    for (more, name) in [("{\"a\":1,\"c\":2}", "c"), ("{\"l\":[{\"b\":2},{\"a\":null}]}", "a"), ("{\"\":{}}", "")] {
-        let e = read(&format!("{{\"s\":{{\"a\":1}}}}\n{{\"s\":{more}}}\n")).unwrap_err();
-        assert!(e.starts_with("a.jsonl: object 2: ") && e.contains(&format!("the field {name:?}")), "{e}");
-    }
-}
-
-#[test]
 fn objects_may_have_many_fields() {
     let names: Vec<usize> = (0..20_000).collect();
     let object = |names: &mut dyn Iterator<Item = &usize>| {

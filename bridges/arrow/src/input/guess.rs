@@ -127,7 +127,7 @@ impl Guess {
             Guess::Given(ty) => {
                 // Only numbers are counts. Later both are texts.
                 let is_count = exact::counts(ty) && text.parse::<i64>().is_ok();
-                let why = "it is no time such as 2024-02-29T13:59:59.5, and a count is a number without quotes";
+                let why = "a time is written as 2024-02-29T13:59:59.5, and a count of units without quotes";
                 return if is_count { Err(format!("{:?} is not read as {ty}: {why}", shown(text))) } else { Ok(()) };
             }
             Guess::Null | Guess::Special if SPECIAL.contains(&text) => {
