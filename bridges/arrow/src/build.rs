@@ -79,6 +79,13 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Builder<F> {
         Builder { metadata, ..self }
     }
 
+    /// Sets upper limits: [`Limits::max_decoded`] of what the items of lists in a group may take, so that a few bytes of a file cannot
+    /// claim any amount of memory.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Builder { home: Home { limit: limits.max_decoded, ..self.home }, ..self }
+    }
+
     /// Sets the maximum size in bytes of a group of several rows. A larger one is the error [`Error::Full`]; its rows can
     /// be fed again in smaller groups.
     #[must_use]
