@@ -218,10 +218,13 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
 fn converted(how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let goal = goal::goal(how, HINT)?;
     #[cfg(feature = "arrow")]
-    if !matches!(goal, Some(Goal::Text(_)))
+    let goal = goal.or_else(|| arrow::own_goal(&how.source));
+    #[cfg(feature = "arrow")]
+    if let Some(to) = goal
+        && !matches!(to, Goal::Text(_))
         && let Some(foreign) = arrow::opened(&how.source)?
     {
-        return arrow::convert(foreign, how, goal, out);
+        return arrow::convert(foreign, how, to, out);
     }
     match goal {
         Some(Goal::Text(form)) => to_text::convert(how, form, out),

@@ -8,3 +8,5 @@ pub mod harness;
 pub mod arrow_arrays;
 #[path = "../../bridges/arrow/tests/harness/mod.rs"]
 pub mod arrow_batches;
+#[path = "../../bridges/arrow/tests/harness/input.rs"]
+pub mod arrow_input;

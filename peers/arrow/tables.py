@@ -127,6 +127,76 @@ def alike(got, expected, new, old):
     return got, expected
 
 
+TEXTS, BYTES = ({f'{kind}{more}' for kind in kinds for more in ('', '_view')} for kinds in (('string', 'large_string'), ('binary', 'large_binary')))
+TIMES = {f'timestamp[{unit}]' for unit in NANOS}
+# What the values of a type are in a file of each format, if not of the same type. Parquet, which is written last, is below.
+BECOMES = {
+    'vortex': dict.fromkeys(TEXTS, 'string') | dict.fromkeys(BYTES, 'binary'),
+    'jay': dict.fromkeys(TEXTS, 'string')
+    | {'uint8': 'int16', 'uint16': 'int32', 'uint32': 'int64', 'uint64': 'int64', 'halffloat': 'float'},
+    # Byte strings are read back as texts.
+    'ds': dict.fromkeys(TEXTS | BYTES, 'string')
+    | dict.fromkeys(TIMES | {'uint32', 'uint64', 'date64[ms]', 'time64[us]', 'time64[ns]'}, 'int64')
+    | dict.fromkeys(('int8', 'int16', 'uint16', 'date32[day]', 'time32[s]', 'time32[ms]'), 'int32')
+    | {'float': 'double', 'halffloat': 'double'},
+    # Parquet has no timestamps in days.
+    'bcolz': dict.fromkeys(TEXTS | BYTES, 'string') | {'date32[day]': 'int64', 'date64[ms]': 'timestamp[ms]'},
+}
+IN_PARQUET = {'timestamp[s]': 'timestamp[ms]', 'time32[s]': 'time32[ms]', 'date64[ms]': 'date32[day]'}
+# The formats that keep the kind of a list.
+EXACT = ('arrow', 'arrows', 'parquet')
+
+
+def leaf(t):
+    """The text of a type without its zone."""
+    return f'timestamp[{t.unit}]' if pa.types.is_timestamp(t) else str(t)
+
+
+def narrow(t):
+    """The narrowest decimal. Parquet has a wider one for one digit."""
+    bits = next(bits for bits, digits in ((32, 9), (64, 18), (128, 38), (256, 76)) if t.precision <= digits)
+    return f'decimal{max(bits, 64) if t.precision == 1 else bits}({t.precision}, {t.scale})'
+
+
+def stored(t, form, coded):
+    """The text of the type of values after a format and Parquet."""
+    text = BECOMES.get(form, {}).get(leaf(t), leaf(t))
+    if form == 'vortex' and pa.types.is_decimal(t):
+        text = narrow(t)
+    if coded and form in EXACT:
+        # A dictionary of views is stored as one of texts.
+        text = text.removesuffix('_view')
+    return IN_PARQUET.get(text, text)
+
+
+def allowed(new, old, form, place):
+    """Whether values of type `old` may have type `new` after a format and Parquet. `place`: the file that they came from."""
+    coded = pa.types.is_dictionary(old)
+    new, old = (t.value_type if pa.types.is_dictionary(t) else t for t in (new, old))
+    inner = lambda n, o: allowed(n, o, form, place)
+    if is_list(old):
+        sizes = [t.list_size if pa.types.is_fixed_size_list(t) else None for t in (new, old)] if is_list(new) else [0, 1]
+        kinds = [re.match('[a-z_]*', str(t)).group() for t in (new, old)]
+        same = kinds[0] == kinds[1] if form in EXACT else sizes[0] == sizes[1] or (form == 'jay' and sizes[0] is None)
+        return same and sizes[0] in (None, sizes[1]) and inner(new.value_type, old.value_type)
+    if pa.types.is_map(old):
+        return pa.types.is_map(new) and inner(new.key_type, old.key_type) and inner(new.item_type, old.item_type)
+    if pa.types.is_struct(old):
+        names = [[t.field(k).name for k in range(t.num_fields)] for t in (new, old) if pa.types.is_struct(t)]
+        return len(names) == 2 and names[0] == names[1] and all(inner(new.field(k).type, old.field(k).type) for k in range(old.num_fields))
+    expected = {stored(old, form, coded)}
+    if place.suffix == '.parquet' and pa.types.is_date32(old):
+        # It may be a date of 64 bits, which pyarrow does not tell.
+        expected.add(stored(pa.date64(), form, coded))
+    if coded and form in EXACT:
+        # pyarrow reads the dictionaries of Parquet within other types with small offsets.
+        expected |= {text.removeprefix('large_') for text in expected}
+    zones = [t.tz if pa.types.is_timestamp(t) else None for t in (new, old)]
+    # If the Arrow schema in the file has another unit, one of the readers takes UTC for the zone.
+    zoned = zones[0] == zones[1] or not pa.types.is_timestamp(new) or (None not in zones and (place.suffix == '.parquet' or coded))
+    return leaf(new) in expected and zoned
+
+
 def without_nan(values):
     """NaN means missing in Jay."""
     if isinstance(values, list):
@@ -183,6 +253,8 @@ def check(a, r, t, place, counts):
             got, expected = goldens.column(found, name), goldens.column(first, name)
             counts['columns'] += 1
             counts['of another type'] += new.type != old.type
+            if not allowed(new.type, old.type, form, path):
+                yield f'{form}: {name} is {new.type}, and was {old.type}'
             if form == 'jay' and pa.types.is_floating(old.type):
                 got, expected = (without_nan(each(v, number)) for v in (got, expected))
             else:

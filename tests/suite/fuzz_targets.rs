@@ -11,7 +11,7 @@ use crate::common;
 use crate::harness::{self, TARGETS};
 
 /// The targets whose bodies lie in the tests of a bridge, which the library does not depend on.
-const OF_BRIDGES: [&str; 2] = ["arrow_arrays", "arrow_batches"];
+const OF_BRIDGES: [&str; 3] = ["arrow_arrays", "arrow_batches", "arrow_input"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -99,7 +99,7 @@ fn bodies_take_their_seeds() {
     for entry in fs::read_dir(root().join("fuzz/corpus-seed")).unwrap().map(Result::unwrap) {
         let name = entry.file_name();
         // Their bodies, and the tests that read their seeds, belong to the bridge.
-        if name == "arrow_batches" || name == "arrow_arrays" {
+        if OF_BRIDGES.iter().any(|known| name == *known) {
             continue;
         }
         let found = TARGETS.iter().find(|(target, _)| name == *target);

@@ -16,7 +16,7 @@ use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
 use crate::held::{Held, HeldTexts, Home, Rows, cast, copied, decode, read, rows_of, too_large};
-use crate::{nested, texts};
+use crate::{join, nested, prune, texts};
 
 /// Reads rows from `rows.start` as an array of type `ty`; may return fewer, but at least one.
 pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
@@ -77,21 +77,24 @@ fn booleans(bits: BooleanBuffer, nulls: Option<NullBuffer>, home: &mut Home) -> 
     Arc::new(BooleanArray::new(BooleanBuffer::new(bits.sliced(), 0, len), nulls))
 }
 
-/// Reads all of `rows`.
+/// Reads all of `rows`, within the bytes that [`Home::room`] has left.
 pub(crate) fn all<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
     let Range { mut start, end } = rows;
-    // Bits of that many missing rows are what a few bytes of a file can cost.
-    let rows = end.saturating_sub(start);
-    if rows.div_ceil(8) > home.limit || rows > i32::MAX.unsigned_abs().into() {
-        return Err(too_large(start, rows));
-    }
-    if rows == 0 {
+    check(column, start..end, ty, home)?;
+    if start >= end {
         return Ok(new_empty_array(ty));
     }
     let mut arrays: Vec<ArrayRef> = Vec::new();
+    // How long texts are that are copied from a file shows in the copy.
+    let unknown = home.file.is_none() && matches!(ty, DataType::Utf8 | DataType::Binary);
+    let mut most = if unknown { FEW } else { u64::MAX };
     loop {
-        let array = some(column, start..end, ty, home)?;
+        let array = some(column, start..end.min(start.saturating_add(most)), ty, home)?;
+        most = most.saturating_mul(4);
         start = start.saturating_add(array.len() as u64);
+        // The items of nested values are counted where they are read.
+        let size = if ty.is_nested() { 0 } else { size(&array, home)? };
+        home.room = home.room.checked_sub(size).ok_or_else(|| too_large(start, size))?;
         let empty = array.is_empty();
         arrays.push(array);
         if start >= end {
@@ -104,9 +107,50 @@ pub(crate) fn all<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: 
     if arrays.len() == 1 {
         return arrays.pop().ok_or_else(wrong_type);
     }
-    let refs: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
     home.copy(arrays.iter().map(|array| array.get_buffer_memory_size() as u64).sum());
-    Ok(arrow_select::concat::concat(&refs)?)
+    join::concat(&arrays)
+}
+
+/// Number of rows of texts of unknown length that are read at once.
+const FEW: u64 = 1 << 12;
+
+/// Checks that rows can be read with the memory that is left: a few bytes of a file can claim any number of them.
+fn check<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: &Home) -> Result<(), Error> {
+    let (start, count) = (rows.start, rows.end.saturating_sub(rows.start));
+    // Bits of missing rows.
+    if count.div_ceil(8) > home.limit || count > i32::MAX.unsigned_abs().into() {
+        return Err(too_large(start, count));
+    }
+    let least = match ty {
+        DataType::Boolean => count.div_ceil(8),
+        ty => count.saturating_mul(width(ty)),
+    };
+    if least > home.room && (texts::has_views(ty) || !prune::raw(column, &rows, home)) {
+        return Err(too_large(start, least));
+    }
+    Ok(())
+}
+
+/// Returns how many bytes a value takes at least, if it is not nested.
+fn width(ty: &DataType) -> u64 {
+    match ty {
+        DataType::Utf8View | DataType::BinaryView => 16,
+        DataType::LargeUtf8 | DataType::LargeBinary => 8,
+        DataType::Utf8 | DataType::Binary => 4,
+        DataType::FixedSizeBinary(len) => len.unsigned_abs().into(),
+        ty => ty.primitive_width().unwrap_or(0) as u64,
+    }
+}
+
+/// Returns the size of an array that is not nested. The bytes of views that lie in the file take no memory.
+fn size(array: &ArrayRef, home: &Home) -> Result<u64, Error> {
+    let data = array.to_data();
+    let own = data.get_slice_memory_size()? as u64;
+    if !texts::has_views(array.data_type()) {
+        return Ok(own);
+    }
+    let texts = data.buffers().iter().skip(1).filter(|buffer| !home.is_in_file(buffer));
+    Ok(texts.map(|buffer| buffer.len() as u64).fold(own, u64::saturating_add))
 }
 
 /// Reads rows as a dictionary, as far as one dictionary reaches. `values` keeps the values of the last one.
@@ -255,5 +299,5 @@ pub(crate) fn wrong_type() -> Error {
 
 #[cold]
 pub(crate) fn too_long(end: usize) -> Error {
-    Error::Unsupported(format!("offset of 32 bits for {end}; fewer rows per batch help"))
+    Error::Offsets(end as u64)
 }

@@ -11,7 +11,7 @@ use pilaster::error::{Error as FileError, Kind, What};
 use pilaster::limits::Limits;
 
 use crate::held::Home;
-use crate::{Error, array, fields};
+use crate::{Error, array, fields, join};
 
 /// Maximum size in bytes of arrays that are joined to one.
 const JOINED: usize = 1 << 24;
@@ -79,6 +79,13 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Builder<F> {
         Builder { metadata, ..self }
     }
 
+    /// Sets upper limits: [`Limits::max_decoded`] of what the items of lists in a group may take, so that a few bytes of a file cannot
+    /// claim any amount of memory.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Builder { home: Home { limit: limits.max_decoded, ..self.home }, ..self }
+    }
+
     /// Sets the maximum size in bytes of a group of several rows. A larger one is the error [`Error::Full`]; its rows can
     /// be fed again in smaller groups.
     #[must_use]
@@ -93,7 +100,10 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Builder<F> {
         let known =
             self.schema.as_ref().map_or_else(|| self.fields.get(k), |schema| schema.fields().get(k).map(Arc::as_ref));
         let ty = known.ok_or_else(array::wrong_type)?.data_type();
-        let array = array::of_batch(batch, ty, &mut self.home)?;
+        let bounded = self.most < u64::MAX && self.rows > 1;
+        self.home.room = if bounded { self.most.saturating_sub(self.size) } else { self.home.limit };
+        let full = |e: Error| if bounded && e.is_too_much() { Error::Full(self.most) } else { e };
+        let array = array::of_batch(batch, ty, &mut self.home).map_err(full)?;
         if self.columns.len() <= k {
             self.columns.resize(k.saturating_add(1), Vec::new());
         }
@@ -139,24 +149,35 @@ impl<F: FnMut(RecordBatch) -> Result<(), Error>> Builder<F> {
 /// Joins arrays as far as the result stays small, and returns them in reverse order.
 fn joined(arrays: Vec<ArrayRef>) -> Result<Vec<ArrayRef>, Error> {
     let mut done: Vec<ArrayRef> = Vec::new();
-    let (mut some, mut size): (Vec<&dyn Array>, usize) = (Vec::new(), 0);
+    let (mut some, mut size) = (Vec::new(), 0usize);
     if let [_] = arrays[..] {
         return Ok(arrays);
     }
-    for array in &arrays {
+    for array in arrays {
         let more = array.get_buffer_memory_size();
-        if size.saturating_add(more) > JOINED && !some.is_empty() {
-            done.push(arrow_select::concat::concat(&some)?);
-            (some, size) = (Vec::new(), 0);
+        if size.saturating_add(more) > JOINED {
+            end(&mut done, std::mem::take(&mut some))?;
+            size = 0;
         }
-        some.push(array.as_ref());
+        some.push(array);
         size = size.saturating_add(more);
     }
-    if !some.is_empty() {
-        done.push(arrow_select::concat::concat(&some)?);
-    }
+    end(&mut done, some)?;
     done.reverse();
     Ok(done)
+}
+
+/// Appends arrays as one, or as they are if offsets of 32 bits do not reach all items.
+fn end(done: &mut Vec<ArrayRef>, arrays: Vec<ArrayRef>) -> Result<(), Error> {
+    if arrays.is_empty() {
+        return Ok(());
+    }
+    match join::concat(&arrays) {
+        Ok(joined) => done.push(joined),
+        Err(Error::Offsets(_)) => done.extend(arrays),
+        Err(e) => return Err(e),
+    }
+    Ok(())
 }
 
 /// Takes the first `count` rows of arrays in reverse order.

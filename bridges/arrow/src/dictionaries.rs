@@ -25,8 +25,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 
+use crate::plain::plain;
 use crate::{Error, Source};
 
 /// Returns the places in `columns` of those columns whose dictionary differs between batches. The columns with a dictionary
@@ -98,25 +99,6 @@ pub fn without_dictionaries(schema: &SchemaRef, places: &[usize]) -> SchemaRef {
     let fields = schema.fields().iter().enumerate();
     let fields = fields.map(|(k, field)| if places.contains(&k) { plain(field) } else { Arc::clone(field) });
     Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
-}
-
-fn plain(field: &FieldRef) -> FieldRef {
-    Arc::new(Field::clone(field).with_data_type(plain_type(field.data_type())))
-}
-
-fn plain_type(ty: &DataType) -> DataType {
-    match ty {
-        DataType::Dictionary(_, values) => plain_type(values),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(plain).collect()),
-        DataType::List(item) => DataType::List(plain(item)),
-        DataType::LargeList(item) => DataType::LargeList(plain(item)),
-        DataType::ListView(item) => DataType::ListView(plain(item)),
-        DataType::LargeListView(item) => DataType::LargeListView(plain(item)),
-        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(plain(item), *len),
-        DataType::Map(item, sorted) => DataType::Map(plain(item), *sorted),
-        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(Arc::clone(ends), plain(values)),
-        other => other.clone(),
-    }
 }
 
 /// Converts a batch to a schema of [`without_dictionaries`].

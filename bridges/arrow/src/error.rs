@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use arrow_schema::ArrowError;
+use pilaster::error::{Kind, What};
 
 /// Why a table cannot be read as Arrow, or Arrow not as a table.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub enum Error {
     Arrow(ArrowError),
     /// A type that Arrow does not have.
     Unsupported(String),
+    /// A number of items, or of bytes, that offsets of 32 bits do not reach.
+    Offsets(u64),
     /// A type that a file format of Arrow's values does not have.
     Lacking {
         /// The name of the format.
@@ -60,6 +63,15 @@ impl Error {
 }
 
 impl Error {
+    /// Whether fewer rows may help: their values take too much memory, or too many items.
+    pub(crate) fn is_too_much(&self) -> bool {
+        match self {
+            Error::File(e) => e.kind() == Kind::Limit && e.what() == What::MAX_DECODED,
+            Error::Offsets(_) => true,
+            _ => false,
+        }
+    }
+
     /// Returns the error of reading or writing a file if this is one.
     ///
     /// # Errors
@@ -83,6 +95,7 @@ impl fmt::Display for Error {
             Error::Column { column, error } => write!(f, "column {column:?}: {error}"),
             Error::Arrow(e) => e.fmt(f),
             Error::Lacking { format, what } => write!(f, "{format} has no {what}"),
+            Error::Offsets(end) => write!(f, "offsets of 32 bits do not reach {end}; fewer rows per batch help"),
             Error::Unsupported(what) => write!(f, "Arrow has no {what}"),
             Error::Refused(ty, remedy) => write!(f, "no format stores {ty}; {remedy}"),
             Error::Target { column, ty, remedy, error } => {

@@ -19,6 +19,8 @@ pub(crate) struct Home {
     pub compacted: u64,
     /// Maximum number of bytes that one read may take.
     pub limit: u64,
+    /// Number of bytes that the items of lists, structs and maps may still take in the current batch.
+    pub room: u64,
     /// Texts and lists have offsets of 32 bits, however they are stored.
     pub offsets: bool,
     /// Memory in which columns are decoded.
@@ -120,6 +122,15 @@ pub(crate) fn decode<C: Column, T>(
             return Err(too_large(start, need));
         }
         need = column.need(start..end)?;
+    }
+    while need > home.room {
+        // Fewer rows, unless most of the memory does not depend on their number.
+        let half = start.saturating_add(end.saturating_sub(start) >> 1);
+        let less = if half > start { column.need(start..half)? } else { need };
+        if less >= need || less > need.saturating_sub(need >> 2) {
+            break;
+        }
+        (need, end) = (less, half);
     }
     let need = usize::try_from(need).map_err(|_| too_large(start, need))?;
     let mut block = std::mem::take(&mut home.block);

@@ -55,10 +55,13 @@ mod held;
 mod import;
 #[cfg(any(feature = "ipc", feature = "parquet", feature = "csv", feature = "json"))]
 pub mod input;
+mod join;
 mod nested;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet_types;
+#[cfg(any(feature = "ipc", feature = "parquet"))]
+mod plain;
 mod pool;
 mod prune;
 mod read;

@@ -15,6 +15,7 @@ use pilaster::error::{Error as FileError, Kind, What};
 use crate::Error;
 use crate::array::{all, ascending, too_long, wrong_type};
 use crate::held::{HeldRanges, Home, too_large};
+use crate::join;
 
 /// Rows of a nested column.
 pub(crate) struct Nested<C> {
@@ -104,7 +105,7 @@ impl<C: Column> Nested<C> {
         match &which.order {
             None => Ok(array),
             Some(order) => {
-                let taken = arrow_select::take::take(&array, order, None)?;
+                let taken = join::take(&array, order, home.room)?;
                 home.copy(taken.get_buffer_memory_size() as u64);
                 Ok(taken)
             }
@@ -117,7 +118,7 @@ impl<C: Column> Nested<C> {
                 let end = first.checked_add(self.len as u64).ok_or_else(wrong_type)?;
                 ChildRows { offsets: Vec::new(), rows: first..end, order: None }
             }
-            _ => self.children(1, home.limit)?,
+            _ => self.children(1, home.room)?,
         };
         let arrays = fields.iter().enumerate().map(|(k, field)| self.child(k, &which, field.data_type(), home));
         let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
@@ -131,7 +132,7 @@ impl<C: Column> Nested<C> {
                 let end = each.checked_mul(self.len as u64).and_then(|rows| first.checked_add(rows));
                 ChildRows { offsets: Vec::new(), rows: first..end.ok_or_else(wrong_type)?, order: None }
             }
-            _ => self.children(each, home.limit)?,
+            _ => self.children(each, home.room)?,
         };
         let values = self.child(0, &which, field.data_type(), home)?;
         let array = FixedSizeListArray::try_new_with_length(Arc::clone(field), size, values, self.nulls, self.len)?;
@@ -154,7 +155,7 @@ impl<C: Column> Nested<C> {
                 return Ok((OffsetBuffer::new(stored), which));
             }
         }
-        let which = self.children(0, home.limit)?;
+        let which = self.children(0, home.room)?;
         let narrow = |at: &u64| usize::try_from(*at).ok().and_then(O::from_usize).ok_or_else(|| too_long(usize::MAX));
         let offsets = which.offsets.iter().map(narrow).collect::<Result<Vec<O>, _>>()?;
         if !ascending(&offsets) {

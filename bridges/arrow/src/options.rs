@@ -22,8 +22,8 @@ pub struct ReadOptions<'o> {
     pub batch_rows: usize,
     /// Whether a column that is stored with a dictionary is returned as plain values.
     pub flat: bool,
-    /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, and half of what one part may, so that a few bytes of a file cannot
-    /// claim any amount of memory.
+    /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, and the items of lists in a batch, and half of what
+    /// one part may, so that a few bytes of a file cannot claim any amount of memory. Where the items take more, batches have fewer rows.
     pub limits: Limits,
     /// Rows that need not be returned.
     pub filters: Vec<Filter<'o>>,
@@ -48,8 +48,8 @@ impl Default for ReadOptions<'_> {
 }
 
 /// A condition on one column, for zones of rows: ranges of rows with stored bounds are left out if none of their rows
-/// can meet it. Rows that do not meet the condition are still returned where the bounds do not exclude them, so the
-/// consumer filters again.
+/// can meet it. Rows that do not meet the condition are still returned where the bounds do not exclude them, and one row after each
+/// million of zones that are left out, so the consumer filters again.
 pub struct Filter<'o> {
     /// The name of the column.
     pub column: String,

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 
 use crate::Error;
+use crate::plain::plain_type;
 
 /// Returns the schema that is stored. Other readers would see plain integers in columns of a type that Parquet lacks.
 pub(crate) fn stored(schema: &SchemaRef) -> SchemaRef {
@@ -107,18 +108,76 @@ pub(crate) fn converted(batch: &RecordBatch, schema: &SchemaRef) -> Result<Recor
         }
         let made = cast_with_options(array, field.data_type(), &options).map_err(Error::from);
         let made = made.map_err(|e| e.in_column(field.name()))?;
-        if matches!(array.data_type(), DataType::Dictionary(_, values) if **values == *field.data_type()) {
-            // Decoding a dictionary changes no value.
-            arrays.push(made);
-            continue;
-        }
-        let back = cast_with_options(&made, array.data_type(), &options)?;
-        if back.as_ref() != array.as_ref() as &dyn Array {
-            let why = format!("a value of {} is no whole {}", array.data_type(), field.data_type());
-            return Err(Error::Arrow(ArrowError::CastError(why)).in_column(field.name()));
+        // Decoding a dictionary changes no value.
+        let (ty, stored) = (plain_type(array.data_type()), plain_type(field.data_type()));
+        if ty != stored {
+            let decoded = |array: &ArrayRef| cast_with_options(array, &ty, &options);
+            let back = decoded(&cast_with_options(&made, &stored, &options)?)?;
+            if back.as_ref() != decoded(array)?.as_ref() {
+                let why = format!("a value of {} is no whole {}", array.data_type(), field.data_type());
+                return Err(Error::Arrow(ArrowError::CastError(why)).in_column(field.name()));
+            }
         }
         arrays.push(made);
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::Int8Type;
+    use arrow_array::{
+        Array, DictionaryArray, FixedSizeBinaryArray, Int8Array, ListArray, StructArray, TimestampMicrosecondArray,
+        TimestampSecondArray,
+    };
+    use arrow_buffer::OffsetBuffer;
+
+    use super::*;
+
+    /// Five values with a dictionary, in a list in a struct.
+    fn nested(values: ArrayRef) -> Result<RecordBatch, Error> {
+        let keys = Int8Array::from(vec![Some(1), Some(0), None, Some(1), Some(1)]);
+        let coded = Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values)?);
+        let item = Arc::new(Field::new("item", coded.data_type().clone(), true));
+        let list = ListArray::try_new(item, OffsetBuffer::from_lengths([2, 0, 3]), coded, None)?;
+        let fields = Fields::from(vec![Field::new("l", list.data_type().clone(), true)]);
+        let column = StructArray::try_new(fields, vec![Arc::new(list)], None)?;
+        Ok(RecordBatch::try_from_iter([("s", Arc::new(column) as ArrayRef)])?)
+    }
+
+    #[test]
+    fn dictionaries_within_other_types_are_converted() -> Result<(), Error> {
+        let bytes = FixedSizeBinaryArray::try_from_iter([b"ab", b"cd"].into_iter())?;
+        let same = FixedSizeBinaryArray::try_from_iter([b"ab", b"ab"].into_iter())?;
+        let seconds = TimestampSecondArray::from(vec![5, -7]);
+        let stamps = TimestampMicrosecondArray::from(vec![5, -7]);
+        // A missing value may be one of the dictionary.
+        let missing = TimestampSecondArray::from(vec![None, Some(5)]);
+        let twice = DictionaryArray::<Int8Type>::try_new(Int8Array::from(vec![1, 0]), Arc::new(missing.clone()))?;
+        let all: [ArrayRef; 6] =
+            [Arc::new(bytes), Arc::new(same), Arc::new(seconds), Arc::new(stamps), Arc::new(missing), Arc::new(twice)];
+        for values in all {
+            let batch = nested(values)?;
+            let schema = stored(&batch.schema());
+            let made = converted(&batch, &schema)?;
+            // Equal with dictionaries decoded.
+            let ty = plain_type(batch.column(0).data_type());
+            let plain = |array: &ArrayRef| arrow_cast::cast(array, &ty);
+            assert_eq!(plain(made.column(0))?.as_ref(), plain(batch.column(0))?.as_ref());
+            let mut writer = crate::write::Writer::new(
+                Vec::new(),
+                &batch.schema(),
+                crate::write::Kind::Parquet,
+                crate::write::Compression::None,
+            )?;
+            writer.put(&batch)?;
+            assert!(writer.finish()?.starts_with(b"PAR1"));
+        }
+        // Seconds that milliseconds do not hold.
+        let batch = nested(Arc::new(TimestampSecondArray::from(vec![5, i64::MAX])))?;
+        let e = converted(&batch, &stored(&batch.schema())).map(|_| ()).map_err(|e| e.to_string());
+        assert!(e.as_ref().is_err_and(|e| e.contains("column \"s\"")), "{e:?}");
+        Ok(())
+    }
 }

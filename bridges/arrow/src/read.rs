@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
-use pilaster::column::{Memory, Part, Table};
+use pilaster::column::{Column, Memory, Part, Table};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::held::Home;
@@ -60,6 +60,7 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
         pending: picks.iter().map(|_| None).collect(),
         values: picks.iter().map(|_| None).collect(),
         whole: vec![true; picks.len()],
+        fewer: vec![u64::MAX; picks.len()],
         picks,
         schema: Arc::new(schema),
         kept: None,
@@ -149,13 +150,15 @@ struct Cursor<'o> {
     most: usize,
     home: Home,
     /// The rows still to read, once the part is opened.
-    kept: Option<VecDeque<Range<u64>>>,
+    kept: Option<prune::Kept>,
     /// Rows of each column that are read, but not returned yet.
     pending: Vec<Option<ArrayRef>>,
     /// The values of the last dictionary of each column, with its first row.
     values: Vec<Option<(u64, ArrayRef)>>,
     /// Whether the rest of each column may be read at once. In a part one failure ends this.
     whole: Vec<bool>,
+    /// Maximum number of rows of each column that are read at once. Where lists have too many items, it becomes less in a part.
+    fewer: Vec<u64>,
 }
 
 impl<T> Reader<'_, T> {
@@ -225,11 +228,8 @@ impl<T: Table> Reader<'_, T> {
 impl Cursor<'_> {
     /// Returns the next batch of a part, of its rows `rows`; `None` after the last one.
     fn batch<P: Part>(&mut self, part: &P, rows: Range<u64>) -> Result<Option<RecordBatch>, Error> {
-        if self.kept.is_none() {
-            self.kept = Some(prune::kept(part, rows, &self.filters)?);
-        }
-        let next = self.kept.as_ref().and_then(VecDeque::front).cloned();
-        let Some(rows) = next else { return Ok(None) };
+        let kept = self.kept.get_or_insert_with(|| prune::Kept::new(rows, &self.filters));
+        let Some(rows) = kept.rows(part, &self.filters)? else { return Ok(None) };
         let left = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
         let mut count = self.most.min(left);
         for i in 0..self.picks.len() {
@@ -245,13 +245,8 @@ impl Cursor<'_> {
             let rest = array.len().saturating_sub(count);
             *pending = (rest > 0).then(|| array.slice(count, rest));
         }
-        if let Some(kept) = &mut self.kept
-            && let Some(front) = kept.front_mut()
-        {
-            front.start = front.start.saturating_add(count as u64);
-            if front.start >= front.end {
-                kept.pop_front();
-            }
+        if let Some(kept) = &mut self.kept {
+            kept.take(count as u64);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         Ok(Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)?))
@@ -259,9 +254,13 @@ impl Cursor<'_> {
 
     /// Reads rows of chosen column `i`, unless some are left. Returns their number.
     fn column<P: Part>(&mut self, part: &P, i: usize, rows: Range<u64>) -> Result<usize, Error> {
-        let (Some(pending), Some(values), Some(whole), Some(k)) =
-            (self.pending.get_mut(i), self.values.get_mut(i), self.whole.get_mut(i), self.picks.get(i))
-        else {
+        let (Some(pending), Some(values), Some(whole), Some(fewer), Some(k)) = (
+            self.pending.get_mut(i),
+            self.values.get_mut(i),
+            self.whole.get_mut(i),
+            self.fewer.get_mut(i),
+            self.picks.get(i),
+        ) else {
             return Ok(0);
         };
         let field = self.schema.fields().get(i).ok_or_else(array::wrong_type)?;
@@ -271,6 +270,7 @@ impl Cursor<'_> {
             None => {
                 let mut read = || -> Result<ArrayRef, Error> {
                     let column = part.column(*k)?;
+                    self.home.room = self.home.limit;
                     let some = rows.start..rows.end.min(rows.start.saturating_add(self.most as u64));
                     if let DataType::Dictionary(_, ty) = field.data_type() {
                         return array::dictionary(&column, some, ty, values, &mut self.home);
@@ -289,7 +289,7 @@ impl Cursor<'_> {
                         }
                         *whole = false;
                     }
-                    array::some(&column, some, field.data_type(), &mut self.home)
+                    halved(&column, some, field.data_type(), fewer, &mut self.home)
                 };
                 read().map_err(|e| e.in_column(field.name()))?
             }
@@ -305,6 +305,26 @@ impl Cursor<'_> {
         self.pending.iter_mut().for_each(|pending| *pending = None);
         self.values.iter_mut().for_each(|values| *values = None);
         self.whole.fill(true);
+        self.fewer.fill(u64::MAX);
+    }
+}
+
+/// Reads rows, or fewer if their items take too much memory. `fewer`: how many rows do not, as far as is known.
+fn halved<C: Column>(
+    column: &C,
+    rows: Range<u64>,
+    ty: &DataType,
+    fewer: &mut u64,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    let mut count = rows.end.saturating_sub(rows.start).min(*fewer);
+    loop {
+        home.room = home.limit;
+        match array::some(column, rows.start..rows.start.saturating_add(count), ty, home) {
+            Err(e) if ty.is_nested() && count > 1 && e.is_too_much() => count >>= 1,
+            done => return done,
+        }
+        *fewer = count;
     }
 }
 

@@ -101,7 +101,7 @@ fn gathered<T: ByteArrayType>(
     for i in 0..rows {
         // A text that each row repeats can take any amount of memory.
         total = total.saturating_add(row(i)?.len());
-        if total as u64 > home.limit {
+        if total as u64 > home.limit.min(home.room) {
             return Err(too_large(i as u64, total as u64));
         }
         offsets.push(T::Offset::from_usize(total).ok_or_else(|| too_long(total))?);

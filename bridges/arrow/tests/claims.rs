@@ -4,11 +4,14 @@
 use std::sync::Arc;
 
 use ::parquet::data_type::{Int96, Int96Type};
-use ::parquet::file::metadata::{ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter};
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
+};
 use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::statistics::{Statistics, ValueStatistics};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
-use arrow_array::{Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use pilaster_arrow::input::{InputOptions, open, pipe};
 use pilaster_arrow::write::{Compression, Kind, Writer};
@@ -28,10 +31,13 @@ fn error(bytes: Vec<u8>) -> String {
 
 /// A Parquet file of timestamps of 96 bits, given as days since 4713 BC and nanoseconds; also in a list.
 fn old_times(times: &[(u32, u64)]) -> Vec<u8> {
+    old_times_with(times, WriterProperties::builder().build())
+}
+
+fn old_times_with(times: &[(u32, u64)], properties: WriterProperties) -> Vec<u8> {
     let schema = "message m { required int64 n; optional int96 t; required group l (LIST) { repeated group list { required int96 element; } } }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
-    let properties = Arc::new(WriterProperties::builder().build());
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let values: Vec<Int96> = times
         .iter()
@@ -81,20 +87,119 @@ fn old_timestamps_do_not_wrap() {
     }
 }
 
-/// The Parquet file with another number of rows in its row groups, and perhaps as many values in their columns.
-fn with_rows(bytes: &[u8], rows: i64, values: i64) -> Vec<u8> {
+#[test]
+fn old_timestamps_do_not_wrap_in_other_units() {
+    use arrow_schema::{Field, Schema, TimeUnit};
+    use pilaster::column::Table as _;
+    let file = |unit: TimeUnit, times: &[(u32, u64)]| {
+        let time = |name: &str, nullable| Field::new(name, DataType::Timestamp(unit, None), nullable);
+        let list = DataType::List(Arc::new(time("element", false)));
+        let fields = vec![Field::new("n", DataType::Int64, false), time("t", true), Field::new("l", list, false)];
+        let mut properties = WriterProperties::builder().build();
+        ::parquet::arrow::add_encoded_arrow_schema_to_metadata(&Schema::new(fields), &mut properties);
+        old_times_with(times, properties)
+    };
+    // 9999-12-31, which nanoseconds lack, and the year 2,880,000.
+    let (far, farther) = ((5_373_484, 500_000_000), (1_051_000_000, 0));
+    for (unit, per_second) in [(TimeUnit::Microsecond, 1_000_000), (TimeUnit::Millisecond, 1000), (TimeUnit::Second, 1)]
+    {
+        let source = open(file(unit, &[far]).into(), InputOptions::default()).unwrap();
+        let mut times = Batches::from_source(source).unwrap();
+        assert_eq!(times.schema().field(1).data_type(), &DataType::Timestamp(unit, None));
+        let expected = 253_402_214_400 * per_second + per_second / 2;
+        assert_eq!(times.to_vec::<Option<i64>>("t").unwrap(), [Some(expected)], "{unit:?}");
+        let e = error(file(unit, &[far, farther]));
+        let wraps = unit == TimeUnit::Microsecond;
+        assert_eq!(e.contains("\"t\"") && e.contains("row 1:") && e.contains("96 bits"), wraps, "{unit:?}: {e}");
+    }
+}
+
+/// The Parquet file with other claims about its row groups, and about the columns in them.
+fn with_claims(
+    bytes: &[u8],
+    rows: Option<i64>,
+    change: impl Fn(ColumnChunkMetaData) -> ColumnChunkMetaData,
+) -> Vec<u8> {
     let all = bytes::Bytes::from(bytes.to_vec());
     let known = ParquetMetaDataReader::new().parse_and_finish(&all).unwrap();
     let groups = known.row_groups().iter().cloned().map(|group| {
-        let chunks = group.columns().iter().cloned();
-        let chunks = chunks.map(|chunk| chunk.into_builder().set_num_values(values).build().unwrap()).collect();
-        group.into_builder().set_num_rows(rows).set_column_metadata(chunks).build().unwrap()
+        let (chunks, stated) = (group.columns().iter().cloned().map(&change).collect(), group.num_rows());
+        group.into_builder().set_num_rows(rows.unwrap_or(stated)).set_column_metadata(chunks).build().unwrap()
     });
     let metadata = ParquetMetaDataBuilder::new(known.file_metadata().clone()).set_row_groups(groups.collect()).build();
     let len = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;
     let mut out = bytes[..bytes.len() - 8 - len].to_vec();
     ParquetMetaDataWriter::new(&mut out, &metadata).finish().unwrap();
     out
+}
+
+/// The Parquet file with another number of rows in its row groups, and as many values in their columns.
+fn with_rows(bytes: &[u8], rows: i64, values: i64) -> Vec<u8> {
+    with_claims(bytes, Some(rows), |chunk| chunk.into_builder().set_num_values(values).build().unwrap())
+}
+
+/// The bounds in the old fields, which old programs ordered as signed bytes.
+fn deprecated(chunk: ColumnChunkMetaData) -> ColumnChunkMetaData {
+    let Some(known) = chunk.statistics().cloned() else { return chunk };
+    macro_rules! old {
+        ($known:expr, $kind:ident) => {
+            Statistics::$kind(
+                ValueStatistics::new(
+                    $known.min_opt().cloned(),
+                    $known.max_opt().cloned(),
+                    None,
+                    $known.null_count_opt(),
+                    true,
+                )
+                .with_backwards_compatible_min_max(true),
+            )
+        };
+    }
+    let old = match &known {
+        Statistics::Boolean(known) => old!(known, Boolean),
+        Statistics::Int32(known) => old!(known, Int32),
+        Statistics::Int64(known) => old!(known, Int64),
+        Statistics::Double(known) => old!(known, Double),
+        Statistics::ByteArray(known) => old!(known, ByteArray),
+        Statistics::FixedLenByteArray(known) => old!(known, FixedLenByteArray),
+        other => panic!("{other}"),
+    };
+    chunk.into_builder().set_statistics(old).build().unwrap()
+}
+
+#[test]
+fn bounds_without_a_known_order_rule_nothing_out() {
+    use pilaster_arrow::Source as _;
+    let texts = StringArray::from_iter_values(["a", "é"]);
+    let decimals = arrow_array::Decimal128Array::from(vec![1, -2]).with_precision_and_scale(30, 2).unwrap();
+    let columns: [(&str, ArrayRef, bool); 8] = [
+        ("text", Arc::new(texts), false),
+        ("unsigned", Arc::new(arrow_array::UInt32Array::from(vec![1, u32::MAX])), false),
+        ("wide", Arc::new(arrow_array::UInt64Array::from(vec![1, u64::MAX])), false),
+        ("decimal", Arc::new(decimals), false),
+        ("int", Arc::new(Int64Array::from(vec![1, -2])), true),
+        ("date", Arc::new(arrow_array::Date32Array::from(vec![1, -2])), true),
+        ("float", Arc::new(arrow_array::Float64Array::from(vec![1.0, -2.0])), true),
+        ("bool", Arc::new(arrow_array::BooleanArray::from(vec![true, false])), true),
+    ];
+    let batch = RecordBatch::try_from_iter(columns.iter().map(|(name, array, _)| (*name, Arc::clone(array)))).unwrap();
+    let mut writer = Writer::new(Vec::new(), &batch.schema(), Kind::Parquet, Compression::None).unwrap();
+    writer.put(&batch).unwrap();
+    let new = writer.finish().unwrap();
+    for (bytes, is_old) in [(with_claims(&new, None, deprecated), true), (new, false)] {
+        for (k, (name, _, ordered)) in columns.iter().enumerate() {
+            let mut file = open(bytes.clone().into(), InputOptions::default()).unwrap();
+            let mut has_bounds = None;
+            file.retain(&[k], &mut |zones| {
+                assert_eq!(zones[0].nulls.get(), Some(&0), "{name}");
+                has_bounds = Some((zones[0].min.get().is_some(), zones[0].max.get().is_some()));
+                Ok(true)
+            })
+            .unwrap();
+            let known = *ordered || !is_old;
+            assert_eq!((has_bounds, file.rows()), (Some((known, known)), Some(2)), "{name}, old: {is_old}");
+        }
+    }
 }
 
 #[test]

@@ -5,11 +5,11 @@
 mod common;
 mod harness;
 mod show;
+mod sizes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::{Array, RecordBatchReader};
-use arrow_schema::DataType;
 use common::Golden;
 use pilaster::any::{File, Format, Hints, detect};
 use pilaster::bytes::{Scratch, WriteError};
@@ -304,28 +304,6 @@ fn nothing_of_an_aligned_file_is_copied() {
     assert!(seen.iter().all(|count| *count > 30), "{seen:?}");
 }
 
-/// The sizes of the allocations that batches keep alive, each once, of the values in them, and the number of allocations.
-fn sizes(batches: &[arrow_array::RecordBatch]) -> (usize, usize, usize) {
-    let (mut kept, mut values) = (std::collections::HashMap::new(), 0);
-    for array in batches.iter().flat_map(|batch| batch.columns()) {
-        let mut left = vec![array.to_data()];
-        values += array.to_data().get_slice_memory_size().unwrap();
-        while let Some(data) = left.pop() {
-            if matches!(data.data_type(), DataType::Utf8View | DataType::BinaryView) {
-                // Longer texts than 12 bytes are outside of the views.
-                let lens = data.buffers()[0].typed_data::<u128>().iter().map(|view| *view as u32 as usize);
-                values += lens.filter(|len| *len > 12).sum::<usize>();
-            }
-            let nulls = data.nulls().map(|nulls| nulls.buffer());
-            for buffer in data.buffers().iter().chain(nulls) {
-                kept.insert(buffer.data_ptr(), buffer.capacity());
-            }
-            left.extend(data.child_data().iter().cloned());
-        }
-    }
-    (kept.values().sum(), values, kept.len())
-}
-
 #[test]
 fn kept_batches_take_little_more_than_their_values() {
     let (mut all, mut wrong) = ((0, 0), Vec::new());
@@ -334,7 +312,7 @@ fn kept_batches_take_little_more_than_their_values() {
             for table in file.tables() {
                 let Ok(table) = file.table(Some(table)) else { continue };
                 let batches: Vec<_> = read(table, ReadOptions::default()).unwrap().map(Result::unwrap).collect();
-                let (kept, values, buffers) = sizes(&batches);
+                let (kept, values, buffers) = sizes::of(&batches);
                 all = (all.0 + kept, all.1 + values);
                 // Small buffers are rounded up to 64 bytes.
                 if kept > values * 115 / 100 + 64 * buffers {

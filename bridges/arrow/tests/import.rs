@@ -5,6 +5,7 @@ mod formats;
 #[path = "harness/arrays.rs"]
 mod harness;
 mod show;
+mod sizes;
 
 use std::sync::Arc;
 
@@ -336,5 +337,35 @@ fn the_extension_type_of_variants_comes_back_from_vortex() {
             let null = if name == VARIANT { "[00]" } else { "-" };
             assert_eq!(rows, [order("[01, 00, 00]", "[0c, 07]"), "-".to_owned(), order("[01, 00, 00]", null)]);
         }
+    }
+}
+
+#[test]
+fn large_batches_take_little_more_than_their_values() {
+    for format in formats::NAMES {
+        let (rows, types) = match format {
+            "filo" => (1_100_000, vec![DataType::Int64]),
+            _ => {
+                (200_000, vec![DataType::Int64, DataType::Float64, DataType::Int32, DataType::Utf8, DataType::Boolean])
+            }
+        };
+        let nulls = matches!(format, "vortex" | "jay" | "dataseries");
+        let fields = types.iter().enumerate().map(|(k, ty)| Field::new(format!("c{k}"), ty.clone(), nulls));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let mut rng = Rng(3);
+        let arrays = types.iter().map(|ty| match ty {
+            // Longer than what a view contains, and all different.
+            DataType::Utf8 => {
+                let texts = (0..rows).map(|k| (!nulls || k % 5 > 0).then(|| format!("text {k} of {:x}", rng.next())));
+                Arc::new(texts.collect::<arrow_array::StringArray>()) as ArrayRef
+            }
+            ty => arrays::array(ty, rows, nulls, &mut rng),
+        });
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays.collect()).unwrap();
+        let (_, batches) = formats::batches(format, Kept::new(schema, [batch])).unwrap();
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), rows, "{format}");
+        let (kept, values, buffers) = sizes::of(&batches);
+        println!("{format}: {kept} bytes for {values} in {buffers} buffers");
+        assert!(values > 8 << 20 && kept * 100 <= values * 115, "{format}: {kept} bytes for {values}");
     }
 }

@@ -84,6 +84,36 @@ fn two_fields_of_one_name_are_found_whatever_type_is_given() {
 }
 
 #[test]
+fn texts_of_digits_are_no_counts() {
+    let read = |ty: &str, value: &str| {
+        let text = format!("{{\"at\":null}}\n{value}\n");
+        batches(text, "a.jsonl", given(&format!("at: {ty}, l: List(Struct(\"at\": {ty}))")))
+    };
+    for ty in ["Timestamp(s)", "Timestamp(ns, \"+00:00\")", "Date64"] {
+        for value in ["{\"at\":20240229}", "{\"l\":[{\"at\":-5}]}", "{\"at\":\"2024-02-29T00:00:00\"}"] {
+            assert!(read(ty, value).is_ok(), "{ty}: {value}");
+        }
+        for value in ["{\"at\":\"20240229\"}", "{\"l\":[{\"at\":\"-5\"}]}", "{\"at\":\"+1\"}"] {
+            let e = read(ty, value).unwrap_err();
+            assert!(e.starts_with("a.jsonl: object 2: ") && e.contains("without quotes"), "{ty}: {e}");
+        }
+    }
+}
+
+#[test]
+fn fields_that_a_given_struct_lacks_are_refused() {
+    let read =
+        |text: &str| batches(text, "a.jsonl", given("s: Struct(\"a\": Int64, \"l\": List(Struct(\"b\": Int64)))"));
+    // Other columns are inferred.
+    let found = read("{\"s\":{\"a\":1}}\n{\"s\":{\"l\":[{\"b\":2},{}]},\"t\":3}\n").unwrap();
+    assert_eq!(found[0].schema().field(1), &Field::new("t", DataType::Int64, true));
+    for (more, name) in [("{\"a\":1,\"c\":2}", "c"), ("{\"l\":[{\"b\":2},{\"a\":null}]}", "a"), ("{\"\":{}}", "")] {
+        let e = read(&format!("{{\"s\":{{\"a\":1}}}}\n{{\"s\":{more}}}\n")).unwrap_err();
+        assert!(e.starts_with("a.jsonl: object 2: ") && e.contains(&format!("the field {name:?}")), "{e}");
+    }
+}
+
+#[test]
 fn batches_of_json_are_bounded_without_lines() {
     let text = format!("{{\"a\":\"{}\"}} ", "x".repeat(1 << 10)).repeat(20 << 10);
     let all = json(&text).unwrap();

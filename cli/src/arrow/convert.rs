@@ -11,7 +11,8 @@ use pilaster_arrow::write::Kind;
 use pilaster_arrow::{Batches, Source as _};
 
 use super::rows::{Rows, bound, prune};
-use super::source::{Foreign, failed, refused};
+use super::source::{Foreign, failed, kind, refused};
+use super::spooled::{is_fed_by_columns, spooled};
 use super::write::batches;
 use crate::args::{Convert, Form};
 use crate::columns::{Columns, Retyped};
@@ -20,21 +21,26 @@ use crate::convert::{self, open_target};
 use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::goal::Goal;
+use crate::sources::Source;
 use crate::target::Target;
 
 /// Memory for texts and lists that lie in several buffers.
 const ROOM: u64 = 1 << 22;
 
-/// Writes the rows of a file. `goal`: what the option or the extension of the target says.
-pub fn convert(foreign: Foreign, how: &Convert, goal: Option<Goal>, out: &mut dyn Write) -> Result<(), Failure> {
-    let (path, before, kind) = (foreign.path.clone(), foreign.len, foreign.kind);
-    let to = goal.unwrap_or(match kind {
+/// Returns the format of a source that is Parquet, Arrow, CSV or JSON lines, in which it is written unless the caller names another.
+pub fn own_goal(source: &Source) -> Option<Goal> {
+    Some(match kind(source)? {
         FileKind::Parquet => Goal::Arrow(Kind::Parquet),
         FileKind::IpcStream => Goal::Arrow(Kind::IpcStream),
         FileKind::Csv => Goal::Text(Form::Csv),
         FileKind::JsonLines => Goal::Text(Form::JsonLines),
         _ => Goal::Arrow(Kind::IpcFile),
-    });
+    })
+}
+
+/// Writes the rows of a file to a format other than text.
+pub fn convert(foreign: Foreign, how: &Convert, to: Goal, out: &mut dyn Write) -> Result<(), Failure> {
+    let (path, before, kind) = (foreign.path.clone(), foreign.len, foreign.kind);
     if how.table.is_some() && !matches!(to, Goal::Format(Format::DataSeries)) {
         return Err(Failure::Usage(format!("{path}: --table is for files with tables; {kind} has none")));
     }
@@ -48,12 +54,17 @@ pub fn convert(foreign: Foreign, how: &Convert, goal: Option<Goal>, out: &mut dy
 
 fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Result<u64, Failure> {
     let mut table = Batches::tolerant(Rows::new(foreign.files, &foreign.input, None)).map_err(failed)?;
-    let (columns, filter) = choose(&mut table, how)?;
+    let (mut columns, filter) = choose(&mut table, how)?;
     let mut files = table.into_source().files;
     if let Some(filter) = filter.as_ref().filter(|_| how.conditions.trust_statistics) {
         prune(&mut files, filter)?;
     }
-    let source = Rows::new(files, &foreign.input, filter.as_ref());
+    let finds_rows = files.rows().is_some();
+    let mut source = Rows::new(files, &foreign.input, filter.as_ref());
+    if is_fed_by_columns(to) && !finds_rows {
+        let (files, input) = spooled(source, &mut columns)?;
+        source = Rows::new(files, &input, None);
+    }
     let retyped = how.stored_times || how.bytes_as_text;
     if let (Goal::Arrow(kind), false) = (to, retyped) {
         return straight(source, &columns, (how, target), kind);

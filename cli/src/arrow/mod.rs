@@ -5,6 +5,7 @@
 //! | `source` | the file: its kind and its options |
 //! | `rows` | its record batches, without rows that a condition leaves out |
 //! | `convert`, `commands` | the commands over it: `convert`; `info`, `verify`, `cat` |
+//! | `spooled` | rows of text in a temporary file, for writers of whole columns |
 //! | `write` | record batches to a file |
 //! | `facts` | the metadata of its schema |
 
@@ -13,9 +14,10 @@ mod convert;
 mod facts;
 mod rows;
 mod source;
+mod spooled;
 mod write;
 
 pub use commands::{cat, info, verify};
-pub use convert::convert;
+pub use convert::{convert, own_goal};
 pub use source::{Foreign, KINDS, TextHints, is_known, opened};
 pub use write::write;

@@ -128,7 +128,7 @@ pub fn is_known(source: &Source) -> bool {
 
 /// Returns the kind of a file: by the option, else by its magic number, else by its name if no format of the library has its
 /// magic number.
-fn kind(source: &Source) -> Option<FileKind> {
+pub fn kind(source: &Source) -> Option<FileKind> {
     match (source.format, &source.path) {
         (Some(Known::Arrow(kind)), _) => Some(kind),
         (Some(_), _) => None,

@@ -98,14 +98,19 @@ pub fn batches(
 
 /// Keeps an error of the source apart. Returns one that removes the target.
 fn stopped(unread: &mut Option<Error>, e: ArrowError) -> Error {
-    *unread = Some(match e {
+    *unread = Some(of_source(e));
+    pilaster::Error::new(ErrorKind::Misuse, What::INPUT, 0).into()
+}
+
+/// Returns an error of the source as it was before Arrow passed it on.
+pub fn of_source(e: ArrowError) -> Error {
+    match e {
         ArrowError::ExternalError(e) => match e.downcast() {
             Ok(e) => *e,
             Err(e) => ArrowError::ExternalError(e).into(),
         },
         e => e.into(),
-    });
-    pilaster::Error::new(ErrorKind::Misuse, What::INPUT, 0).into()
+    }
 }
 
 /// Fills the target; tells errors of the target from errors of Arrow.

@@ -13,7 +13,7 @@ use pilaster_arrow::input::{Input, InputOptions, open};
 use pilaster_arrow::write::{Compression, Kind, Writer};
 use pilaster_arrow::{Buffer, Source as _};
 
-use crate::{bad, good, out, place, run};
+use crate::{bad, good, out, place, run, run_on};
 
 fn write(path: &str, kind: Kind, batches: &[RecordBatch]) {
     let mut writer = Writer::new(Vec::new(), &batches[0].schema(), kind, Compression::None).unwrap();
@@ -176,4 +176,62 @@ fn an_error_of_the_source_names_the_source() {
         assert!(why.contains("a message with a body of") && !why.contains("--columns"), "{why}");
         assert!(!place.join(target).exists());
     }
+}
+
+#[test]
+fn text_stays_text_unless_a_format_is_named() {
+    let place = place("own_goal");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let (csv, json) = ("a,b\n1,x\n2,\n", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":null}\n");
+    for (name, format, text) in [("a.csv", "csv", csv), ("a.jsonl", "jsonl", json)] {
+        fs::write(path(name), text).unwrap();
+        good(&["convert", "--force", &path(name), &path("out")]);
+        assert_eq!(fs::read_to_string(path("out")).unwrap(), text, "{name}");
+        let piped = run_on(&["convert", "--format", format, "-", "-"], text.as_bytes());
+        assert_eq!((piped.status.code(), out(&piped)), (Some(0), text), "{name}");
+        // Detected by its name.
+        assert_eq!(out(&run(&["convert", &path(name), "-"])), text, "{name}");
+    }
+    good(&["convert", &path("a.csv"), &path("a.parquet")]);
+    let piped = run(&["convert", &path("a.parquet"), "-"]);
+    assert!(piped.stdout.starts_with(b"PAR1"));
+}
+
+#[test]
+fn whole_columns_are_written_from_text_and_streams() {
+    let place = place("by_columns");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let rows: String = (0..66_000).map(|k| format!("{k},text {},{}.5,{}\n", k % 7, k % 100, k % 2 == 0)).collect();
+    fs::write(path("a.csv"), format!("id,name,price,even\n{rows}")).unwrap();
+    good(&["convert", "--where", "id < 500", &path("a.csv"), &path("a.jsonl")]);
+    let coded = |texts: [&str; 2]| {
+        let texts: DictionaryArray<Int32Type> = texts.into_iter().collect();
+        let numbers = Int64Array::from(vec![1, 2]);
+        let (name, id) = (Arc::new(texts) as ArrayRef, Arc::new(numbers) as ArrayRef);
+        RecordBatch::try_from_iter([("name", name), ("id", id)]).unwrap()
+    };
+    // Another dictionary in each batch, which an Arrow file does not allow.
+    write(&path("a.arrows"), Kind::IpcStream, &[coded(["x", "y"]), coded(["z", "x"])]);
+    for source in ["a.csv", "a.jsonl", "a.arrows"] {
+        for (target, columns, condition) in [
+            ("a.jay", "name,id", "id < 65900"),
+            ("a.jay", "id", "name != 'text 1'"),
+            ("a.bcolz", "name,id", "id > 1 or name = 'x'"),
+        ] {
+            let chosen = ["--columns", columns, "--where", condition];
+            let _ = fs::remove_dir_all(path("a.bcolz"));
+            good(&[&["convert", "--force"], &chosen[..], &[&path(source), &path(target)]].concat());
+            let found = out(&run(&["cat", &path(target)])).to_owned();
+            let expected = run(&[&["cat"], &chosen[..], &[&path(source)]].concat());
+            assert!(found == out(&expected) && found.lines().count() > 2, "{source} to {target}: {columns}");
+        }
+    }
+    // An error names the source, not the file between.
+    fs::write(path("bad.csv"), "id,name\n1,2\n3\n").unwrap();
+    let e = bad(1, &["convert", &path("bad.csv"), &path("bad.jay")]);
+    assert!(e.contains("bad.csv: line 3: 1 fields instead of 2"), "{e}");
+    let schema = ["--schema", "id: int8"];
+    let e = bad(1, &[&["convert"], &schema[..], &[&path("a.csv"), &path("bad.jay")]].concat());
+    assert!(e.contains("a.csv: ") && e.contains("line 130, column \"id\"") && !e.contains("temporary"), "{e}");
+    assert!(!place.join("bad.jay").exists());
 }

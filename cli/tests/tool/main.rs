@@ -9,6 +9,8 @@ mod bcolz;
 #[path = "../../../tests/support/vortex.rs"]
 mod build;
 mod conversions;
+#[cfg(feature = "arrow")]
+mod convert_page;
 mod dataseries;
 mod dataseries_verdicts;
 mod documents;

@@ -65,6 +65,12 @@ pub(super) fn is_known(ty: &DataType) -> bool {
     }
 }
 
+/// Returns whether a whole number of JSON may be a value of a type of times.
+#[cfg(feature = "json")]
+pub(super) const fn counts(ty: &DataType) -> bool {
+    matches!(ty, DataType::Timestamp(..) | DataType::Date64)
+}
+
 /// Returns the field with texts instead of values that are not nested: for a reader that keeps texts as they are.
 pub(super) fn as_texts(field: &FieldRef) -> FieldRef {
     let ty = match field.data_type() {
@@ -148,8 +154,8 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
         }),
         DataType::Date32 => column.numbers::<t::Date32Type>(date),
         DataType::Date64 => column.numbers::<t::Date64Type>(|text| match date(text) {
-            Ok(days) => Ok(i64::from(days).saturating_mul(86_400_000)),
-            Err(_) => moment(text, (TimeUnit::Millisecond, None), from),
+            Ok(days) if from == From::Csv || text.contains('-') => Ok(i64::from(days).saturating_mul(86_400_000)),
+            _ => moment(text, (TimeUnit::Millisecond, None), from),
         }),
         DataType::Time32(TimeUnit::Second) => column.numbers::<t::Time32SecondType>(|text| time(text, 1_000_000_000)),
         DataType::Time32(_) => column.numbers::<t::Time32MillisecondType>(|text| time(text, 1_000_000)),
@@ -476,6 +482,15 @@ mod tests {
     fn texts_of_csv_and_json_differ() {
         let seconds = DataType::Timestamp(TimeUnit::Second, None);
         assert_eq!(one("60", &seconds, From::Json).as_deref(), Ok("1970-01-01T00:01:00"));
+        // A number of eight digits is a count, too.
+        for (text, from, time) in [
+            ("20240229", From::Csv, "2024-02-29T00:00:00"),
+            ("20240229", From::Json, "1970-01-01T05:37:20.229"),
+            ("-1", From::Json, "1969-12-31T23:59:59.999"),
+            ("2024-02-29", From::Json, "2024-02-29T00:00:00"),
+        ] {
+            assert_eq!(one(text, &DataType::Date64, from).as_deref(), Ok(time), "{text}");
+        }
         let empty = StringArray::from(vec![Some("")]);
         assert!(typed(&empty, &DataType::Int8, From::Csv).is_ok_and(|array| array.is_null(0)));
         assert!(typed(&empty, &DataType::Int8, From::Json).is_err());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::exact;
 use super::floats::lost;
 use super::infer::{EXACT, Texts};
 use super::{FIELDS, shown};
@@ -26,7 +27,7 @@ pub(super) enum Guess {
     #[default]
     Null,
     /// The type is given, whatever the values are.
-    Given,
+    Given(DataType),
     Bool,
     Number {
         /// Whether there is a fraction or an exponent.
@@ -49,13 +50,13 @@ pub(super) enum Guess {
 pub(super) struct Named {
     fields: Vec<(String, Guess)>,
     places: HashMap<String, usize>,
-    /// The names of fields whose types are given.
-    given: HashSet<String>,
+    /// The types that are given.
+    given: HashMap<String, DataType>,
 }
 
 impl Named {
-    /// Creates the fields of the rows. `given`: the names of those whose types are known.
-    pub fn with(given: HashSet<String>) -> Self {
+    /// Creates the fields of the rows. `given`: the types of those whose types are known.
+    pub fn with(given: HashMap<String, DataType>) -> Self {
         Named { given, ..Named::default() }
     }
 
@@ -77,7 +78,7 @@ impl Named {
         if at >= FIELDS {
             return Err(format!("more than {FIELDS} different fields"));
         }
-        let guess = if self.given.contains(&name) { Guess::Given } else { Guess::Null };
+        let guess = self.given.get(&name).map_or(Guess::Null, |ty| Guess::Given(ty.clone()));
         self.places.insert(name.clone(), at);
         self.fields.push((name, guess));
         Ok(at)
@@ -87,7 +88,7 @@ impl Named {
 impl Guess {
     const fn name(&self) -> &'static str {
         match self {
-            Guess::Null | Guess::Given => "null",
+            Guess::Null | Guess::Given(_) => "null",
             Guess::Bool => "boolean",
             Guess::Number { .. } => "number",
             Guess::Special | Guess::Text(_) => "string",
@@ -99,7 +100,7 @@ impl Guess {
     /// Adds the type of a null, boolean or number.
     fn merge(&mut self, other: Guess) -> Result<(), String> {
         match (&mut *self, other) {
-            (Guess::Given, _) | (_, Guess::Null) | (Guess::Bool, Guess::Bool) => {}
+            (Guess::Given(_), _) | (_, Guess::Null) | (Guess::Bool, Guess::Bool) => {}
             (Guess::Null, other) => *self = other,
             (Guess::Special, Guess::Number { negative, large, inexact, .. }) => {
                 *self = Guess::Number { float: true, negative, large, inexact };
@@ -123,7 +124,12 @@ impl Guess {
     /// Adds a text.
     fn text(&mut self, text: &str) -> Result<(), String> {
         match self {
-            Guess::Given => return Ok(()),
+            Guess::Given(ty) => {
+                // Only numbers are counts. Later both are texts.
+                let is_count = exact::counts(ty) && text.parse::<i64>().is_ok();
+                let why = "a time is written as 2024-02-29T13:59:59.5, and a count of units without quotes";
+                return if is_count { Err(format!("{:?} is not read as {ty}: {why}", shown(text))) } else { Ok(()) };
+            }
             Guess::Null | Guess::Special if SPECIAL.contains(&text) => {
                 *self = Guess::Special;
                 return Ok(());
@@ -148,7 +154,7 @@ impl Guess {
 
     /// Adds a number by its digits: one that is no integer of 64 bits.
     fn number(&mut self, text: &str) -> Result<(), String> {
-        if matches!(self, Guess::Given) {
+        if matches!(self, Guess::Given(_)) {
             return Ok(());
         }
         let negative = text.starts_with('-');
@@ -178,7 +184,7 @@ impl Guess {
 
     fn ty(&self) -> Result<DataType, String> {
         Ok(match self {
-            Guess::Null | Guess::Given => DataType::Null,
+            Guess::Null | Guess::Given(_) => DataType::Null,
             Guess::Bool => DataType::Boolean,
             Guess::Number { float: true, inexact: false, .. } => DataType::Float64,
             Guess::Number { float: false, large: false, .. } => DataType::Int64,
@@ -220,16 +226,32 @@ impl Seed<'_> {
         self.depth.checked_sub(1).ok_or_else(|| E::custom("nested too deeply"))
     }
 
-    /// Parses the fields of an object whose type is given. The reader would take the last of two fields with the same name.
-    fn unique<'de, A: MapAccess<'de>>(mut entries: A, first: Option<Name>, depth: u32) -> Result<(), A::Error> {
+    /// Parses the fields of an object whose type is given. The reader would take the last of two fields with the same name, and leave
+    /// out fields that the type does not have.
+    fn unique<'de, A: MapAccess<'de>>(
+        mut entries: A,
+        first: Option<Name>,
+        given: &DataType,
+        depth: u32,
+    ) -> Result<(), A::Error> {
         let (mut names, mut next) = (HashSet::new(), first);
         while let Some(name) = next {
+            let ty = match (&name, given) {
+                (Name::New(name), DataType::Struct(fields)) => match fields.find(name) {
+                    Some((_, field)) => field.data_type().clone(),
+                    None => {
+                        let why = format!("an object has the field {:?}, and the given type has not", shown(name));
+                        return Err(A::Error::custom(why));
+                    }
+                },
+                _ => DataType::Null,
+            };
             if let Name::New(name) = name
                 && !names.insert(name)
             {
                 return Err(A::Error::custom(TWICE));
             }
-            entries.next_value_seed(Seed { guess: &mut Guess::Given, depth })?;
+            entries.next_value_seed(Seed { guess: &mut Guess::Given(ty), depth })?;
             next = entries.next_key_seed(Key { fields: None, k: 0 })?;
         }
         Ok(())
@@ -271,9 +293,13 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let depth = self.inner()?;
-        let mut given = Guess::Given;
+        let mut given;
         let item = match self.guess {
-            Guess::Given => &mut given,
+            Guess::Given(ty) => {
+                let item = if let DataType::List(item) = ty { item.data_type().clone() } else { DataType::Null };
+                given = Guess::Given(item);
+                &mut given
+            }
             guess => match guess.of(Guess::List(Box::default())).map_err(A::Error::custom)? {
                 Guess::List(item) => item,
                 _ => return Ok(()),
@@ -294,8 +320,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
             }
             return self.guess.number(&text).map_err(A::Error::custom);
         }
-        if matches!(self.guess, Guess::Given) {
-            return Self::unique(entries, first, depth);
+        if let Guess::Given(ty) = &*self.guess {
+            return Self::unique(entries, first, ty, depth);
         }
         let guess = self.guess.of(Guess::Struct(Named::default())).map_err(A::Error::custom)?;
         let Guess::Struct(fields) = guess else { return Ok(()) };

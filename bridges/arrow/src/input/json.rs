@@ -1,7 +1,8 @@
 //! JSON lines.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -13,7 +14,7 @@ use serde::de::DeserializeSeed as _;
 use super::exact::{self, From};
 use super::guess::{Guess, Named, Row};
 use super::infer::reader;
-use super::{AnyReader, BATCH, Input, InputOptions};
+use super::{AnyReader, BATCH, Input, InputOptions, RECORD};
 use crate::Error;
 
 /// An open file of JSON lines, whose types are known.
@@ -26,8 +27,33 @@ pub(super) struct Json {
     batch_rows: usize,
 }
 
+/// A reader that fails if an object does not end.
+struct Bounded<'b, R> {
+    from: R,
+    /// Number of bytes since the end of the last object.
+    read: &'b Cell<usize>,
+    most: usize,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let len = self.from.read(buf)?;
+        let read = self.read.get().saturating_add(len);
+        self.read.set(read);
+        if read > self.most {
+            return Err(io::Error::other(format!("it does not end within {} bytes", self.most)));
+        }
+        Ok(len)
+    }
+}
+
 impl Json {
     pub fn open(input: Input, options: &InputOptions) -> Result<Self, Error> {
+        Self::bounded(input, options, RECORD)
+    }
+
+    /// Opens a file whose objects have at most `most` bytes each, with what is before them.
+    fn bounded(input: Input, options: &InputOptions, most: usize) -> Result<Self, Error> {
         let known: HashMap<&str, &FieldRef> =
             options.schema.iter().flat_map(Schema::fields).map(|field| (field.name().as_str(), field)).collect();
         for (name, field) in &known {
@@ -36,15 +62,18 @@ impl Json {
             }
         }
         let given: HashSet<String> = known.keys().map(|name| (*name).to_owned()).collect();
-        let mut rows = Guess::Struct(Named::with(given.clone()));
+        let types = known.iter().map(|(name, field)| ((*name).to_owned(), field.data_type().clone())).collect();
+        let mut rows = Guess::Struct(Named::with(types));
         let from = reader(&input).map_err(|e| input.failed(e))?;
-        let mut values = serde_json::Deserializer::from_reader(from);
+        let read = Cell::new(0);
+        let mut values = serde_json::Deserializer::from_reader(Bounded { from, read: &read, most });
         let mut number = 0u64;
         // An error of the end says that there is another value, unless it is one of reading.
         while let Err(e) = values.end() {
             number = number.saturating_add(1);
             let value = if e.is_io() { Err(e) } else { Row(&mut rows).deserialize(&mut values) };
             value.map_err(|e| input.failed(format!("object {number}: {e}")))?;
+            read.set(0);
         }
         let columns = if let Guess::Struct(columns) = rows { columns } else { Named::default() };
         let mut fields: Vec<FieldRef> = Vec::new();
@@ -152,5 +181,35 @@ impl<R: BufRead> Iterator for Rows<R> {
 impl<R: BufRead> RecordBatchReader for Rows<R> {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn objects_have_a_limit() {
+        let open = |bytes: Vec<u8>, most: usize| {
+            let input = Input::from(bytes).with_name("a.jsonl.gz");
+            Json::bounded(input, &InputOptions::default(), most).map(|_| ()).map_err(|e| e.to_string())
+        };
+        let object = format!("{{\"a\":\"{}\"}}\n", "x".repeat(1000));
+        let text = object.repeat(3) + &format!("{{\"b\":[{}0]}}", "{\"b\":0},".repeat(300));
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        assert!(gzip.write_all(text.as_bytes()).is_ok());
+        let is_long = |e: Result<(), String>, number: u32, most: usize| {
+            let expected = format!("a.jsonl.gz: object {number}: it does not end within {most} bytes");
+            assert!(e.as_ref().is_err_and(|e| e.starts_with(&expected)), "{e:?}");
+        };
+        for bytes in [text.clone().into_bytes(), gzip.finish().unwrap_or_default()] {
+            is_long(open(bytes.clone(), 1500), 4, 1500);
+            is_long(open(bytes, 1000), 1, 1000);
+        }
+        assert_eq!(open(object.repeat(100).into_bytes(), 1100), Ok(()));
+        // A text that is not closed.
+        is_long(open(format!("{{\"a\":\"{}", "x".repeat(5000)).into_bytes(), 2000), 1, 2000);
     }
 }

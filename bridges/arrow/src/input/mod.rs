@@ -176,6 +176,10 @@ const CELLS: usize = 1 << 22;
 #[cfg(any(feature = "csv", feature = "json"))]
 const FIELDS: usize = 100_000;
 
+/// Maximum size in bytes of a record of CSV, or of an object of JSON: a quote that is not closed makes one of the rest of the file.
+#[cfg(any(feature = "csv", feature = "json"))]
+const RECORD: usize = 1 << 30;
+
 /// Returns the start of a value, for an error.
 #[cfg(any(feature = "csv", feature = "json"))]
 fn shown(text: &str) -> String {

@@ -12,24 +12,27 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUni
 
 use crate::Error;
 
-/// Returns the schema with timestamps of the columns `roots` in seconds.
-pub(super) fn in_seconds(schema: &SchemaRef, roots: &[usize]) -> SchemaRef {
-    let fields = schema.fields().iter().enumerate();
-    let fields = fields.map(|(k, field)| if roots.contains(&k) { coarse(field) } else { Arc::clone(field) });
-    Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
+/// Returns the schema with timestamps of 96 bits in seconds, whatever unit a stored schema gives them. `old`: whether each column of
+/// Parquet, which has no columns within it, has such timestamps.
+pub(super) fn in_seconds(schema: &SchemaRef, old: &[bool]) -> SchemaRef {
+    let mut leaves = old.iter().copied();
+    let fields = schema.fields().iter().map(|field| coarse(field, &mut leaves)).collect::<Fields>();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-fn coarse(field: &FieldRef) -> FieldRef {
+fn coarse(field: &FieldRef, old: &mut dyn Iterator<Item = bool>) -> FieldRef {
     let ty = match field.data_type() {
-        DataType::Timestamp(TimeUnit::Nanosecond, zone) => DataType::Timestamp(TimeUnit::Second, zone.clone()),
-        DataType::List(item) => DataType::List(coarse(item)),
-        DataType::LargeList(item) => DataType::LargeList(coarse(item)),
-        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(coarse(item), *len),
-        DataType::Map(entries, sorted) => DataType::Map(coarse(entries), *sorted),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(coarse).collect()),
-        other => other.clone(),
+        DataType::List(item) => DataType::List(coarse(item, old)),
+        DataType::LargeList(item) => DataType::LargeList(coarse(item, old)),
+        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(coarse(item, old), *len),
+        DataType::Map(entries, sorted) => DataType::Map(coarse(entries, old), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|field| coarse(field, old)).collect()),
+        other => match (old.next(), other) {
+            (Some(true), DataType::Timestamp(_, zone)) => DataType::Timestamp(TimeUnit::Second, zone.clone()),
+            _ => other.clone(),
+        },
     };
-    Arc::new(Field::clone(field).with_data_type(ty))
+    if ty == *field.data_type() { Arc::clone(field) } else { Arc::new(Field::clone(field).with_data_type(ty)) }
 }
 
 /// Compares timestamps with the same ones in seconds. `row` is the number of the first row.
@@ -72,4 +75,4 @@ pub(super) fn check(array: &ArrayRef, seconds: &ArrayRef, row: u64) -> Result<()
 }
 
 /// What such a timestamp is.
-const OUT: &str = "outside of the years 1677 to 2262, which 64 bits hold in nanoseconds; leave the column out";
+const OUT: &str = "outside of what 64 bits hold in the unit of the column, in nanoseconds the years 1677 to 2262; leave the column out";

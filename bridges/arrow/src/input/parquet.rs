@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
+use arrow_select::nullif::nullif;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -137,7 +138,10 @@ impl Parquet {
             // An absent count does not mean that no value is missing.
             let converter = converter.with_missing_null_counts_as_zero(false);
             let nulls = converter.row_group_null_counts(all)?;
-            Ok((converter.row_group_mins(all)?, converter.row_group_maxes(all)?, nulls))
+            let unordered = all.iter().map(|group| is_unordered(group, converter.parquet_column_index()));
+            let unordered = unordered.collect::<Vec<bool>>().into();
+            let known = |bounds: ArrayRef| nullif(&bounds, &unordered);
+            Ok((known(converter.row_group_mins(all)?)?, known(converter.row_group_maxes(all)?)?, nulls))
         };
         let bounds = read().map_err(failed).and_then(|(mins, maxes, nulls)| Bounds::new(field, &mins, &maxes, &nulls));
         bounds.map_err(|e| e.in_column(field.name()))
@@ -197,7 +201,9 @@ impl Parquet {
         let mut checked = Checked { reader: reader(&self.metadata, &roots)?, old: None, left, row: first };
         let old: Vec<usize> = roots.iter().copied().filter(|k| self.is_old(*k)).collect();
         if !old.is_empty() {
-            let seconds = old_times::in_seconds(self.schema(), &old);
+            let leaves = self.metadata.parquet_schema().columns().iter();
+            let leaves: Vec<bool> = leaves.map(|leaf| leaf.physical_type() == PhysicalType::INT96).collect();
+            let seconds = old_times::in_seconds(self.schema(), &leaves);
             let options = ArrowReaderOptions::new().with_schema(seconds);
             let metadata =
                 ArrowReaderMetadata::try_new(Arc::clone(self.metadata.metadata()), options).map_err(failed)?;
@@ -256,6 +262,20 @@ impl Parquet {
             }
         }
         usize::try_from(rows.max(1)).unwrap_or(usize::MAX)
+    }
+}
+
+/// Whether the bounds of a column in a row group are in an order of their writer. The old fields `min` and `max` had no order by the
+/// type of the column: programs compared texts as signed bytes, and unsigned integers as signed ones.
+fn is_unordered(group: &RowGroupMetaData, column: Option<usize>) -> bool {
+    let Some(chunk) = column.and_then(|k| group.columns().get(k)) else { return false };
+    if !chunk.statistics().is_some_and(Statistics::is_min_max_deprecated) {
+        return false;
+    }
+    match chunk.column_type() {
+        PhysicalType::BOOLEAN | PhysicalType::FLOAT | PhysicalType::DOUBLE => false,
+        PhysicalType::INT32 | PhysicalType::INT64 => !chunk.column_descr().sort_order().is_signed(),
+        _ => true,
     }
 }
 

@@ -6,10 +6,7 @@ use std::io::BufRead;
 use arrow_array::StringArray;
 use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
 
-use super::{BATCH, FIELDS};
-
-/// Maximum size in bytes of a record: a quote that is not closed makes one of the rest of the file.
-const RECORD: usize = 1 << 30;
+use super::{BATCH, FIELDS, RECORD};
 
 /// Reads records in batches. `None` in a column is a field without a character, or one of the texts that mean so, outside of
 /// quotes.

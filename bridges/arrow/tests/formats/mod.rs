@@ -1,7 +1,7 @@
 //! Tables through the formats that can be written.
 
-use arrow_array::{Array, RecordBatchReader};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, Field, SchemaRef, TimeUnit};
 use pilaster::any::{File, Format, Hints};
 use pilaster::bcolz;
 use pilaster::bytes::{LittleEndian, Scratch};
@@ -18,6 +18,9 @@ use crate::show;
 
 pub const NAMES: [&str; 5] = ["vortex", "jay", "dataseries", "bcolz", "filo"];
 
+/// The batches of a table.
+pub type Read = (SchemaRef, Vec<RecordBatch>);
+
 /// The rows that were read from a format, and their type.
 #[derive(Debug, Default)]
 pub struct Stored {
@@ -25,8 +28,16 @@ pub struct Stored {
     pub ty: String,
 }
 
-/// Writes a table, and returns the rows that are read from what was written, or the text of the refusal.
+/// Writes a table, and returns the rows of its only column that are read from what was written, or the text of the refusal.
 pub fn through(format: &str, source: Kept) -> Result<Stored, String> {
+    let (schema, batches) = batches(format, source)?;
+    let arrays = batches.iter().map(|batch| batch.column(0));
+    let rows = arrays.flat_map(|array| (0..array.len()).map(move |i| show::row(array, i))).collect();
+    Ok(Stored { rows, ty: type_of(schema.field(0)) })
+}
+
+/// Writes a table, and returns the batches that are read from what was written, or the text of the refusal.
+pub fn batches(format: &str, source: Kept) -> Result<Read, String> {
     let mut table = Batches::from_source(source).map_err(|e| e.to_string())?;
     match format {
         "vortex" => {
@@ -50,19 +61,20 @@ pub fn through(format: &str, source: Kept) -> Result<Stored, String> {
             let done = done.map(|()| {
                 builder.finish().unwrap();
                 let dataset = bcolz::Dataset::open(&dir).unwrap();
-                rows(File::from(&dataset).table(None).unwrap())
+                all(File::from(&dataset).table(None).unwrap())
             });
             let _ = std::fs::remove_dir_all(&dir);
             done
         }
         _ => {
-            let mut found = Stored::default();
+            let mut found = None;
             let mut builder = filo::Builder::new(|_, _: &str, element, chunk: &[u8]| {
-                found = rows(Once::new(filo::Vector::open(chunk, element)?));
+                found = Some(all(Once::new(filo::Vector::open(chunk, element)?)));
                 Ok(())
             });
             convert(&mut table, &mut builder).map_err(|e| e.to_string())?;
-            Ok(found)
+            drop(builder);
+            Ok(found.expect("a column"))
         }
     }
 }
@@ -74,7 +86,7 @@ fn dataseries(table: &mut Batches<Kept>) -> Result<Vec<u8>, String> {
     let xml = describe("Table", &part, Vec::new()).map_err(refused)?;
     let mut memory = vec![0; 1 << 16];
     let ty = ExtentType::parse(&xml, &Default::default(), &mut Scratch::new(&mut memory)).unwrap();
-    let (types, mut slots) = ([Description::from(&ty)], [IndexSlot::EMPTY; 64]);
+    let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; 1000]);
     let writer = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::new(&types).unwrap(), &mut slots);
     let mut builder = Builder::new(writer, ExtentBuffer::growing(ty).unwrap(), 1000);
     table.restart().unwrap();
@@ -82,21 +94,15 @@ fn dataseries(table: &mut Batches<Kept>) -> Result<Vec<u8>, String> {
     Ok(builder.finish().unwrap())
 }
 
-fn opened(bytes: &[u8], format: Format) -> Stored {
+fn opened(bytes: &[u8], format: Format) -> Read {
     let mut memory = vec![0; 1 << 20];
     let file = File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
-    rows(file.table(None).unwrap())
+    all(file.table(None).unwrap())
 }
 
-fn rows<T: Table>(table: T) -> Stored {
-    let mut rows = Vec::new();
+fn all<T: Table>(table: T) -> Read {
     let reader = read(table, ReadOptions::default()).unwrap();
-    let ty = type_of(reader.schema().field(0));
-    for batch in reader {
-        let array = std::sync::Arc::clone(batch.unwrap().column(0));
-        rows.extend((0..array.len()).map(|i| show::row(&array, i)));
-    }
-    Stored { rows, ty }
+    (reader.schema(), reader.map(Result::unwrap).collect())
 }
 
 /// The column type of a field, with the zone of a timestamp.
