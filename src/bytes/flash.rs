@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result, What};
 ///
 /// Flash is written in whole words, each at most once between two erases. The sink therefore gathers bytes in a
 /// caller-provided page of at least one word; a longer page means fewer writes. Bytes in the page are not in the flash
-/// before [`sync`](Self::sync).
+/// before [`sync`](Self::sync), or [`flush`](Sink::flush), which leaves an incomplete word in the page.
 ///
 /// ```
 /// use embedded_storage::nor_flash::NorFlash;
@@ -149,6 +149,26 @@ impl<F: NorFlash> Sink for FlashSink<'_, F> {
             self.write(self.filled)?;
             bytes = later;
         }
+    }
+
+    /// Writes the gathered whole words; the bytes of an incomplete one stay in the page.
+    ///
+    /// # Errors
+    /// Errors of the flash.
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        let rest = self.filled.checked_rem(F::WRITE_SIZE).unwrap_or(0);
+        let whole = self.filled.saturating_sub(rest);
+        if whole > 0 {
+            self.write(whole)?;
+            for i in 0..rest {
+                let byte = self.page.get(whole.saturating_add(i)).copied();
+                if let (Some(to), Some(byte)) = (self.page.get_mut(i), byte) {
+                    *to = byte;
+                }
+            }
+            self.filled = rest;
+        }
+        Ok(())
     }
 
     fn room(&self) -> u64 {

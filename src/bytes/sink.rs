@@ -63,8 +63,8 @@ pub trait Sink {
     }
 
     /// Makes the bytes so far survive a power cut, if the medium does not do so by itself: a card whose file system keeps the
-    /// length of a file in memory, a buffer. A [log of Vortex](crate::vortex::log::Log) calls it after each row group and each
-    /// checkpoint. Does nothing by default.
+    /// length of a file in memory, a buffer. A log of Vortex calls it after each row group and each checkpoint. Does nothing by
+    /// default.
     ///
     /// # Errors
     /// Errors of the sink.
@@ -238,7 +238,8 @@ impl<const N: usize> Sink for heapless_09::Vec<u8, N> {
     }
 }
 
-/// A sink that writes to an `std::io::Write`.
+/// A sink that writes to an `std::io::Write`. [`flush`](Sink::flush) is the one of `Write`: the bytes are then with the system, and
+/// after a power cut perhaps not in the file. A sink of your own over a `std::fs::File` calls `sync_data`.
 ///
 /// ```
 /// use pilaster::bytes::{IoSink, Sink};

@@ -59,6 +59,11 @@ fn a_log_continues_after_a_cut_at_every_byte() {
         let Some((end, least)) = covered else {
             let e = found.expect_err("no checkpoint");
             assert_eq!(e.kind(), Kind::Truncated, "{e} at {cut}");
+            // Also in flash, where the rest of the last eight bytes is erased.
+            let mut flash = part.to_vec();
+            flash.resize(cut.next_multiple_of(8), 0xff);
+            let found = Resume::find(&flash[..], &Fields::new(&fields).expect("valid"), &mut room.groups);
+            assert_eq!(found.expect_err("no checkpoint").kind(), Kind::Truncated, "{cut}");
             continue;
         };
         if *end == cut {
@@ -189,6 +194,30 @@ fn damaged_row_groups_are_dropped() {
     assert!(outcomes[0] > 10 && outcomes[1] > 10 && outcomes[2..] == [0; 3], "{outcomes:?}");
 }
 
+/// A record that was freed is used for another row group: the next search does not take the old checkpoint for that.
+#[test]
+fn a_log_with_memory_for_no_more_row_groups_is_resumed_after_damage() {
+    let (fields, rows) = (mixed(), mixed_rows(32));
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut bytes = write(&fields, &rows, 8, Policy::ByHand);
+    let at = bytes.windows(4).position(|four| four == b"PLRG").expect("a row group");
+    bytes[at + 100] ^= 1;
+    let mut room = Room::of(&fields, 8, 300);
+    let words = &mut room.groups[..4 * group_words(fields.len())];
+    let mut found = Resume::find(&bytes[..], &columns, words).expect("a log");
+    assert_eq!(found.drop_damaged(&bytes[..], &columns, words).expect("a slice"), 1);
+    let memory = (&mut room.rows[..], room.most);
+    let mut log = Log::resume(bytes, columns, memory, words, (&found, Policy::ByHand)).expect("memory");
+    let start = log.at() as usize;
+    rows[..8].iter().for_each(|row| log.push_cells(&cells(row)).expect("a vector"));
+    let bytes = log.finish().expect("a vector");
+    assert_eq!(read(&bytes).map(|rows| rows.len()), Ok(32));
+    for cut in start..=bytes.len() {
+        let found = Resume::find(&bytes[..cut], &columns, words).expect("a log");
+        assert!([24, 32].contains(&found.rows()), "cut at {cut}");
+    }
+}
+
 /// Takes a number of bytes, then fails.
 struct Fails(Vec<u8>, usize);
 
@@ -227,7 +256,7 @@ fn a_sink_may_fail_at_every_byte() {
             }
             assert!(matches!(outcome, Err(WriteError::Sink("full"))), "{most}: {outcome:?}");
             let misuse = |again| matches!(again, Err(WriteError::Format(e)) if Error::kind(&e) == Kind::Misuse);
-            assert!(misuse(log.checkpoint()) && misuse(log.push_cells(&cells(&rows[0]))));
+            assert!(misuse(log.checkpoint()) && misuse(log.push_cells(&cells(&rows[0]))) && misuse(log.tick(9, 1)));
         }
         assert_eq!(sink.0, bytes[..most], "{most}");
     }

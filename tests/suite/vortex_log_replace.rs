@@ -1,8 +1,9 @@
 //! Logs whose checkpoints replace each other.
 
 use pilaster::bytes::{Buffered, Input, Sink, SliceSink};
+use pilaster::column::Prim;
 use pilaster::error::{Error, Kind};
-use pilaster::vortex::log::{Fields, Log, Policy, Resume, Rewind, WriteError, last_checkpoint};
+use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, Rewind, WriteError, last_checkpoint};
 
 use crate::vortex_log::{Room, cells, mixed, mixed_rows, read, write};
 use crate::vortex_log_cuts::{Card, written};
@@ -178,7 +179,7 @@ fn a_buffer_changes_no_byte() {
             let (mut buffer, mut card) = (vec![0; len], Card(Vec::new(), 1 << 20));
             let mut room = Room::of(&fields, 8, 300);
             let memory = (&mut room.rows[..], room.most);
-            let sink = Buffered::new(&mut card, &mut buffer);
+            let sink = Buffered::new(&mut card, 0, &mut buffer);
             let mut log = Log::new(sink, columns, memory, &mut room.groups, Policy::Every(2)).expect("room");
             if is_replacing {
                 log = log.replacing();
@@ -193,4 +194,89 @@ fn a_buffer_changes_no_byte() {
             assert!(card.0 == if is_replacing { &replaced[..] } else { &plain[..] }, "{len} {is_replacing}");
         }
     }
+}
+
+/// Pieces that are put end at multiples of the block, also after flushes and removals, and where a log is resumed.
+#[test]
+fn pieces_of_a_buffer_are_in_one_block() {
+    struct Blocks(u64);
+
+    impl Sink for Blocks {
+        type Error = Error;
+
+        fn put(&mut self, bytes: &[u8]) -> pilaster::Result<()> {
+            assert!(self.0 % 64 + bytes.len() as u64 <= 64, "{} bytes at {}", bytes.len(), self.0);
+            self.0 += bytes.len() as u64;
+            Ok(())
+        }
+    }
+
+    impl Rewind for Blocks {
+        fn rewind(&mut self, count: u64) -> pilaster::Result<()> {
+            self.0 -= count;
+            Ok(())
+        }
+    }
+
+    let (fields, rows) = (mixed(), mixed_rows(70));
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut room = Room::of(&fields, 8, 300);
+    let bytes = write(&fields, &rows[..20].to_vec(), 8, Policy::ByHand);
+    let found = Resume::find(&bytes[..], &columns, &mut room.groups).expect("a log");
+    let (at, mut buffer) = (found.at(), [0; 64]);
+    let sink = Buffered::new(Blocks(at), at, &mut buffer);
+    let memory = (&mut room.rows[..], room.most);
+    let mut log =
+        Log::resume(sink, columns, memory, &mut room.groups, (&found, Policy::Every(1))).expect("room").replacing();
+    rows.iter().for_each(|row| log.push_cells(&cells(row)).expect("room"));
+    let len = log.at();
+    assert!(len > 2 * at && log.sink().sink().0 == len);
+}
+
+/// A row group may be as long as the checkpoint that it replaces: it is flushed all the same.
+#[test]
+fn a_row_group_as_long_as_a_checkpoint_is_flushed() {
+    /// The length, and the length at the last flush.
+    struct Lens(u64, u64);
+
+    impl Sink for Lens {
+        type Error = Error;
+
+        fn put(&mut self, bytes: &[u8]) -> pilaster::Result<()> {
+            self.0 += bytes.len() as u64;
+            self.1 = u64::MAX;
+            Ok(())
+        }
+
+        fn flush(&mut self) -> pilaster::Result<()> {
+            self.1 = self.0;
+            Ok(())
+        }
+    }
+
+    impl Rewind for Lens {
+        fn rewind(&mut self, count: u64) -> pilaster::Result<()> {
+            self.0 -= count;
+            Ok(())
+        }
+    }
+
+    let fields = [Field::new("time", FieldType::Prim(Prim::U32))];
+    let columns = Fields::new(&fields).expect("valid types");
+    let mut equal = 0;
+    for rows in 1..400u64 {
+        let mut room = Room::of(&fields, 512, 0);
+        let memory = (&mut room.rows[..], room.most);
+        let new = Log::new(Lens(0, 0), columns, memory, &mut room.groups, Policy::ByHand).expect("room");
+        let mut log = new.replacing();
+        log.push_cells(&[Cell::of(7)]).expect("room");
+        log.checkpoint().expect("room");
+        let before = log.at();
+        (0..rows).for_each(|i| log.push_cells(&[Cell::Word((i * 0x9e37_79b9) & 0xffff_ffff)]).expect("room"));
+        log.flush().expect("room");
+        equal += u32::from(log.at() == before);
+        let at = log.at();
+        assert_eq!(log.sink().1, at, "{rows} rows");
+    }
+    assert!(equal > 0);
 }

@@ -98,7 +98,7 @@ pub use source::Source;
 pub use writer::Log;
 
 pub use crate::bytes::WriteError;
-use crate::bytes::{Sink, SliceSink};
+use crate::bytes::{Buffered, Sink, SliceSink};
 use crate::error::{Error, Result};
 
 /// When a [`Log`] writes a checkpoint by itself.
@@ -145,6 +145,12 @@ impl Rewind for SliceSink<'_> {
     fn rewind(&mut self, count: u64) -> Result<(), Error> {
         self.cut(crate::bytes::saturated(count));
         Ok(())
+    }
+}
+
+impl<S: Rewind> Rewind for Buffered<'_, S> {
+    fn rewind(&mut self, count: u64) -> core::result::Result<(), S::Error> {
+        self.cut(count, S::rewind)
     }
 }
 

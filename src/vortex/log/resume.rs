@@ -85,6 +85,11 @@ impl Resume {
         if size >= magic.len() as u64 {
             source.read(0, &mut magic)?;
         }
+        // The first checkpoint is behind the magic, which is padded to 8 bytes.
+        let first = Sizes::of(schema, 0).map_or(0, |sizes| u64::from(sizes.total()).saturating_add(8));
+        if size <= 8 {
+            return Err(Error::needing(Kind::Truncated, What::VORTEX_CHECKPOINT, size, first));
+        }
         if magic != raw::MAGIC {
             return Err(Error::needing(Kind::Invalid, What::VORTEX_LOG, 0, u32::from_le_bytes(magic).into()));
         }
@@ -92,9 +97,7 @@ impl Resume {
         let mut before = size;
         let checkpoint = loop {
             let Some(end) = marker::<WINDOW>(&mut source, before)? else {
-                // The first checkpoint is behind the magic, which is padded to 8 bytes. A source that ends before the first row
-                // group, and has no end of a checkpoint, is the start of one.
-                let first = Sizes::of(schema, 0).map_or(0, |sizes| u64::from(sizes.total()).saturating_add(8));
+                // A source that ends before the first row group, and has no end of a checkpoint, is the start of one.
                 let is_torn = before == size && size <= up8(first) && group_magic(&mut source, 0)?.is_none();
                 let kind = if is_torn { Kind::Truncated } else { Kind::Misuse };
                 return Err(Error::needing(kind, What::VORTEX_CHECKPOINT, before, first));
@@ -123,7 +126,7 @@ impl Resume {
     ///
     /// `schema` and `groups` are as for [`find`](Self::find). Reads all bytes of the row groups once, in windows of 64
     /// bytes, and hashes them; `find` reads only a checkpoint. The last checkpoint of the source still lists the removed row
-    /// groups: call [`checkpoint`](super::Log::checkpoint) after the log is resumed if it must not be the last.
+    /// groups: the resumed log begins with one that does not.
     ///
     /// ```
     /// use pilaster::vortex::File;
@@ -174,13 +177,15 @@ impl Resume {
         let removed = self.groups.wrapping_sub(kept.len());
         if removed > 0 {
             (self.groups, self.rows, self.covered, self.is_ended) = (kept.len(), kept.rows(), 0, false);
+            // The next search must not begin at the checkpoint that lists them.
+            self.is_skipping = true;
         }
         Ok(removed)
     }
 
     /// Continues the log at the first multiple of 8 that is at least `end`, if `end` is after [`at`](Self::at). For media
     /// whose bytes can be neither cut off nor overwritten, such as flash: `end` is the offset after the last byte that is
-    /// not erased.
+    /// not erased. Do not round it up: a log that ends with a checkpoint would get another one.
     ///
     /// The bytes before the new offset stay and have no meaning. If they are more than the padding of the last row group or
     /// checkpoint, the resumed log begins with a checkpoint, after which its row groups are found without a search.
@@ -297,7 +302,7 @@ fn next<S: Source>(
         // The row groups after an error of the medium are not lost.
         Err(e) if e.what() != What::VORTEX_LOG => Err(e),
         Err(e) => {
-            let found = frames.find(lens)?.map(|frame| (frame, Some(e)));
+            let found = frames.find_after(e, lens)?.map(|frame| (frame, Some(e)));
             *rest = if found.is_none() { Some(e) } else { None };
             Ok(found)
         }

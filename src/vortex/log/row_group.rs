@@ -54,7 +54,7 @@ impl<S: Sink, T: Schema> Log<'_, S, T> {
     /// Writes a checkpoint, at the start of the file after its magic.
     #[inline(never)]
     pub(super) fn put_checkpoint(&mut self) {
-        if !self.is_open() {
+        if !self.is_open() || self.out.has_failed() {
             return;
         }
         let Some(sizes) = Sizes::of(&self.schema, self.groups.len()) else {
@@ -69,7 +69,9 @@ impl<S: Sink, T: Schema> Log<'_, S, T> {
         self.out.align();
         let at = self.out.at;
         checkpoint(&mut Flat::new(&mut self.out), at, &self.schema, &self.groups, sizes);
-        (self.covered, self.is_ended) = (self.groups.len(), true);
+        if !self.out.has_failed() {
+            (self.covered, self.is_ended) = (self.groups.len(), true);
+        }
     }
 
     /// Writes the rows, if there are any, as a row group.

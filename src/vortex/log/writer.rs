@@ -262,14 +262,15 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// is last.
     #[inline(never)]
     fn write(&mut self, due: u32) -> core::result::Result<(), WriteError<S::Error>> {
-        let before = self.out.at;
+        let before = (self.out.at, self.groups.len());
         self.put_group();
         let new = self.groups.len().wrapping_sub(self.covered);
         // Rows that cannot be written are often the last: all before them must be in a valid file.
         if !self.is_ended && (new >= due || self.out.error.is_some()) {
             self.put_checkpoint();
         }
-        if self.out.at != before {
+        // A row group may be as long as the checkpoint that it replaces.
+        if (self.out.at, self.groups.len()) != before {
             self.out.flush();
         }
         self.outcome()

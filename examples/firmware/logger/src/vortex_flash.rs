@@ -159,12 +159,10 @@ fn put<F: NorFlash>(
             log.push(&pressure(n * PRESSURE_EVERY))?;
         }
         log.flush()?;
-        log.sink().sync().map_err(WriteError::Sink)?;
         promise.next = next;
         is_full = log.sink().room() < MARGIN;
     }
     log.checkpoint()?;
-    log.sink().sync().map_err(WriteError::Sink)?;
     Ok(if is_full { None } else { Some(log.at()) })
 }
 
@@ -182,9 +180,9 @@ fn find<F: NorFlash>(
         return Ok(None);
     }
     bytes.size = region.mark() - region.start;
+    let used = bytes.used()?;
     // The last byte of a row group may be 0xff, and the zeros after it missing.
-    let used = bytes.used()?.next_multiple_of(8);
-    bytes.size = used;
+    bytes.size = used.next_multiple_of(8);
     let found = Resume::find(&mut bytes, &COLUMNS, groups);
     if let Some(e) = bytes.failed {
         return Err(WriteError::Sink(e));
@@ -196,16 +194,15 @@ fn find<F: NorFlash>(
                 return Err(Error::new(Kind::Invalid, What::ROW, next.unsigned_abs()).into());
             }
             promise.next = next;
-            let resumed = found.skipping(used.into());
-            promise.torn += u32::from(resumed != found);
-            Ok(Some(resumed))
+            // The sink knows about the zeros after the last row group or checkpoint.
+            let is_torn = u64::from(used) > found.at().next_multiple_of(8);
+            promise.torn += u32::from(is_torn);
+            Ok(Some(if is_torn { found.skipping(used.into()) } else { found }))
         }
-        // Not even its first checkpoint is complete: it has no rows. Others may have rows: a log of other columns, one whose
-        // checkpoints are damaged, and one with more row groups than there is memory for. They are never erased.
-        Err(e) => match (e.kind(), e.what()) {
-            (Kind::Truncated, What::VORTEX_CHECKPOINT) | (Kind::Invalid, What::VORTEX_LOG) => Ok(None),
-            _ => Err(e.into()),
-        },
+        // Not even its first checkpoint is complete: it has no rows. Others may have rows: a log of other columns, a damaged one,
+        // and one with more row groups than there is memory for. They are never erased.
+        Err(e) if (e.kind(), e.what()) == (Kind::Truncated, What::VORTEX_CHECKPOINT) => Ok(None),
+        Err(e) => Err(e.into()),
     }
 }
 
@@ -252,6 +249,10 @@ impl<F: NorFlash> Sink for Eights<'_, F> {
 
     fn room(&self) -> u64 {
         self.sink.room() + self.ahead as u64
+    }
+
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        self.sync()
     }
 }
 

@@ -129,3 +129,16 @@ fn another_log_in_the_flash_is_kept() {
     assert!(matches!(e, WriteError::Format(e) if e.kind() == Kind::Misuse), "{e:?}");
     assert!(memory == before);
 }
+
+/// Restarts without readings write nothing.
+#[test]
+fn a_restart_costs_no_flash() {
+    let (mut memory, mut promise) = ([0xffu8; FLASH], Promise::default());
+    run::<4>(&mut memory, None, &mut promise, 60).unwrap();
+    let before = memory;
+    for _ in 0..20 {
+        run::<4>(&mut memory, None, &mut promise, 0).unwrap();
+        assert!(memory == before);
+    }
+    assert_eq!(promise.torn, 0);
+}
