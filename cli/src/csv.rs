@@ -89,20 +89,21 @@ pub fn field<C: Column>(
     texts: bool,
     ahead: &mut Ahead,
 ) -> Result<bool> {
+    let ty = ahead.ty(column);
     match batch.value(i)? {
         Value::Null => return Ok(false),
         text @ Value::Text(_) => out.push_str(text.text()?.unwrap_or_default()),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) if texts && column.ty() == Type::Bytes => out.push_str(text),
+            Ok(text) if texts && ty == Type::Bytes => out.push_str(text),
             _ => out.push_str(&digits::hex(bytes)),
         },
-        Value::Int(value) if time::text(out, value, column.ty(), column.zone()?) => {}
-        Value::Int(value) => match column.ty() {
-            Type::Decimal { scale, .. } => out.push_str(&digits::decimal(&value.to_string(), scale)),
+        Value::Int(value) => match ty {
+            Type::Decimal { scale, .. } => digits::put_decimal(out, value, scale),
+            _ if json::is_time(ty) => time::text(out, value, ty, ahead.zone(column)?),
             _ => digits::put_integer(out, value),
         },
-        Value::Int256(words) => match column.ty() {
-            Type::Decimal { scale, .. } => out.push_str(&digits::decimal(&digits::wide(words), scale)),
+        Value::Int256(words) => match ty {
+            Type::Decimal { scale, .. } => digits::decimal(out, &digits::wide(words), scale),
             _ => out.push_str(&digits::wide(words)),
         },
         Value::F16(bits) => digits::put_float(out, half_to_f32(bits)),

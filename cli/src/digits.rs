@@ -2,8 +2,14 @@
 
 use std::fmt::{self, Write as _};
 
+/// A single or a double.
+pub trait Float: Copy + Into<f64> + fmt::Debug + zmij::Float {}
+
+impl Float for f32 {}
+impl Float for f64 {}
+
 /// Returns the shortest text that parses to the same single or double.
-pub fn float<F: Copy + Into<f64> + fmt::Debug>(value: F) -> String {
+pub fn float<F: Float>(value: F) -> String {
     let mut text = String::new();
     put_float(&mut text, value);
     text
@@ -11,9 +17,13 @@ pub fn float<F: Copy + Into<f64> + fmt::Debug>(value: F) -> String {
 
 /// Appends the shortest text that parses to the same single or double. `Infinity` is not abbreviated, so that
 /// JavaScript, R, Python and Rust can all parse it.
-pub fn put_float<F: Copy + Into<f64> + fmt::Debug>(out: &mut String, value: F) {
+pub fn put_float<F: Float>(out: &mut String, value: F) {
     let wide: f64 = value.into();
-    if wide.is_infinite() {
+    let size = wide.abs();
+    if size == 0.0 || (1e-4..1e12).contains(&size) {
+        // Four times as fast as the standard library, and equal where neither has an exponent.
+        out.push_str(zmij::Buffer::new().format_finite(value));
+    } else if wide.is_infinite() {
         out.push_str(if wide < 0.0 { "-Infinity" } else { "Infinity" });
     } else {
         // Writing into a `String` does not fail.
@@ -23,11 +33,19 @@ pub fn put_float<F: Copy + Into<f64> + fmt::Debug>(out: &mut String, value: F) {
 
 /// Appends an integer.
 pub fn put_integer(out: &mut String, value: i128) {
-    // Most have 64 bits, whose division is faster. Writing into a `String` does not fail.
-    let _ = match i64::try_from(value) {
-        Ok(value) => write!(out, "{value}"),
-        Err(_) => write!(out, "{value}"),
-    };
+    // Most have 64 bits, whose division is faster.
+    match i64::try_from(value) {
+        Ok(value) => out.push_str(itoa::Buffer::new().format(value)),
+        Err(_) => out.push_str(itoa::Buffer::new().format(value)),
+    }
+}
+
+/// Appends a number with at least `width` digits.
+pub fn put_padded(out: &mut String, value: u64, width: usize) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(value);
+    (digits.len()..width).for_each(|_| out.push('0'));
+    out.push_str(digits);
 }
 
 /// Returns a signed 256-bit number in decimal. `words`: the lowest first.
@@ -66,18 +84,32 @@ pub fn wide(words: [u64; 4]) -> String {
     text
 }
 
-/// Returns `unscaled` times 10^-`scale` as text without an exponent.
-pub fn decimal(unscaled: &str, scale: i8) -> String {
-    let (sign, digits) = unscaled.strip_prefix('-').map_or(("", unscaled), |digits| ("-", digits));
+/// Appends `unscaled` times 10^-`scale` without an exponent.
+pub fn put_decimal(out: &mut String, unscaled: i128, scale: i8) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = match i64::try_from(unscaled) {
+        Ok(unscaled) => buffer.format(unscaled),
+        Err(_) => buffer.format(unscaled),
+    };
+    decimal(out, digits, scale);
+}
+
+/// Appends the number of the digits `unscaled` times 10^-`scale` without an exponent.
+pub fn decimal(out: &mut String, unscaled: &str, scale: i8) {
+    let digits = unscaled.strip_prefix('-').unwrap_or(unscaled);
+    out.push_str(if digits.len() < unscaled.len() { "-" } else { "" });
     let places = usize::from(scale.unsigned_abs());
+    let zeros = |out: &mut String, count: usize| (0..count).for_each(|_| out.push('0'));
     if scale <= 0 {
-        let zeros = if digits == "0" { 0 } else { places };
-        return format!("{sign}{digits}{}", "0".repeat(zeros));
+        out.push_str(digits);
+        return zeros(out, if digits == "0" { 0 } else { places });
     }
     // At least one digit before the point.
-    let padded = format!("{digits:0>width$}", width = places.saturating_add(1));
-    let (whole, part) = padded.split_at(padded.len().saturating_sub(places));
-    format!("{sign}{whole}.{part}")
+    let (whole, part) = digits.split_at(digits.len().saturating_sub(places));
+    out.push_str(if whole.is_empty() { "0" } else { whole });
+    out.push('.');
+    zeros(out, places.saturating_sub(part.len()));
+    out.push_str(part);
 }
 
 /// Returns lower-case hexadecimal digits.
@@ -98,6 +130,27 @@ mod tests {
         assert_eq!(float(0.1f32), "0.1", "not the digits of the double nearest to it");
         assert_eq!(float(f64::NEG_INFINITY), "-Infinity");
         assert_eq!(float(f64::NAN), "NaN");
+        // As the standard library prints them; of two texts that are equally near, it takes the larger one.
+        let mut bits = 1u64;
+        for k in 0..200_000 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (double, single) = (f64::from_bits(bits), f32::from_bits((bits >> 32) as u32));
+            let decimal = (bits >> 40) as f64 / [1.0, 10.0, 1e4, 1e9, 1e-9][k % 5];
+            for double in [double, decimal] {
+                let (text, other) = (float(double), format!("{double:?}").replace("inf", "Infinity"));
+                assert!(text == other || text.len() == other.len() && text.parse() == Ok(double), "{text} {other}");
+            }
+            for single in [single, decimal as f32] {
+                let (text, other) = (float(single), format!("{single:?}").replace("inf", "Infinity"));
+                assert!(text == other || text.len() == other.len() && text.parse() == Ok(single), "{text} {other}");
+            }
+        }
+        for exponent in -20..20 {
+            for value in [10f64.powi(exponent), 10f64.powi(exponent).next_down(), -1.5 * 10f64.powi(exponent)] {
+                assert_eq!(float(value), format!("{value:?}"));
+                assert_eq!(float(value as f32), format!("{:?}", value as f32));
+            }
+        }
     }
 
     #[test]
@@ -121,7 +174,10 @@ mod tests {
             ("7", -3, "7000"),
             ("0", -3, "0"),
         ] {
-            assert_eq!(decimal(unscaled, scale), text);
+            let mut out = String::new();
+            decimal(&mut out, unscaled, scale);
+            put_decimal(&mut out, unscaled.parse().unwrap(), scale);
+            assert_eq!(out, format!("{text}{text}"));
         }
     }
 }

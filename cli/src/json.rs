@@ -1,6 +1,5 @@
 //! A value as JSON, in two styles, and rows as JSON lines.
 
-use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::ops::Range;
 
@@ -36,18 +35,33 @@ pub fn value<C: Column>(
     (style, texts): (Style, bool),
     ahead: &mut Ahead,
 ) -> Result<()> {
-    let exact = style == Style::Exact;
+    let (exact, ty) = (style == Style::Exact, ahead.ty(column));
     match batch.value(i)? {
         Value::Null => out.push_str("null"),
         Value::Bool(value) => out.push_str(if value { "true" } else { "false" }),
-        Value::Int(value) if !exact && is_time(column.ty()) => {
-            out.push('"');
-            time::text(out, value, column.ty(), column.zone()?);
-            out.push('"');
-        }
-        Value::Int(value) if !exact && !matches!(column.ty(), Type::Decimal { .. }) => digits::put_integer(out, value),
-        Value::Int(value) => integer(out, value, column.ty(), style),
-        Value::Int256(words) => integer(out, digits::wide(words), column.ty(), style),
+        Value::Int(value) if exact => quoted(out, format_args!("{value}")),
+        Value::Int(value) => match ty {
+            Type::Decimal { scale, .. } => {
+                out.push('"');
+                digits::put_decimal(out, value, scale);
+                out.push('"');
+            }
+            _ if is_time(ty) => {
+                out.push('"');
+                time::text(out, value, ty, ahead.zone(column)?);
+                out.push('"');
+            }
+            _ => digits::put_integer(out, value),
+        },
+        Value::Int256(words) => match ty {
+            Type::Decimal { scale, .. } if !exact => {
+                out.push('"');
+                digits::decimal(out, &digits::wide(words), scale);
+                out.push('"');
+            }
+            _ if exact => quoted(out, format_args!("{}", digits::wide(words))),
+            _ => out.push_str(&digits::wide(words)),
+        },
         Value::F16(bits) if exact => quoted(out, format_args!("bits:{bits:04x}")),
         Value::F32(value) if exact => quoted(out, format_args!("bits:{:08x}", value.to_bits())),
         Value::F64(value) if exact => quoted(out, format_args!("bits:{:016x}", value.to_bits())),
@@ -56,7 +70,7 @@ pub fn value<C: Column>(
         Value::F64(value) => float(out, value),
         text @ Value::Text(_) => string(out, text.text()?.unwrap_or_default()),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) if texts && column.ty() == Type::Bytes => string(out, text),
+            Ok(text) if texts && ty == Type::Bytes => string(out, text),
             _ => {
                 out.push_str(if exact { "\"hex:" } else { "\"" });
                 out.push_str(&digits::hex(bytes));
@@ -68,28 +82,21 @@ pub fn value<C: Column>(
     Ok(())
 }
 
-const fn is_time(ty: Type) -> bool {
+/// Returns whether values of a type are dates or times.
+pub const fn is_time(ty: Type) -> bool {
     matches!(ty, Type::Date(_) | Type::Time(_) | Type::Timestamp(_))
-}
-
-fn integer(out: &mut String, value: impl fmt::Display, ty: Type, style: Style) {
-    // Writing into a `String` does not fail.
-    let _ = match (style, ty) {
-        (Style::Exact, _) => write!(out, "\"{value}\""),
-        (Style::Plain, Type::Decimal { scale, .. }) => {
-            write!(out, "\"{}\"", digits::decimal(&value.to_string(), scale))
-        }
-        (Style::Plain, _) => write!(out, "{value}"),
-    };
 }
 
 /// Maximum size in bytes of the memory for rows of children that are read ahead.
 const AHEAD: u64 = 1 << 25;
 
-/// The JSON text of the children of some rows of a batch. They are read together, because a column may unpack far more
-/// than the children of one row to read them.
+/// What is known of a batch. The JSON text of the children of some of its rows: they are read together, because a column may
+/// unpack far more than the children of one row to read them.
 #[derive(Debug, Default)]
 pub struct Ahead {
+    /// The type and the time zone, which take a search of the metadata.
+    ty: Option<Type>,
+    zone: Option<Option<String>>,
     /// The rows of the batch.
     rows: Range<usize>,
     /// True if the children of these rows are read row by row: they take too much memory, or one of them is invalid.
@@ -142,6 +149,19 @@ impl Child {
 }
 
 impl Ahead {
+    /// Returns the type of the column of the batch.
+    pub fn ty<C: Column>(&mut self, column: &C) -> Type {
+        *self.ty.get_or_insert_with(|| column.ty())
+    }
+
+    /// Returns the time zone of the column of the batch, if it has timestamps.
+    pub fn zone<C: Column>(&mut self, column: &C) -> Result<Option<&str>> {
+        if self.zone.is_none() {
+            self.zone = Some(column.zone()?.map(str::to_owned));
+        }
+        Ok(self.zone.as_ref().and_then(Option::as_deref))
+    }
+
     /// Reads the children of row `i` and of rows after it.
     fn fill<C: Column>(&mut self, batch: &Batch<'_, C>, i: usize, style: Style) {
         // The whole batch if possible, because its rows may refer to rows of the children in any order.
@@ -282,6 +302,8 @@ pub struct Lines<W> {
     /// The row so far.
     pub line: String,
     ahead: Vec<Ahead>,
+    /// What precedes the value of each column that was printed: a brace or a comma, and the name.
+    names: Vec<String>,
     /// True if bytes that are UTF-8 are shown as text.
     pub texts: bool,
 }
@@ -293,7 +315,7 @@ impl<W: Write> Lines<W> {
 
     /// Prints the rows of columns that are known.
     pub fn rows(out: W, texts: bool) -> Self {
-        Lines { out, line: String::new(), ahead: Vec::new(), texts }
+        Lines { out, line: String::new(), ahead: Vec::new(), names: Vec::new(), texts }
     }
 }
 
@@ -305,13 +327,18 @@ impl<W: Write> Rows for Lines<W> {
 
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
         self.texts = head.texts;
+        self.names.clear();
         Ok(())
     }
 
     fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
-        self.line.push(if k > 0 { ',' } else { '{' });
-        string(&mut self.line, name);
-        self.line.push(':');
+        if k == self.names.len() {
+            let mut start = String::from(if k > 0 { "," } else { "{" });
+            string(&mut start, name);
+            start.push(':');
+            self.names.push(start);
+        }
+        self.line.push_str(self.names.get(k).map_or("", String::as_str));
         match self.ahead.get_mut(k) {
             Some(ahead) => value(&mut self.line, column, batch, i, (Style::Plain, self.texts), ahead),
             None => Ok(()),

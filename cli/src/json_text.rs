@@ -23,7 +23,7 @@ pub fn quoted(out: &mut String, text: fmt::Arguments<'_>) {
 }
 
 /// Appends a number, or a string if JSON has no such number.
-pub fn float<F: Copy + Into<f64> + fmt::Debug>(out: &mut String, value: F) {
+pub fn float<F: digits::Float>(out: &mut String, value: F) {
     let wide: f64 = value.into();
     if wide.is_finite() { digits::put_float(out, value) } else { quoted(out, format_args!("{}", digits::float(value))) }
 }

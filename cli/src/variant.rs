@@ -76,7 +76,11 @@ impl Json<'_, '_> {
             Primitive::Float(value) => float(self.out, value),
             Primitive::Double(value) => float(self.out, value),
             Primitive::Decimal(value) => match i8::try_from(value.scale) {
-                Ok(scale) => quoted(self.out, format_args!("{}", digits::decimal(&value.value.to_string(), scale))),
+                Ok(scale) => {
+                    self.out.push('"');
+                    digits::put_decimal(self.out, value.value, scale);
+                    self.out.push('"');
+                }
                 Err(_) => return Err(Error::needing(Kind::Invalid, What::VARIANT, 0, value.scale.into())),
             },
             Primitive::Date(days) => self.time(days.into(), Type::Date(Unit::Day), None),

@@ -172,14 +172,15 @@ fn the_report_tells_the_checkpoint_and_what_is_behind_it() {
 fn erased_flash_after_a_log_is_not_lost() {
     let log = log();
     let to = target("erased_saved.vortex");
-    for (end, byte) in [(log.ends[5].0, 0xff), (log.ends[6].0, 0xff), (log.ends[6].0, 0)] {
+    for end in [log.ends[5].0, log.ends[6].0] {
         let mut bytes = log.bytes[..end].to_vec();
-        bytes.resize(20_000, byte);
+        bytes.resize(20_000, 0xff);
         let said = good(&["recover", "--force", &written("erased.vortex", &bytes), &to]);
         let at = end.next_multiple_of(8);
         assert!(said.contains(&format!("left: {} bytes at {at} that were never written\n", 20_000 - at)), "{said}");
         assert!(said.ends_with("; nothing is lost\n"), "{said}");
-        bytes[19_000] = 7;
+        // Zeros may be rows of which a file system has kept the length only.
+        bytes[19_000] = 0;
         let said = good(&["recover", "--force", &written("erased.vortex", &bytes), &to]);
         assert!(said.ends_with("; lost: 1 row groups\n"), "{said}");
     }
