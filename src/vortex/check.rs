@@ -36,9 +36,9 @@ enum Task<'c, 'm> {
     Read {
         scratch: &'c mut Scratch<'m>,
         /// Rows that may be read.
-        budget: u64,
+        budget: Budget,
         /// Nodes that may be visited to measure rows that are put together, which takes about as long as reading them.
-        nodes: u64,
+        nodes: Budget,
         /// The limits of the file, and what was taken of them.
         limits: Limits,
         spent: Spent,
@@ -53,9 +53,29 @@ enum Task<'c, 'm> {
     },
 }
 
+/// What may be spent for a file, and what is left of it.
+struct Budget {
+    all: u64,
+    left: u64,
+}
+
+impl Budget {
+    const fn new(all: u64) -> Self {
+        Budget { all, left: all }
+    }
+
+    /// Spends `count` for row `at`. `what` is the limit.
+    fn spend(&mut self, count: u64, what: What, at: u64) -> Result<()> {
+        let left = self.left.checked_sub(count);
+        self.left = left.ok_or_else(|| Error::needing(Kind::Limit, what, at, self.all))?;
+        Ok(())
+    }
+}
+
 impl<'c, 'm> Checks<'c, 'm> {
     /// Reads, at most `budget` rows and `nodes` nodes of variants, and what `limits` allow of a whole file.
     pub(super) const fn reading(scratch: &'c mut Scratch<'m>, [budget, nodes]: [u64; 2], limits: Limits) -> Self {
+        let (budget, nodes) = (Budget::new(budget), Budget::new(nodes));
         Checks { task: Task::Read { scratch, budget, nodes, limits, spent: Spent::NOTHING } }
     }
 
@@ -112,8 +132,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                     let (alike, sequence) = column.alike(row, &mut inner);
                     let one = alike >= LONG;
                     let wanted = row..end.min(row.saturating_add(if one { 1 } else { BATCH }));
-                    let left = budget.checked_sub(wanted.end.saturating_sub(row));
-                    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, row, *budget))?;
+                    budget.spend(wanted.end.saturating_sub(row), What::MAX_ROWS, row)?;
                     let room = inner.room();
                     let batch = column.read(fitting(column, wanted, room, nodes)?, &mut inner)?;
                     if batch.len == 0 {
@@ -191,8 +210,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                 }
                 done => done?,
             }
-            *budget =
-                budget.checked_sub(len).ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, at, *budget))?;
+            budget.spend(len, What::MAX_ROWS, at)?;
             at = at.saturating_add(if alike >= LONG { alike } else { len });
         }
         Ok(())
@@ -291,7 +309,7 @@ impl<'c, 'm> Checks<'c, 'm> {
 /// Returns the first of `rows` that can be read in `room` bytes. Measuring rows that are put together is taken from the
 /// budget `nodes`.
 #[cfg(feature = "vortex-variant")]
-fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut u64) -> Result<Range<u64>> {
+fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut Budget) -> Result<Range<u64>> {
     if !column.is_put_together() {
         return fit(column, rows, room);
     }
@@ -300,8 +318,7 @@ fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut u64) 
         let mut call = Call::measuring(column.node().file);
         let all = call.left();
         let measured = column.need_and_len(start..end, Some(&mut call));
-        let left = nodes.checked_sub(all.saturating_sub(call.left()).into());
-        *nodes = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_NODES, start, *nodes))?;
+        nodes.spend(all.saturating_sub(call.left()).into(), What::MAX_NODES, start)?;
         let (need, len) = measured?;
         if need <= room as u64 {
             return Ok(start..start.saturating_add(len as u64));
@@ -316,7 +333,7 @@ fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut u64) 
 
 /// Returns the first of `rows` that can be read in `room` bytes. No rows are put together.
 #[cfg(not(feature = "vortex-variant"))]
-fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, _: &mut u64) -> Result<Range<u64>> {
+fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, _: &mut Budget) -> Result<Range<u64>> {
     fit(column, rows, room)
 }
 

@@ -21,10 +21,13 @@ fn verifying_variants_has_one_budget() {
     let dtype = variant(false);
     let verify = |rows| {
         let file = File::of_array(&bytes, DType::parse(&dtype).unwrap(), rows, &ids, &limits).unwrap();
-        file.verify(&mut Scratch::new(&mut vec![0; 1 << 18])).map_err(why)
+        file.verify(&mut Scratch::new(&mut vec![0; 1 << 18]))
     };
     assert_eq!(verify(20_000), Ok(()));
-    assert_eq!(verify(1 << 35), Err((Kind::Limit, What::MAX_NODES)));
+    let e = verify(1 << 35).unwrap_err();
+    assert_eq!(why(e), (Kind::Limit, What::MAX_NODES));
+    // All of the budget, whatever is left of it.
+    assert_eq!(e.need() as usize, (1000 * 256).max(bytes.len() * 2048));
 }
 
 #[test]
