@@ -9,6 +9,7 @@ use super::context::{Call, Context};
 use super::encodings::{constant, structure};
 use super::file::File;
 use super::layouts::{self, dict_codes, dict_values};
+use super::measuring::Measuring;
 use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::scheme::Validity;
@@ -39,6 +40,8 @@ enum Task<'c, 'm> {
         budget: Budget,
         /// Nodes that may be visited to measure rows that are put together, which takes about as long as reading them.
         nodes: Budget,
+        /// The budget of the batch that is measured.
+        measuring: Measuring,
         /// The limits of the file, and what was taken of them.
         limits: Limits,
         spent: Spent,
@@ -49,7 +52,7 @@ enum Task<'c, 'm> {
         /// Nodes and batches that are looked at.
         left: u32,
         /// The budget of all rows that are put together.
-        call: Call,
+        measuring: Measuring,
     },
 }
 
@@ -74,14 +77,19 @@ impl Budget {
 
 impl<'c, 'm> Checks<'c, 'm> {
     /// Reads, at most `budget` rows and `nodes` nodes of variants, and what `limits` allow of a whole file.
-    pub(super) const fn reading(scratch: &'c mut Scratch<'m>, [budget, nodes]: [u64; 2], limits: Limits) -> Self {
-        let (budget, nodes) = (Budget::new(budget), Budget::new(nodes));
-        Checks { task: Task::Read { scratch, budget, nodes, limits, spent: Spent::NOTHING } }
+    pub(super) fn reading(
+        file: &File<'_>,
+        scratch: &'c mut Scratch<'m>,
+        [budget, nodes]: [u64; 2],
+        limits: Limits,
+    ) -> Self {
+        let (budget, nodes, measuring) = (Budget::new(budget), Budget::new(nodes), Measuring::new(file));
+        Checks { task: Task::Read { scratch, budget, nodes, measuring, limits, spent: Spent::NOTHING } }
     }
 
     /// Measures the first `left` nodes and batches of a file; `most` bytes are known to be taken.
     pub(super) fn measuring(file: &File<'_>, most: u64, left: u32) -> Self {
-        Checks { task: Task::Measure { most, left, call: Call::new(file, 1) } }
+        Checks { task: Task::Measure { most, left, measuring: Measuring::new(file) } }
     }
 
     /// The number of scratch bytes that were measured.
@@ -126,7 +134,7 @@ impl<'c, 'm> Checks<'c, 'm> {
     ) -> Result<u64> {
         let (first, end) = (row, column.rows());
         match &mut self.task {
-            Task::Read { scratch, budget, nodes, limits, spent } => {
+            Task::Read { scratch, budget, nodes, measuring, limits, spent } => {
                 while row < end && (row == first || !window.is_some_and(Window::is_full)) {
                     let mut inner = scratch.scope();
                     let (alike, sequence) = column.alike(row, &mut inner);
@@ -134,7 +142,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                     let wanted = row..end.min(row.saturating_add(if one { 1 } else { BATCH }));
                     budget.spend(wanted.end.saturating_sub(row), What::MAX_ROWS, row)?;
                     let room = inner.room();
-                    let batch = column.read(fitting(column, wanted, room, nodes)?, &mut inner)?;
+                    let batch = column.read(fitting(column, wanted, room, (nodes, measuring))?, &mut inner)?;
                     if batch.len == 0 {
                         return Err(Error::new(Kind::Truncated, What::ROW, row));
                     }
@@ -150,10 +158,10 @@ impl<'c, 'm> Checks<'c, 'm> {
                 }
                 Ok(row)
             }
-            Task::Measure { most, left, call } => {
+            Task::Measure { most, left, measuring } => {
                 while row < end && *left > 0 {
                     *left = left.saturating_sub(1);
-                    match column.need_and_len(row..end.min(row.saturating_add(BATCH)), Some(call)) {
+                    match column.need_and_len(row..end.min(row.saturating_add(BATCH)), Some(measuring)) {
                         Ok((need, len)) => {
                             *most = need.max(*most);
                             row = row.saturating_add(len.max(1) as u64);
@@ -309,16 +317,21 @@ impl<'c, 'm> Checks<'c, 'm> {
 /// Returns the first of `rows` that can be read in `room` bytes. Measuring rows that are put together is taken from the
 /// budget `nodes`.
 #[cfg(feature = "vortex-variant")]
-fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut Budget) -> Result<Range<u64>> {
+fn fitting(
+    column: &Column<'_>,
+    rows: Range<u64>,
+    room: usize,
+    (nodes, measuring): (&mut Budget, &mut Measuring),
+) -> Result<Range<u64>> {
     if !column.is_put_together() {
         return fit(column, rows, room);
     }
     let Range { start, mut end } = rows;
     loop {
-        let mut call = Call::measuring(column.node().file);
-        let all = call.left();
-        let measured = column.need_and_len(start..end, Some(&mut call));
-        nodes.spend(all.saturating_sub(call.left()).into(), What::MAX_NODES, start)?;
+        measuring.call = Call::measuring(column.node().file);
+        let all = measuring.call.left();
+        let measured = column.need_and_len(start..end, Some(measuring));
+        nodes.spend(all.saturating_sub(measuring.call.left()).into(), What::MAX_NODES, start)?;
         let (need, len) = measured?;
         if need <= room as u64 {
             return Ok(start..start.saturating_add(len as u64));
@@ -333,7 +346,7 @@ fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut Budge
 
 /// Returns the first of `rows` that can be read in `room` bytes. No rows are put together.
 #[cfg(not(feature = "vortex-variant"))]
-fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, _: &mut Budget) -> Result<Range<u64>> {
+fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, _: (&mut Budget, &mut Measuring)) -> Result<Range<u64>> {
     fit(column, rows, room)
 }
 

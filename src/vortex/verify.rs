@@ -104,7 +104,7 @@ impl<'a> File<'a> {
         let part = self.part()?;
         let nodes = u64::from(limits.max_nodes).saturating_mul(CALLS);
         let nodes = nodes.max(self.input().len().saturating_mul(NODES_PER_BYTE));
-        let mut checks = Checks::reading(scratch, [budget, nodes].map(each), limits);
+        let mut checks = Checks::reading(self, scratch, [budget, nodes].map(each), limits);
         for k in (0..part.width()).filter(|k| share.has((*k as u64).saturating_add(1))) {
             let rows = part.column(k)?.rows();
             // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.
