@@ -135,6 +135,7 @@ impl<'c, 'm> Checks<'c, 'm> {
         let (first, end) = (row, column.rows());
         match &mut self.task {
             Task::Read { scratch, budget, nodes, measuring, limits, spent } => {
+                let mut most = BATCH;
                 while row < end && (row == first || !window.is_some_and(Window::is_full)) {
                     let mut inner = scratch.scope();
                     let (alike, sequence) = column.alike(row, &mut inner);
@@ -142,7 +143,8 @@ impl<'c, 'm> Checks<'c, 'm> {
                     let wanted = row..end.min(row.saturating_add(if one { 1 } else { BATCH }));
                     budget.spend(wanted.end.saturating_sub(row), What::MAX_ROWS, row)?;
                     let room = inner.room();
-                    let batch = column.read(fitting(column, wanted, room, (nodes, measuring))?, &mut inner)?;
+                    let batch =
+                        column.read(fitting(column, (wanted, &mut most), room, (nodes, measuring))?, &mut inner)?;
                     if batch.len == 0 {
                         return Err(Error::new(Kind::Truncated, What::ROW, row));
                     }
@@ -314,39 +316,57 @@ impl<'c, 'm> Checks<'c, 'm> {
     }
 }
 
-/// Returns the first of `rows` that can be read in `room` bytes. Measuring rows that are put together is taken from the
-/// budget `nodes`.
+/// Returns the first of `rows` that can be read in `room` bytes, at most about `most`, which is set to what to try next.
+/// Measuring rows that are put together is taken from the budget `nodes`.
 #[cfg(feature = "vortex-variant")]
 fn fitting(
     column: &Column<'_>,
-    rows: Range<u64>,
+    (rows, most): (Range<u64>, &mut u64),
     room: usize,
     (nodes, measuring): (&mut Budget, &mut Measuring),
 ) -> Result<Range<u64>> {
     if !column.is_put_together() {
         return fit(column, rows, room);
     }
-    let Range { start, mut end } = rows;
+    let Range { start, end } = rows;
     loop {
+        let asked = end.saturating_sub(start).min(*most);
         measuring.call = Call::measuring(column.node().file);
         let all = measuring.call.left();
-        let measured = column.need_and_len(start..end, Some(measuring));
+        let measured = column.need_and_len(start..start.saturating_add(asked), Some(measuring));
         nodes.spend(all.saturating_sub(measuring.call.left()).into(), What::MAX_NODES, start)?;
-        let (need, len) = measured?;
+        let (need, len) = match measured {
+            // A row may be read in memory that is not enough to measure it. It may take all of its budget.
+            Err(e) if e.what() == What::VORTEX_MEASURING && asked <= 1 => {
+                nodes.spend(all.into(), What::MAX_NODES, start)?;
+                return Ok(start..end.min(start.saturating_add(1)));
+            }
+            Err(e) if e.what() == What::VORTEX_MEASURING => {
+                *most = 1;
+                continue;
+            }
+            measured => measured?,
+        };
         if need <= room as u64 {
+            *most = most.saturating_mul(2).min(BATCH);
             return Ok(start..start.saturating_add(len as u64));
         }
-        let half = end.saturating_sub(start).min(len as u64) >> 1;
-        if half == 0 {
+        // One row may take less, although only one of more rows was measured: nothing is kept for the next rows.
+        if asked <= 1 {
             return Err(Error::needing(Kind::NoRoom, What::SCRATCH, start, need));
         }
-        end = start.saturating_add(half);
+        *most = (asked.min(len as u64) >> 1).max(1);
     }
 }
 
 /// Returns the first of `rows` that can be read in `room` bytes. No rows are put together.
 #[cfg(not(feature = "vortex-variant"))]
-fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, _: (&mut Budget, &mut Measuring)) -> Result<Range<u64>> {
+fn fitting(
+    column: &Column<'_>,
+    (rows, _): (Range<u64>, &mut u64),
+    room: usize,
+    _: (&mut Budget, &mut Measuring),
+) -> Result<Range<u64>> {
     fit(column, rows, room)
 }
 

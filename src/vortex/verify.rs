@@ -7,7 +7,7 @@ use super::statistics::Checker;
 use super::strict;
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Part as _};
-use crate::error::{Kind, Result};
+use crate::error::{Kind, Result, What};
 use crate::limits::{Limits, Share};
 
 /// Maximum number of rows that are read of a small file: an array of a few bytes may claim any number.
@@ -31,7 +31,8 @@ impl<'a> File<'a> {
     /// chunk may require more.
     ///
     /// # Errors
-    /// Errors of the first rows of a column. A column that cannot be decoded counts as 0.
+    /// Errors of the first rows of a column. A column that cannot be decoded, or that takes too much memory to measure,
+    /// counts as 0.
     pub fn need(&self) -> Result<u64> {
         let mut most = 0;
         for k in 0..self.part()?.width() {
@@ -40,7 +41,7 @@ impl<'a> File<'a> {
             let column = file.part()?.column(k)?;
             match column.need(0..column.rows().min(BATCH)) {
                 Ok(need) => most = need.max(most),
-                Err(e) if e.kind() == Kind::Unsupported => {}
+                Err(e) if e.kind() == Kind::Unsupported || e.what() == What::VORTEX_MEASURING => {}
                 Err(e) => return Err(e),
             }
         }
