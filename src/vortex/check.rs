@@ -9,6 +9,7 @@ use super::context::{Call, Context};
 use super::encodings::{constant, structure};
 use super::file::File;
 use super::layouts::{self, dict_codes, dict_values};
+use super::measuring::Measuring;
 use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::scheme::Validity;
@@ -36,9 +37,11 @@ enum Task<'c, 'm> {
     Read {
         scratch: &'c mut Scratch<'m>,
         /// Rows that may be read.
-        budget: u64,
+        budget: Budget,
         /// Nodes that may be visited to measure rows that are put together, which takes about as long as reading them.
-        nodes: u64,
+        nodes: Budget,
+        /// The budget of the batch that is measured.
+        measuring: Measuring,
         /// The limits of the file, and what was taken of them.
         limits: Limits,
         spent: Spent,
@@ -49,19 +52,44 @@ enum Task<'c, 'm> {
         /// Nodes and batches that are looked at.
         left: u32,
         /// The budget of all rows that are put together.
-        call: Call,
+        measuring: Measuring,
     },
+}
+
+/// What may be spent for a file, and what is left of it.
+struct Budget {
+    all: u64,
+    left: u64,
+}
+
+impl Budget {
+    const fn new(all: u64) -> Self {
+        Budget { all, left: all }
+    }
+
+    /// Spends `count` for row `at`. `what` is the limit.
+    fn spend(&mut self, count: u64, what: What, at: u64) -> Result<()> {
+        let left = self.left.checked_sub(count);
+        self.left = left.ok_or_else(|| Error::needing(Kind::Limit, what, at, self.all))?;
+        Ok(())
+    }
 }
 
 impl<'c, 'm> Checks<'c, 'm> {
     /// Reads, at most `budget` rows and `nodes` nodes of variants, and what `limits` allow of a whole file.
-    pub(super) const fn reading(scratch: &'c mut Scratch<'m>, [budget, nodes]: [u64; 2], limits: Limits) -> Self {
-        Checks { task: Task::Read { scratch, budget, nodes, limits, spent: Spent::NOTHING } }
+    pub(super) fn reading(
+        file: &File<'_>,
+        scratch: &'c mut Scratch<'m>,
+        [budget, nodes]: [u64; 2],
+        limits: Limits,
+    ) -> Self {
+        let (budget, nodes, measuring) = (Budget::new(budget), Budget::new(nodes), Measuring::new(file));
+        Checks { task: Task::Read { scratch, budget, nodes, measuring, limits, spent: Spent::NOTHING } }
     }
 
     /// Measures the first `left` nodes and batches of a file; `most` bytes are known to be taken.
     pub(super) fn measuring(file: &File<'_>, most: u64, left: u32) -> Self {
-        Checks { task: Task::Measure { most, left, call: Call::new(file, 1) } }
+        Checks { task: Task::Measure { most, left, measuring: Measuring::new(file) } }
     }
 
     /// The number of scratch bytes that were measured.
@@ -106,16 +134,17 @@ impl<'c, 'm> Checks<'c, 'm> {
     ) -> Result<u64> {
         let (first, end) = (row, column.rows());
         match &mut self.task {
-            Task::Read { scratch, budget, nodes, limits, spent } => {
+            Task::Read { scratch, budget, nodes, measuring, limits, spent } => {
+                let mut most = BATCH;
                 while row < end && (row == first || !window.is_some_and(Window::is_full)) {
                     let mut inner = scratch.scope();
                     let (alike, sequence) = column.alike(row, &mut inner);
                     let one = alike >= LONG;
                     let wanted = row..end.min(row.saturating_add(if one { 1 } else { BATCH }));
-                    let left = budget.checked_sub(wanted.end.saturating_sub(row));
-                    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, row, *budget))?;
+                    budget.spend(wanted.end.saturating_sub(row), What::MAX_ROWS, row)?;
                     let room = inner.room();
-                    let batch = column.read(fitting(column, wanted, room, nodes)?, &mut inner)?;
+                    let batch =
+                        column.read(fitting(column, (wanted, &mut most), room, (nodes, measuring))?, &mut inner)?;
                     if batch.len == 0 {
                         return Err(Error::new(Kind::Truncated, What::ROW, row));
                     }
@@ -131,10 +160,10 @@ impl<'c, 'm> Checks<'c, 'm> {
                 }
                 Ok(row)
             }
-            Task::Measure { most, left, call } => {
+            Task::Measure { most, left, measuring } => {
                 while row < end && *left > 0 {
                     *left = left.saturating_sub(1);
-                    match column.need_and_len(row..end.min(row.saturating_add(BATCH)), Some(call)) {
+                    match column.need_and_len(row..end.min(row.saturating_add(BATCH)), Some(measuring)) {
                         Ok((need, len)) => {
                             *most = need.max(*most);
                             row = row.saturating_add(len.max(1) as u64);
@@ -191,8 +220,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                 }
                 done => done?,
             }
-            *budget =
-                budget.checked_sub(len).ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, at, *budget))?;
+            budget.spend(len, What::MAX_ROWS, at)?;
             at = at.saturating_add(if alike >= LONG { alike } else { len });
         }
         Ok(())
@@ -288,35 +316,57 @@ impl<'c, 'm> Checks<'c, 'm> {
     }
 }
 
-/// Returns the first of `rows` that can be read in `room` bytes. Measuring rows that are put together is taken from the
-/// budget `nodes`.
+/// Returns the first of `rows` that can be read in `room` bytes, at most about `most`, which is set to what to try next.
+/// Measuring rows that are put together is taken from the budget `nodes`.
 #[cfg(feature = "vortex-variant")]
-fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, nodes: &mut u64) -> Result<Range<u64>> {
+fn fitting(
+    column: &Column<'_>,
+    (rows, most): (Range<u64>, &mut u64),
+    room: usize,
+    (nodes, measuring): (&mut Budget, &mut Measuring),
+) -> Result<Range<u64>> {
     if !column.is_put_together() {
         return fit(column, rows, room);
     }
-    let Range { start, mut end } = rows;
+    let Range { start, end } = rows;
     loop {
-        let mut call = Call::measuring(column.node().file);
-        let all = call.left();
-        let measured = column.need_and_len(start..end, Some(&mut call));
-        let left = nodes.checked_sub(all.saturating_sub(call.left()).into());
-        *nodes = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_NODES, start, *nodes))?;
-        let (need, len) = measured?;
+        let asked = end.saturating_sub(start).min(*most);
+        measuring.call = Call::measuring(column.node().file);
+        let all = measuring.call.left();
+        let measured = column.need_and_len(start..start.saturating_add(asked), Some(measuring));
+        nodes.spend(all.saturating_sub(measuring.call.left()).into(), What::MAX_NODES, start)?;
+        let (need, len) = match measured {
+            // A row may be read in memory that is not enough to measure it. It may take all of its budget.
+            Err(e) if e.what() == What::VORTEX_MEASURING && asked <= 1 => {
+                nodes.spend(all.into(), What::MAX_NODES, start)?;
+                return Ok(start..end.min(start.saturating_add(1)));
+            }
+            Err(e) if e.what() == What::VORTEX_MEASURING => {
+                *most = 1;
+                continue;
+            }
+            measured => measured?,
+        };
         if need <= room as u64 {
+            *most = most.saturating_mul(2).min(BATCH);
             return Ok(start..start.saturating_add(len as u64));
         }
-        let half = end.saturating_sub(start).min(len as u64) >> 1;
-        if half == 0 {
+        // One row may take less, although only one of more rows was measured: nothing is kept for the next rows.
+        if asked <= 1 {
             return Err(Error::needing(Kind::NoRoom, What::SCRATCH, start, need));
         }
-        end = start.saturating_add(half);
+        *most = (asked.min(len as u64) >> 1).max(1);
     }
 }
 
 /// Returns the first of `rows` that can be read in `room` bytes. No rows are put together.
 #[cfg(not(feature = "vortex-variant"))]
-fn fitting(column: &Column<'_>, rows: Range<u64>, room: usize, _: &mut u64) -> Result<Range<u64>> {
+fn fitting(
+    column: &Column<'_>,
+    (rows, _): (Range<u64>, &mut u64),
+    room: usize,
+    _: (&mut Budget, &mut Measuring),
+) -> Result<Range<u64>> {
     fit(column, rows, room)
 }
 

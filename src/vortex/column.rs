@@ -7,6 +7,7 @@ use super::context::{ASIDE, Call, Context};
 #[cfg(feature = "vortex-variant")]
 use super::dtype::Shape;
 use super::dtype::{DType, Ty};
+use super::measuring::Measuring;
 use super::need::Amount;
 use super::node::Node;
 use super::raw::LayoutId;
@@ -181,7 +182,7 @@ impl<'f> Column<'f> {
 
     /// Returns the scratch bytes that reading the first of `rows` takes, and how many those are. Rows that are put together
     /// are measured within the budget of `shared`, if there is one, otherwise within one of their own.
-    pub(super) fn need_and_len(&self, rows: Range<u64>, shared: Option<&mut Call>) -> Result<(u64, usize)> {
+    pub(super) fn need_and_len(&self, rows: Range<u64>, shared: Option<&mut Measuring>) -> Result<(u64, usize)> {
         let mut call = Call::new(self.node.file, rows.end.saturating_sub(rows.start));
         let mut aside = [0; ASIDE];
         let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));

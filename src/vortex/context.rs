@@ -126,9 +126,15 @@ impl<'c, 's> Context<'c, 's> {
         self.call.one_by_one = FAST || cfg!(feature = "vortex-variant");
     }
 
-    /// Sets whether later reads spend the budget for what they parse.
-    pub(super) const fn set_one_by_one(&mut self, one_by_one: bool) {
-        self.call.one_by_one = one_by_one;
+    /// Calls `read`, whose reads spend the budget for what they parse: it visits the same nodes many times.
+    pub(super) fn one_by_one<R>(&mut self, read: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.call.one_by_one;
+        self.read_one_by_one();
+        let done = read(self);
+        if FAST {
+            self.call.one_by_one = before;
+        }
+        done
     }
 
     /// Returns whether rows are read one by one, so that metadata are parsed for each row.

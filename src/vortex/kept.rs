@@ -191,7 +191,9 @@ impl Kept<'_> {
         let key = node.at().wrapping_mul(64).wrapping_add(kind);
         let Some(searches) = self.searches.as_deref_mut() else { return Ok(None) };
         searches.count = searches.count.saturating_add(1);
-        let k = match self.places(key).find(|k| self.slots.get(*k).is_some_and(|slot| slot.key == key)) {
+        let k = match places(key, self.slots.len() as u64)
+            .find(|k| self.slots.get(*k).is_some_and(|slot| slot.key == key))
+        {
             Some(k) => k,
             None => {
                 let room = aligned(encodings::room_to_keep(node, cx)?.unwrap_or(u64::MAX));
@@ -207,42 +209,48 @@ impl Kept<'_> {
         Ok(self.bytes.get_mut(place..end).map(|bytes| (slot, bytes)))
     }
 
-    /// Returns the numbers of the slots that an array may have.
-    fn places(&self, key: u64) -> impl Iterator<Item = usize> + use<> {
-        // A multiplicative hash: the golden ratio spreads keys that follow each other.
-        let (hash, len) = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32, self.slots.len() as u64);
-        (0..PROBES.min(len)).map(move |i| saturated(hash.saturating_add(i).checked_rem(len).unwrap_or(0)))
-    }
-
-    /// Adds a slot with `room` bytes, and returns its number. If there is no memory, all others are released, but only if one
-    /// of them is no longer read: the rows are in another chunk.
+    /// Adds a slot with `room` bytes, and returns its number. It takes the place of another only if that one is no longer
+    /// read: the rows are in another chunk. If there is no memory, all others are released.
     fn insert(&mut self, key: u64, room: u64, (node, cx): (&Node<'_>, &mut Context<'_, '_>)) -> Result<Option<usize>> {
-        let free = self.places(key).find(|k| self.slots.get(*k).is_some_and(|slot| slot.key == 0));
         let Some(searches) = self.searches.as_deref_mut() else { return Ok(None) };
-        let is_full = searches.used.saturating_add(room) > self.bytes.len() as u64;
-        let k = match free {
-            Some(k) if !is_full => Some(k),
-            _ => {
-                if room > self.bytes.len() as u64 || searches.count < searches.again {
-                    return Ok(None);
-                }
-                cx.spend_many(self.slots.len() as u64 / SLOTS_PER_NODE, node.at())?;
-                let oldest = searches.count.saturating_sub(searches.all);
-                if self.slots.iter().all(|slot| slot.key == 0 || slot.search >= oldest) {
-                    searches.again = searches.count.saturating_add(searches.all);
-                    return Ok(None);
-                }
-                searches.used = 0;
-                self.slots.fill(Slot::zeroed());
-                self.places(key).next()
+        let oldest = searches.count.saturating_sub(searches.all);
+        if searches.used.saturating_add(room) > self.bytes.len() as u64 {
+            if room > self.bytes.len() as u64 || searches.count < searches.again {
+                return Ok(None);
             }
-        };
-        let slot = k.and_then(|k| self.slots.get_mut(k));
-        let (Some(searches), Some(slot)) = (self.searches.as_deref_mut(), slot) else { return Ok(None) };
-        *slot = Slot { key, place: searches.used, room, ..Slot::zeroed() };
-        searches.used = searches.used.saturating_add(room);
+            cx.spend_many(self.slots.len() as u64 / SLOTS_PER_NODE, node.at())?;
+            if self.slots.iter().all(|slot| slot.key == 0 || slot.search >= oldest) {
+                searches.again = searches.count.saturating_add(searches.all);
+                return Ok(None);
+            }
+            searches.used = 0;
+            self.slots.fill(Slot::zeroed());
+        }
+        // Free slots were never searched for, so that the first of them is taken.
+        let search = |k: &usize| self.slots.get(*k).map_or(u64::MAX, |slot| slot.search);
+        let k = places(key, self.slots.len() as u64).min_by_key(search);
+        let Some(slot) = k.and_then(|k| self.slots.get_mut(k)) else { return Ok(None) };
+        if slot.key > 0 && slot.search >= oldest {
+            return Ok(None);
+        }
+        // The memory of an array that leaves is used again if it is large enough.
+        if room > slot.room {
+            (slot.place, slot.room) = (searches.used, room);
+            searches.used = searches.used.saturating_add(room);
+        }
+        *slot = Slot { key, place: slot.place, room: slot.room, ..Slot::zeroed() };
         Ok(k)
     }
+}
+
+/// Returns the numbers of the slots that an array may have in a table of `len` slots.
+fn places(key: u64, len: u64) -> impl Iterator<Item = usize> {
+    // Arrays of one size follow each other at equal distances, whatever they are: all bits of the key must change the
+    // last bits of the hash.
+    let hash = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let hash = hash ^ hash >> 31;
+    (0..PROBES.min(len)).map(move |i| saturated(hash.wrapping_add(i).checked_rem(len).unwrap_or(0)))
 }
 
 impl Slot {
@@ -253,5 +261,22 @@ impl Slot {
     /// Sets the numbers of the values that are kept, and their size in bytes.
     pub(super) const fn set(&mut self, (start, end): (u64, u64), len: u64) {
         *self = Slot { start, end, len, value: start, at: 0, ..*self };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_at_equal_distances_find_a_slot() {
+        const LEN: u64 = 2 * MOST_SLOTS;
+        for distance in [1, 24, 60, 64, 1000, 1024, 1097, 4096, 5155, 6186, 7139] {
+            let mut is_taken = [false; LEN as usize];
+            for i in 0..MOST_SLOTS {
+                let free = places((4760 + i * distance) * 64 + 6, LEN).find(|k| !is_taken[*k]);
+                is_taken[free.unwrap_or_else(|| panic!("array {i} at distance {distance}"))] = true;
+            }
+        }
     }
 }

@@ -105,6 +105,7 @@ mod file;
 mod kept;
 mod layouts;
 pub mod log;
+mod measuring;
 mod need;
 mod node;
 mod notation;

@@ -7,7 +7,7 @@ use super::statistics::Checker;
 use super::strict;
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Part as _};
-use crate::error::{Kind, Result};
+use crate::error::{Kind, Result, What};
 use crate::limits::{Limits, Share};
 
 /// Maximum number of rows that are read of a small file: an array of a few bytes may claim any number.
@@ -31,7 +31,8 @@ impl<'a> File<'a> {
     /// chunk may require more.
     ///
     /// # Errors
-    /// Errors of the first rows of a column. A column that cannot be decoded counts as 0.
+    /// Errors of the first rows of a column. A column that cannot be decoded, or that takes too much memory to measure,
+    /// counts as 0.
     pub fn need(&self) -> Result<u64> {
         let mut most = 0;
         for k in 0..self.part()?.width() {
@@ -40,7 +41,7 @@ impl<'a> File<'a> {
             let column = file.part()?.column(k)?;
             match column.need(0..column.rows().min(BATCH)) {
                 Ok(need) => most = need.max(most),
-                Err(e) if e.kind() == Kind::Unsupported => {}
+                Err(e) if e.kind() == Kind::Unsupported || e.what() == What::VORTEX_MEASURING => {}
                 Err(e) => return Err(e),
             }
         }
@@ -104,7 +105,7 @@ impl<'a> File<'a> {
         let part = self.part()?;
         let nodes = u64::from(limits.max_nodes).saturating_mul(CALLS);
         let nodes = nodes.max(self.input().len().saturating_mul(NODES_PER_BYTE));
-        let mut checks = Checks::reading(scratch, [budget, nodes].map(each), limits);
+        let mut checks = Checks::reading(self, scratch, [budget, nodes].map(each), limits);
         for k in (0..part.width()).filter(|k| share.has((*k as u64).saturating_add(1))) {
             let rows = part.column(k)?.rows();
             // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.

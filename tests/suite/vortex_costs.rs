@@ -82,6 +82,24 @@ fn values_that_are_looked_up_one_by_one_are_charged() {
     assert_eq!(read(&junk(30_000)).map_err(why), Err((Kind::Limit, What::MAX_NODES)));
 }
 
+#[test]
+fn parts_of_values_that_are_looked_up_are_charged() {
+    // Codes at both ends of a dictionary of 64 values per row, whose values are such codes of a sequence.
+    let read = |more: &[u8]| {
+        let sequence = [&[0x0a, 2, 0x18, 2, 0x12, 2, 0x18, 2][..], more].concat();
+        let metadata = [&[8][..], &varint(64_000), &[16, 3]].concat();
+        let dict = |codes, values| node(Encoding::Dict, &metadata, &[], vec![plain(codes), values]);
+        let root = dict(0, dict(1, node(Encoding::Sequence, &sequence, &[], vec![])));
+        let codes = [0, 63_999];
+        let bytes = blob(root, &[&le(&codes.repeat(500)), &le(&codes.repeat(32_000))]);
+        limited(&bytes, &number(owned::PType::I64, false), 1000, 50_000, |column| {
+            column.read(0..1000, &mut Scratch::new(&mut vec![0; 1 << 17])).map(drop)
+        })
+    };
+    assert_eq!(read(&[]), Ok(()));
+    assert_eq!(read(&junk(30_000)).map_err(why), Err((Kind::Limit, What::MAX_NODES)));
+}
+
 /// Reads 1,000 numbers of 1,000 frames that are all in buffer `k`.
 fn frames(k: u16, buffers: &[&[u8]], dictionary: usize) -> Result<(), Error> {
     let frame = [0x12, 4, 8, 8, 16, 1].repeat(1000);
@@ -265,21 +283,27 @@ fn deltas_without_nulls_are_not_counted_for_each_row() {
 
 #[test]
 fn counting_the_nulls_of_deltas_is_charged() {
-    // 1,000 rows, each in a block of its own, whose nullable deltas are looked up one by one.
-    let read = |blocks: u64| {
-        let rows = 1024 * blocks;
+    // Every second row has the first value of a dictionary, the others value `last`. The nullable deltas of all blocks are
+    // counted whenever some values are decoded.
+    let read = |rows: u64, last: i64, blocks: u64| {
+        let count = 1024 * blocks;
         let deltas = node(Encoding::Masked, &[], &[], vec![constant(1), bits(2)]);
-        let values = node(Encoding::Delta, &[&[8][..], &varint(rows)].concat(), &[], vec![constant(0), deltas]);
-        let codes: Vec<i64> = (0..1000).map(|i| (i % 2) * (rows as i64 - 1)).collect();
-        let metadata = [&[8][..], &varint(rows), &[16, 7, 24, 0]].concat();
+        let values = node(Encoding::Delta, &[&[8][..], &varint(count)].concat(), &[], vec![constant(0), deltas]);
+        let codes: Vec<i64> = (0..rows as i64).map(|i| (i % 2) * last).collect();
+        let metadata = [&[8][..], &varint(count), &[16, 7, 24, 0]].concat();
         let root = node(Encoding::Dict, &metadata, &[], vec![plain(3), values]);
-        let bytes = blob(root, &[&[0x18, 14], &[0x18, 0], &vec![0xff; rows as usize / 8], &le(&codes)]);
-        limited(&bytes, &number(owned::PType::I64, true), 1000, 50_000, |column| {
-            column.read(0..1000, &mut Scratch::new(&mut vec![0; 1 << 17])).map(drop)
+        let bytes = blob(root, &[&[0x18, 14], &[0x18, 0], &vec![0xff; count as usize / 8], &le(&codes)]);
+        limited(&bytes, &number(owned::PType::I64, true), rows, 10_000, |column| {
+            column.read(0..rows, &mut Scratch::new(&mut vec![0; 1 << 17])).map(drop)
         })
     };
-    assert_eq!(read(16), Ok(()));
-    assert_eq!(read(1 << 12).map_err(why), Err((Kind::Limit, What::MAX_NODES)));
+    let limit = Err((Kind::Limit, What::MAX_NODES));
+    // The span of the codes is over 64 times the number of rows: each row decodes one value.
+    assert_eq!(read(100, 16_383, 1 << 4), Ok(()));
+    assert_eq!(read(100, 16_383, 1 << 12).map_err(why), limit);
+    // The span is 64 times the number of rows: 64 parts of the values are decoded.
+    assert_eq!(read(1000, 63_999, 1 << 8), Ok(()));
+    assert_eq!(read(1000, 63_999, 1 << 14).map_err(why), limit);
 }
 
 #[test]

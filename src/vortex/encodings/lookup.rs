@@ -42,18 +42,14 @@ impl Lookup<'_, '_> {
             // Rows of many codes read the values in parts, fewer than rows, so that a page is not decoded for each row.
             let rows = out.len() as u64;
             if FAST && len <= PARTS.min(rows).saturating_mul(rows) {
-                return self.parts((ask, low, high), numbers, out, cx);
+                return cx.one_by_one(|cx| self.parts((ask, low, high), numbers, out, cx));
             }
-            let before = cx.is_one_by_one();
-            cx.read_one_by_one();
-            for (i, number) in numbers.iter().enumerate() {
-                let value = self.first.saturating_add((*number).into());
-                self.values.cells(ask, value, &mut out.part(i, 1), cx)?;
-            }
-            if FAST {
-                cx.set_one_by_one(before);
-            }
-            return Ok(());
+            return cx.one_by_one(|cx| {
+                numbers.iter().enumerate().try_for_each(|(i, number)| {
+                    let value = self.first.saturating_add((*number).into());
+                    self.values.cells(ask, value, &mut out.part(i, 1), cx)
+                })
+            });
         }
         let mut t = cx.scope();
         let mut table = t.take_cells(out.width(), saturated(len))?;

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result, What};
 use crate::vortex::context::{ASIDE, Call, Context};
 use crate::vortex::dtype::Shape;
 use crate::vortex::kept::{Kept, Size};
+use crate::vortex::measuring::{MOST_MEMORY, Measuring, no_memory};
 use crate::vortex::need::{Amount, SLACK};
 use crate::vortex::node::Node;
 
@@ -27,12 +28,15 @@ pub(in crate::vortex) fn measure(
     node: &Node<'_>,
     at: u64,
     len: usize,
-    mut shared: Option<&mut Call>,
+    shared: Option<&mut Measuring>,
 ) -> Result<(u64, usize)> {
-    let own = || Call::new(node.file, 1);
-    let (temporaries, mut keep) = memory_of(node, shared.as_deref_mut().unwrap_or(&mut own()))?;
-    let mut rest = own();
-    let call = shared.unwrap_or(&mut rest);
+    let mut own = Measuring::new(node.file);
+    let is_own = shared.is_none();
+    let measuring = shared.unwrap_or(&mut own);
+    let (temporaries, mut keep) = memory_of(node, &mut measuring.call)?;
+    if is_own {
+        measuring.call = Call::new(node.file, 1);
+    }
     if len == 1 {
         keep = keep.of_one_row();
     }
@@ -41,7 +45,7 @@ pub(in crate::vortex) fn measure(
         keep = Size::default();
     }
     let memory = temporaries.saturating_add(keep.cost());
-    with_memory(memory, |mut scratch| {
+    measuring.with_memory((memory, node.at()), |call, mut scratch| {
         let (mut bytes, mut rows) = (0, 0usize);
         let kept = if scratch.room() as u64 >= memory { keep.take(&mut scratch)? } else { Kept::default() };
         let mut cx = Context::new(call, scratch);
@@ -54,7 +58,7 @@ pub(in crate::vortex) fn measure(
         });
         match measured {
             // This memory is not the caller's.
-            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory()),
+            Err(e) if rows == 0 && e.kind() == Kind::NoRoom => Err(no_memory(node.at())),
             // The next batch finds the error, if it is not the sum that is too large.
             Err(e) if rows == 0 => Err(e),
             _ if bytes > MOST => Err(too_large(node, bytes)),
@@ -75,33 +79,6 @@ fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
         |call| Size::of(node, &mut Context::new(call, Scratch::new(&mut [0; ASIDE]))),
     )?;
     Ok((temporaries.saturating_add(SLACK), keep))
-}
-
-/// Size in bytes of the memory on the stack for reading parts while they are measured.
-const ON_STACK: usize = if cfg!(feature = "alloc") { 8 << 10 } else { ASIDE };
-
-/// Maximum size in bytes of the memory: a file of a few bytes may claim frames of any size.
-const MOST_MEMORY: u64 = if cfg!(feature = "alloc") { 1 << 28 } else { ON_STACK as u64 };
-
-/// Calls `call` with memory of `len` bytes. Without a heap, there are at most [`ON_STACK`].
-fn with_memory<R>(len: u64, call: impl FnOnce(Scratch<'_>) -> Result<R>) -> Result<R> {
-    #[cfg(feature = "alloc")]
-    if len > ON_STACK as u64 {
-        let (mut memory, bytes) = (alloc::vec::Vec::new(), crate::bytes::saturated(len));
-        if len > MOST_MEMORY || memory.try_reserve_exact(bytes).is_err() {
-            return Err(no_memory());
-        }
-        memory.resize(bytes, 0);
-        return call(Scratch::new(&mut memory));
-    }
-    let _ = len;
-    call(Scratch::new(&mut [0; ON_STACK]))
-}
-
-/// Returns the error for measuring that takes more memory than there is. More of the caller's memory would not help.
-#[cold]
-fn no_memory() -> Error {
-    Error::needing(Kind::Limit, What::VORTEX_MEASURING, 0, MOST_MEMORY)
 }
 
 impl<'f> Node<'f> {
