@@ -175,7 +175,8 @@ impl<T: Source> Frames<T> {
                 Err(e) if e.what() == What::VORTEX_LOG => {
                     let limit = Error::needing(Kind::Limit, What::VORTEX_LOG, at, size);
                     fuel = fuel.checked_sub(e.at().saturating_sub(at)).ok_or(limit)?;
-                    self.at = after(at, e, lens.len());
+                    // Not after the frame: a log that was continued after a torn one has row groups in its length.
+                    self.at = at.saturating_add(8);
                 }
                 done => return done,
             }
@@ -184,10 +185,10 @@ impl<T: Source> Frames<T> {
         Ok(None)
     }
 
-    /// Reads the next intact frame, as [`find`](Self::find) does, after [`next`](Self::next) has returned an error.
-    pub(super) fn find_after(&mut self, e: Error, lens: &mut [u32]) -> Result<Option<Frame>> {
+    /// Reads the next intact frame, as [`find`](Self::find) does, if [`next`](Self::next) has returned an error.
+    pub(super) fn find_after(&mut self, lens: &mut [u32]) -> Result<Option<Frame>> {
         let before = self.at;
-        self.at = after(up8(before), e, lens.len());
+        self.at = up8(before).saturating_add(8);
         let found = self.find(lens);
         if found == Ok(None) {
             self.at = before;
@@ -224,13 +225,6 @@ impl<T: Source> Frames<T> {
         }
         Ok(())
     }
-}
-
-/// Returns the offset where the next frame may begin after an error of a frame of `columns` columns at `at`. If only the last
-/// check differs, the lengths are right, and the texts of the frame are not searched: they may have frames.
-fn after(at: u64, e: Error, columns: usize) -> u64 {
-    let is_whole = e.kind() == Kind::Checksum && e.at() >= at.saturating_add(raw::group_segments_at(columns));
-    if is_whole { up8(e.at().saturating_add(CHECK)) } else { at.saturating_add(8) }
 }
 
 /// Returns whether the head of a frame is intact and says other rows or lengths than these. `segments` is the offset of the

@@ -67,7 +67,7 @@ impl Resume {
     /// row groups. The row groups after it are verified by their checks; the values of those before it are not read:
     /// [`drop_damaged`](Self::drop_damaged) verifies them.
     /// Damaged bytes after the checkpoint are skipped if an intact row group follows; [`damage`](Self::damage) then
-    /// tells about them. All bytes after the last checkpoint are read, twice at most.
+    /// tells about them. All bytes after the last checkpoint are read twice, and damaged row groups three times.
     ///
     /// # Errors
     /// [`Kind::Truncated`] in `What::VORTEX_CHECKPOINT` if the source ends in or directly after its first checkpoint, which is
@@ -302,7 +302,7 @@ fn next<S: Source>(
         // The row groups after an error of the medium are not lost.
         Err(e) if e.what() != What::VORTEX_LOG => Err(e),
         Err(e) => {
-            let found = frames.find_after(e, lens)?.map(|frame| (frame, Some(e)));
+            let found = frames.find_after(lens)?.map(|frame| (frame, Some(e)));
             *rest = if found.is_none() { Some(e) } else { None };
             Ok(found)
         }
