@@ -126,12 +126,19 @@ impl<'d> Plan<'d> {
         }
     }
 
-    /// Pushes the rows from number `first` on. Returns for each row group the bytes that were written with it, and its rows.
-    fn push<S: Sink>(&self, log: &mut Log<'_, S, Fields<'_>>, first: usize) -> Vec<(Range<u64>, Range<usize>)>
+    /// Pushes the rows from number `first` on. Returns the row group with which the byte at `place` was written; after all of them,
+    /// an empty one.
+    fn push<S: Sink>(&self, log: &mut Log<'_, S, Fields<'_>>, first: usize, place: usize) -> Range<usize>
     where
         S::Error: core::fmt::Debug,
     {
-        let (mut groups, mut at, mut start) = (Vec::new(), log.at(), first);
+        let (mut hit, mut at, mut start) = (None, log.at(), first);
+        let mut passed = |end: u64, rows: Range<usize>| {
+            if (at..end).contains(&(place as u64)) {
+                hit = Some(rows);
+            }
+            at = end;
+        };
         for row in first..self.len() {
             let cells: [Cell<'_>; COLUMNS] = core::array::from_fn(|column| self.cell(column, row));
             log.push_cells(&cells[..self.columns]).expect("room");
@@ -141,13 +148,13 @@ impl<'d> Plan<'d> {
             }
             let end = row + 1 - log.pending();
             if end > start {
-                groups.push((at..log.at(), start..end));
-                (at, start) = (log.at(), end);
+                passed(log.at(), start..end);
+                start = end;
             }
         }
         log.checkpoint().expect("room");
-        groups.push((at..log.at(), start..self.len()));
-        groups
+        passed(log.at(), start..self.len());
+        hit.unwrap_or(self.len()..self.len())
     }
 
     /// Asserts that `file` is valid and has `rows` rows: the first ones, without the rows `lost`.
@@ -202,22 +209,37 @@ fn assert_same(field: &Field<'_>, have: Value<'_>, want: Cell<'_>) {
     }
 }
 
+/// Counts bytes.
+struct Count(u64);
+
+impl Sink for Count {
+    type Error = core::convert::Infallible;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.0 += bytes.len() as u64;
+        Ok(())
+    }
+}
+
 /// Flags, cut, rows of a row group, types and styles of the columns; then a row for each byte.
 pub fn run(data: &[u8]) {
     let Some((plan, cut)) = Plan::of(data) else { return };
     let columns = Fields::new(plan.fields()).expect("types of the format");
     let (mut memory, mut words, mut whole) = ([0; MEMORY], [0; (ROWS + 1) * group_words(COLUMNS)], [0; FILE]);
     let memory = &mut memory[..memory_len(plan.fields(), plan.group, TEXTS)];
+    // The number of bytes says where it may be cut.
+    let mut dry = Log::new(Count(0), columns, (memory, plan.group), &mut words, plan.policy).expect("room");
+    plan.push(&mut dry, 0, 0);
+    let cut = cut % (dry.at() as usize + 1);
     let sink = SliceSink::new(&mut whole);
     let mut log = Log::new(sink, columns, (memory, plan.group), &mut words, plan.policy).expect("room");
     let first = log.at() as usize;
-    let groups = plan.push(&mut log, 0);
+    let hit = plan.push(&mut log, 0, cut);
     let len = log.finish().expect("room").len();
     let whole = &whole[..len];
     plan.check(whole, plan.len(), &(0..0));
     plan.check(&whole[..first], 0, &(0..0));
 
-    let cut = cut % (len + 1);
     let mut again = [0; FILE];
     again[..len].copy_from_slice(whole);
     let written = if plan.after == After::Damage { len } else { cut };
@@ -237,11 +259,6 @@ pub fn run(data: &[u8]) {
     }
     let (at, rows) = (found.at() as usize, found.rows() as usize);
     // The row group where the damage is may be lost, and no other; before a cut, none.
-    let (_, hit) = groups
-        .iter()
-        .find(|(bytes, _)| bytes.contains(&(cut as u64)))
-        .cloned()
-        .unwrap_or((0..0, plan.len()..plan.len()));
     let lost = if rows < plan.len() { hit.clone() } else { 0..0 };
     match plan.after {
         After::Damage => assert_eq!(rows, plan.len() - lost.len(), "a bit at {cut}, {hit:?}"),
@@ -258,7 +275,7 @@ pub fn run(data: &[u8]) {
         let len = at + log.finish().expect("room").len();
         return plan.check(&again[..len], rows, &lost);
     }
-    plan.push(&mut log, rows);
+    plan.push(&mut log, rows, 0);
     let len = at + log.finish().expect("room").len();
     plan.check(&again[..len], plan.len(), &(0..0));
 }
