@@ -21,7 +21,7 @@ pub fn put_float<F: Float>(out: &mut String, value: F) {
     let wide: f64 = value.into();
     let size = wide.abs();
     if size == 0.0 || (1e-4..1e12).contains(&size) {
-        // Four times as fast as the standard library, and equal where neither has an exponent.
+        // The standard library took a quarter of the time of CSV. Both texts are equal where neither has an exponent.
         out.push_str(zmij::Buffer::new().format_finite(value));
     } else if wide.is_infinite() {
         out.push_str(if wide < 0.0 { "-Infinity" } else { "Infinity" });

@@ -90,8 +90,8 @@ pub const fn is_time(ty: Type) -> bool {
 /// Maximum size in bytes of the memory for rows of children that are read ahead.
 const AHEAD: u64 = 1 << 25;
 
-/// What is known of a batch. The JSON text of the children of some of its rows: they are read together, because a column may
-/// unpack far more than the children of one row to read them.
+/// The type and the time zone of the column of a batch, and the JSON text of the children of some of its rows. Children are read
+/// together, because a column may unpack far more than the children of one row to read them.
 #[derive(Debug, Default)]
 pub struct Ahead {
     /// The type and the time zone, which take a search of the metadata.

@@ -55,7 +55,7 @@ impl<'b, S: Sink> Buffered<'b, S> {
         self.sink
     }
 
-    /// The sink behind the buffer.
+    /// Returns the sink that receives the blocks.
     pub const fn sink(&mut self) -> &mut S {
         &mut self.sink
     }
@@ -72,7 +72,7 @@ impl<'b, S: Sink> Buffered<'b, S> {
         let passed = count.saturating_sub(own);
         if passed > 0 {
             rewind(&mut self.sink, passed)?;
-            // As many blocks earlier.
+            // The offset in a block that lies before this one.
             let back = rest(passed, self.buffer.len());
             let block = if back > self.done { self.buffer.len() } else { 0 };
             self.done = self.done.saturating_add(block).saturating_sub(back);

@@ -79,7 +79,7 @@ impl Kept {
             row = end;
         }
         if self.found.is_empty() && row < self.end {
-            // So that whoever reads the rows can stop.
+            // The reader of the rows can stop then.
             self.found = row..row.saturating_add(1);
         }
         Ok(())

@@ -85,7 +85,7 @@ impl Resume {
         if size >= magic.len() as u64 {
             source.read(0, &mut magic)?;
         }
-        // The first checkpoint is behind the magic, which is padded to 8 bytes.
+        // The first checkpoint follows the magic and 4 zeros.
         let first = Sizes::of(schema, 0).map_or(0, |sizes| u64::from(sizes.total()).saturating_add(8));
         if size <= 8 {
             return Err(Error::needing(Kind::Truncated, What::VORTEX_CHECKPOINT, size, first));
