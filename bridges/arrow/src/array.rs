@@ -37,7 +37,7 @@ pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home:
     })
 }
 
-/// Returns whether texts of a type lie one after the other.
+/// Returns whether the texts of a type are contiguous.
 const fn has_offsets(ty: &DataType) -> bool {
     matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary)
 }

@@ -101,7 +101,7 @@ fn gathered<T: ByteArrayType>(
     strings::<T>(offsets, data, home.own(nulls))
 }
 
-/// Copies the texts of all rows one after the other. Returns where each starts, and the end of the last.
+/// Copies the texts of all rows, which are contiguous then. Returns where each starts, and the end of the last.
 fn joined<O: OffsetSizeTrait>(
     texts: &VarBytes<'_>,
     nulls: Option<&NullBuffer>,
