@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 
 use super::exact::{self, From};
 use super::infer::{Texts, reader};
-use super::records::{Dialect, Records};
+use super::records::{Arrays, Dialect, Kinds, Records, Store};
 use super::{AnyReader, Input, InputOptions};
 use crate::Error;
 
@@ -43,13 +43,12 @@ impl Csv {
     }
 
     /// Returns the records after the header: the fields `columns`.
-    fn records(&self, columns: &[usize]) -> Result<Records<Box<dyn BufRead + Send>>, Error> {
+    fn records<S: Store>(&self, columns: &[usize], store: S) -> Result<Records<Box<dyn BufRead + Send>, S>, Error> {
         let mut records = Records::new(reader(&self.input).map_err(|e| self.input.failed(e))?, self.dialect.clone());
         if self.header {
             records.head().map_err(|e| self.input.failed(e))?;
         }
-        records.choose(self.schema.fields().len(), columns);
-        Ok(records)
+        Ok(records.choose(self.schema.fields().len(), columns, store))
     }
 
     /// Returns the schema: types that are given, and those that fit all rows.
@@ -69,16 +68,13 @@ impl Csv {
         let is_unknown = |field: &Field| !known.contains_key(field.name().as_str());
         let unknown = names.iter().enumerate().filter(|(_, field)| is_unknown(field)).map(|(k, _)| k);
         let unknown: Vec<usize> = unknown.collect();
-        let mut texts = vec![Texts::default(); unknown.len()];
+        let mut kinds = Kinds::new(unknown.len());
         if !unknown.is_empty() {
-            let mut records = self.records(&unknown)?;
-            while let Some(batch) = records.next_batch().map_err(|e| self.input.failed(e))? {
-                for (texts, column) in texts.iter_mut().zip(&batch.columns) {
-                    column.iter().flatten().for_each(|text| texts.add(text));
-                }
-            }
+            let mut records = self.records(&unknown, kinds)?;
+            while records.next_batch().map_err(|e| self.input.failed(e))?.is_some() {}
+            kinds = records.into_store();
         }
-        let mut inferred = texts.iter();
+        let mut inferred = kinds.columns().iter();
         let fields = names.iter().map(|field| match known.get(field.name().as_str()) {
             Some(field) => Field::clone(field),
             None => Field::new(field.name(), inferred.next().map_or(DataType::Null, Texts::ty), true),
@@ -98,7 +94,7 @@ impl Csv {
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let columns = columns.unwrap_or(&all);
         let schema = Arc::new(self.schema.project(columns)?);
-        Ok((Box::new(Rows { records: self.records(columns)?, schema }), 0))
+        Ok((Box::new(Rows { records: self.records(columns, Arrays::new(columns.len()))?, schema }), 0))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Texts as values of a type: exactly, or an error that says why not.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::timezone::Tz;
@@ -10,19 +10,12 @@ use arrow_array::{
     NullArray, PrimitiveArray, StringArray, StringViewArray, StructArray,
 };
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, i256};
-use arrow_cast::parse::{Parser, string_to_datetime, string_to_time_nanoseconds};
+use arrow_cast::parse::Parser;
 use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
+use super::forms::Number;
+use super::times::{date, moment, time};
 use super::{floats, shown};
-
-/// Nanoseconds of a day.
-const DAY: i64 = 86_400_000_000_000;
-
-/// The zone of texts without one.
-pub(super) static UTC: LazyLock<Option<Tz>> = LazyLock::new(|| "+00:00".parse().ok());
-
-/// Within a leap second, the nanoseconds of the second before count from here. No type counts leap seconds.
-pub(super) const LEAP: u32 = 1_000_000_000;
 
 /// Where texts come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,9 +136,12 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
         DataType::Float32 => {
             column.numbers::<t::Float32Type>(|text| floats::given(text, text.parse().ok(), 16_777_216.0))
         }
-        DataType::Float64 => {
-            column.numbers::<t::Float64Type>(|text| floats::given(text, text.parse().ok(), 9_007_199_254_740_992.0))
-        }
+        DataType::Float64 => column.numbers::<t::Float64Type>(|text| {
+            match Number::new(text.as_bytes()).and_then(|number| number.float()) {
+                Some(value) => Ok(value),
+                None => floats::given(text, text.parse().ok(), 9_007_199_254_740_992.0),
+            }
+        }),
         DataType::Decimal32(p, s) => column.numbers::<t::Decimal32Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal64(p, s) => column.numbers::<t::Decimal64Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal128(p, s) => column.numbers::<t::Decimal128Type>(|text| unscaled(text, *p, *s)),
@@ -186,11 +182,17 @@ struct Column<'c> {
 impl Column<'_> {
     /// Passes the number of each row that has a value with its text to `take`.
     fn each(&self, mut take: impl FnMut(usize, &str) -> Result<(), Why>) -> Result<(), Wrong> {
+        self.all(|row, text| text.map_or(Ok(()), |text| take(row, text)))
+    }
+
+    /// Passes the number of each row with its text, if it has a value, to `take`.
+    fn all(&self, mut take: impl FnMut(usize, Option<&str>) -> Result<(), Why>) -> Result<(), Wrong> {
         for (row, text) in self.texts.iter().enumerate() {
             let text = text.filter(|text| self.from == From::Json || !text.is_empty());
-            let Some(text) = text else { continue };
-            take(row, text)
-                .map_err(|why| Wrong { row, why: format!("{:?} is not read as {}: {why}", shown(text), self.ty) })?;
+            take(row, text).map_err(|why| {
+                let text = shown(text.unwrap_or_default());
+                Wrong { row, why: format!("{text:?} is not read as {}: {why}", self.ty) }
+            })?;
         }
         Ok(())
     }
@@ -201,15 +203,11 @@ impl Column<'_> {
     ) -> Result<ArrayRef, Wrong> {
         let mut values = Vec::with_capacity(self.texts.len());
         let mut nulls = NullBufferBuilder::new(self.texts.len());
-        self.each(|row, text| {
-            nulls.append_n_nulls(row.saturating_sub(values.len()));
-            values.resize(row, P::Native::default());
-            values.push(parse(text)?);
-            nulls.append_non_null();
+        self.all(|_, text| {
+            values.push(text.map_or(Ok(P::Native::default()), &parse)?);
+            nulls.append(text.is_some());
             Ok(())
         })?;
-        nulls.append_n_nulls(self.texts.len().saturating_sub(values.len()));
-        values.resize(self.texts.len(), P::Native::default());
         let array = PrimitiveArray::<P>::try_new(values.into(), nulls.finish());
         made(array.map(|array| array.with_data_type(self.ty.clone())))
     }
@@ -264,8 +262,9 @@ fn hex(text: &str) -> Result<Vec<u8>, Why> {
         .ok_or_else(wrong)
 }
 
-fn whole<N: TryFrom<i128> + std::str::FromStr>(text: &str) -> Result<N, Why> {
-    match text.parse() {
+fn whole<N: TryFrom<i64> + TryFrom<i128> + std::str::FromStr>(text: &str) -> Result<N, Why> {
+    let number = Number::new(text.as_bytes()).and_then(|number| N::try_from(number.int()?).ok());
+    match number.map_or_else(|| text.parse(), Ok) {
         Ok(number) => Ok(number),
         // 1.0 and 1e3 are whole numbers, too.
         Err(_) => unscaled(text, 38, 0),
@@ -311,70 +310,6 @@ fn digits(text: &str, precision: u8, scale: i8) -> Result<String, Why> {
         return Err(format!("more than {precision} digits"));
     }
     Ok(format!("{sign}{short}{}", "0".repeat(more)))
-}
-
-fn date(text: &str) -> Result<i32, Why> {
-    // Longer texts have a time, which a date would lose, unless the year has a sign.
-    let days = (text.len() <= 10 || text.starts_with(['+', '-'])).then(|| t::Date32Type::parse(text)).flatten();
-    days.ok_or_else(|| "it is no date such as 2024-02-29".to_owned())
-}
-
-/// Returns the number of digits after the point of a second.
-fn fraction(text: &str) -> usize {
-    let digits = text.split_once('.').map_or("", |(_, fraction)| fraction);
-    digits.bytes().take_while(u8::is_ascii_digit).count()
-}
-
-fn leap() -> Why {
-    "it is a leap second, which the type does not have".to_owned()
-}
-
-fn time<N: TryFrom<i64>>(text: &str, unit: i64) -> Result<N, Why> {
-    // The parser makes the next second of a leap second.
-    if text.split(':').nth(2).is_some_and(|second| second.starts_with("60")) {
-        return Err(leap());
-    }
-    let nanos = string_to_time_nanoseconds(text).ok().filter(|nanos| *nanos < DAY && fraction(text) <= 9);
-    let nanos = nanos.ok_or_else(|| "it is no time such as 13:59:59.5".to_owned())?;
-    let whole = nanos.checked_div(unit).filter(|_| nanos.checked_rem(unit) == Some(0)).ok_or_else(finer)?;
-    N::try_from(whole).map_err(|_| "it is out of the range".to_owned())
-}
-
-fn finer() -> Why {
-    "it has more digits of a second than the type".to_owned()
-}
-
-fn moment(text: &str, (unit, zone): (TimeUnit, Option<Tz>), from: From) -> Result<i64, Why> {
-    if from == From::Json
-        && let Ok(count) = text.parse()
-    {
-        return Ok(count);
-    }
-    let no_time = || "it is no time such as 2024-02-29T13:59:59.5".to_owned();
-    let time = text.get(10..).ok_or_else(no_time)?;
-    let found = zone.or(*UTC).and_then(|zone| string_to_datetime(&zone, text).ok()).ok_or_else(no_time)?;
-    let is_plain = time.bytes().skip(1).all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
-    if zone.is_none() && !is_plain {
-        return Err("it has a time zone, and the type has none".to_owned());
-    }
-    let per_second: i64 = match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    };
-    if found.timestamp_subsec_nanos() >= LEAP {
-        return Err(leap());
-    }
-    let nanos = i64::from(found.timestamp_subsec_nanos());
-    let step = 1_000_000_000i64.checked_div(per_second).unwrap_or(1);
-    if fraction(time) > 9 || nanos.checked_rem(step) != Some(0) {
-        return Err(finer());
-    }
-    let part = nanos.checked_div(step).unwrap_or(0);
-    // Before 1970 the sum may fit although the product does not.
-    let sum = i128::from(found.timestamp()).saturating_mul(per_second.into()).saturating_add(part.into());
-    i64::try_from(sum).map_err(|_| "it is out of the range".to_owned())
 }
 
 #[cfg(test)]

@@ -70,7 +70,12 @@ pub(super) fn lost(text: &str, value: f64) -> Option<&'static str> {
 /// exact. `exact`: up to which all whole numbers are.
 pub(super) fn given<F: Copy + Into<f64>>(text: &str, value: Option<F>, exact: f64) -> Result<F, Why> {
     let value = value.ok_or_else(|| "it is no number".to_owned())?;
-    let (number, digits): (f64, _) = (value.into(), Digits::new(text));
+    let number: f64 = value.into();
+    // Of these, any text stands for the nearest float.
+    if number.is_finite() && number != 0.0 && number.abs() < exact {
+        return Ok(value);
+    }
+    let digits = Digits::new(text);
     if !number.is_finite() {
         // Digits that stand for no finite number are too large.
         return if text.bytes().any(|byte| byte.is_ascii_digit()) {

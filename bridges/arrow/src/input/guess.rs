@@ -141,13 +141,13 @@ impl Guess {
             // A text that is no date, hence all are texts.
             Guess::Special => {
                 let mut texts = Texts::default();
-                texts.add("NaN");
+                texts.add(b"NaN");
                 *self = Guess::Text(texts);
             }
             _ => {}
         }
         if let Guess::Text(texts) = self.of(Guess::Text(Texts::default()))? {
-            texts.add(text);
+            texts.add(text.as_bytes());
         }
         Ok(())
     }

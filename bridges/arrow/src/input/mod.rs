@@ -48,6 +48,8 @@ mod exact;
     allow(dead_code, reason = "each of the two calls a part of it")
 )]
 mod floats;
+#[cfg(any(feature = "csv", feature = "json"))]
+mod forms;
 #[cfg(feature = "ipc")]
 mod framed;
 #[cfg(feature = "json")]
@@ -65,6 +67,8 @@ mod parquet;
 #[cfg(feature = "csv")]
 mod records;
 mod storage;
+#[cfg(any(feature = "csv", feature = "json"))]
+mod times;
 
 pub use self::bytes::Input;
 pub use self::storage::{Storage, StoredColumn};

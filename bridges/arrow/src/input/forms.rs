@@ -1,0 +1,315 @@
+//! The usual forms of numbers, dates and times, read without the generality of other parsers, several digits at a time. All
+//! other texts are left to those.
+
+/// The byte with the highest bit in each byte of a word.
+const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
+
+/// Maximum number of characters of a number besides its sign.
+const LONGEST: usize = 16;
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// A number of digits, with a point between two of them or without one: `-?[0-9]+(\.[0-9]+)?`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    pub negative: bool,
+    /// All digits, without the point.
+    pub digits: u64,
+    /// The number of digits before the point.
+    pub whole: usize,
+    /// The number of digits after the point; zero without one.
+    pub scale: usize,
+}
+
+impl Number {
+    /// Reads a number of at most 16 characters besides the sign.
+    #[inline]
+    pub fn new(text: &[u8]) -> Option<Self> {
+        let (negative, text) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            _ => (false, text),
+        };
+        let len = text.len();
+        // The last character is in the highest byte, and zeros before the first one.
+        let unused = u32::try_from(LONGEST.checked_sub(len)?).ok()?.wrapping_mul(8);
+        let word = (first_of_16(text)? ^ u128::from_ne_bytes([b'0'; 16])).checked_shl(unused)?;
+        let sevens = word & !HIGH;
+        let others = (sevens.wrapping_add(u128::from_ne_bytes([0x76; 16])) | word) & HIGH;
+        if others == 0 {
+            return Some(Number { negative, digits: decimal(word), whole: len, scale: 0 });
+        }
+        // The point is the only other character, and neither the first nor the last.
+        let bit = others.trailing_zeros() & !7;
+        let is_point = (word >> bit) as u8 == b'.' ^ b'0' && others & others.wrapping_sub(1) == 0;
+        let whole = bit.checked_sub(unused)? >> 3;
+        let scale = 15u32.checked_sub(bit >> 3)?;
+        if !is_point || whole == 0 || scale == 0 {
+            return None;
+        }
+        // The digits before the point move to its place.
+        let before = !(u128::MAX << bit);
+        let after = (u128::MAX << bit) << 8;
+        let digits = decimal(((word & before) << 8) | (word & after));
+        Some(Number { negative, digits, whole: whole as usize, scale: scale as usize })
+    }
+
+    /// Returns the number if it is whole.
+    pub fn int(&self) -> Option<i64> {
+        let digits = i64::try_from(self.digits).ok().filter(|_| self.scale == 0)?;
+        Some(if self.negative { digits.wrapping_neg() } else { digits })
+    }
+
+    /// Returns the nearest float, if all digits together are below 2^53.
+    #[allow(clippy::cast_precision_loss, reason = "smaller numbers are exact")]
+    pub fn float(&self) -> Option<f64> {
+        if self.digits >= 1 << 53 {
+            return None;
+        }
+        // Both are exact, hence the quotient is the float next to the number.
+        let float = self.digits as f64 / POWERS.get(self.scale)?;
+        Some(if self.negative { -float } else { float })
+    }
+}
+
+/// Powers of ten, which floats of 64 bits hold exactly.
+const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Returns 1 to 16 bytes as a word, the first one in its lowest byte, and zeros after the last one.
+#[inline]
+fn first_of_16(text: &[u8]) -> Option<u128> {
+    // Two words overlap unless they are one and the same, or neighbours.
+    let above = |width: usize| u32::try_from(text.len().saturating_sub(width)).ok()?.checked_mul(8);
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        let last = u128::from(u64::from_le_bytes(*last)).checked_shl(above(8)?)?;
+        return Some(u128::from(u64::from_le_bytes(*first)) | last);
+    }
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        let last = u64::from(u32::from_le_bytes(*last)).checked_shl(above(4)?)?;
+        return Some((u64::from(u32::from_le_bytes(*first)) | last).into());
+    }
+    let [first, .., last] = *text else { return text.first().map(|byte| u128::from(*byte)) };
+    let middle = text.get(text.len() >> 1).copied()?;
+    let at = |byte: u8, place: usize| u32::from(byte).checked_shl(u32::try_from(place).ok()?.checked_mul(8)?);
+    Some((u32::from(first) | at(middle, text.len() >> 1)? | at(last, text.len().checked_sub(1)?)?).into())
+}
+
+/// Returns the number of 16 digits, the first one in the lowest byte.
+#[allow(clippy::cast_possible_truncation, reason = "the halves of the word")]
+const fn decimal(word: u128) -> u64 {
+    let (first, last) = (eight(word as u64), eight((word >> 64) as u64));
+    first.wrapping_mul(100_000_000).wrapping_add(last)
+}
+
+/// Returns the number of eight digits: pairs of digits, then of pairs, then of fours.
+const fn eight(word: u64) -> u64 {
+    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff
+}
+
+/// A date, or a date with a time of the day, without a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moment {
+    /// Seconds since 1970.
+    pub seconds: i64,
+    pub nanos: u32,
+    /// The number of digits after the point of the second.
+    pub digits: usize,
+}
+
+impl Moment {
+    /// Reads `YYYY-MM-DD[T ]HH:MM:SS` with up to nine digits after a point. Leap seconds are left out.
+    pub fn new(text: &[u8]) -> Option<Self> {
+        let (date, time) = text.split_first_chunk::<10>()?;
+        let (time, fraction) = time.split_first_chunk::<9>()?;
+        let [b'T' | b' ', h1, h2, b':', m1, m2, b':', s1, s2] = *time else { return None };
+        let (hour, minute, second) = (number([h1, h2])?, number([m1, m2])?, number([s1, s2])?);
+        if hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        let (digits, nanos) = match fraction {
+            [] => (0, 0),
+            [b'.', digits @ ..] => (digits.len(), nanos(digits)?),
+            _ => return None,
+        };
+        let second = i64::from(hour.wrapping_mul(3600).wrapping_add(minute.wrapping_mul(60)).wrapping_add(second));
+        let seconds = i64::from(of_ten(date)?).wrapping_mul(DAY).wrapping_add(second);
+        Some(Moment { seconds, nanos, digits })
+    }
+
+    /// Returns the number of units of a second since 1970, unless one of them is divided or it exceeds 64 bits.
+    pub fn count(&self, per_second: i64) -> Option<i64> {
+        let nanos = i64::from(self.nanos);
+        let step = 1_000_000_000i64.checked_div(per_second)?;
+        if nanos.checked_rem(step)? != 0 {
+            return None;
+        }
+        self.seconds.checked_mul(per_second)?.checked_add(nanos.checked_div(step)?)
+    }
+}
+
+/// Returns the nanoseconds of one to nine digits after a point.
+fn nanos(digits: &[u8]) -> Option<u32> {
+    let mut nanos = 0u32;
+    let mut unit = 1_000_000_000u32;
+    if digits.is_empty() || digits.len() > 9 {
+        return None;
+    }
+    for digit in digits {
+        unit /= 10;
+        nanos = nanos.wrapping_add(unit.wrapping_mul(number([*digit])?));
+    }
+    Some(nanos)
+}
+
+/// Reads `YYYY-MM-DD`. Returns the days since 1970.
+pub(super) fn date(text: &[u8]) -> Option<i32> {
+    of_ten(text.try_into().ok()?)
+}
+
+fn of_ten(text: &[u8; 10]) -> Option<i32> {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else { return None };
+    let (year, month, day) = (number([y1, y2, y3, y4])?, number([m1, m2])?, number([d1, d2])?);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let last = match month {
+        2 => 28u32.wrapping_add(is_leap.into()),
+        4 | 6 | 9 | 11 => 30,
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        _ => return None,
+    };
+    if day == 0 || day > last {
+        return None;
+    }
+    // Years from March on end with the leap day. Their first is the year -400, so that no number is negative.
+    let months = month.wrapping_add(9) % 12;
+    let year = year.wrapping_add(400).wrapping_sub((month < 3).into());
+    let leaps = (year / 4).wrapping_sub(year / 100).wrapping_add(year / 400);
+    let days = year.wrapping_mul(365).wrapping_add(leaps);
+    // March and the months after it have 31, 30, 31, 30, 31 days, and so on.
+    let days = days.wrapping_add(months.wrapping_mul(153).wrapping_add(2) / 5).wrapping_add(day);
+    i32::try_from(days).ok()?.checked_sub(EPOCH)
+}
+
+/// 1970-01-01 in the days that [`of_ten`] counts.
+const EPOCH: i32 = 865_566;
+
+/// Returns the number that consists of some digits.
+#[inline]
+fn number<const N: usize>(digits: [u8; N]) -> Option<u32> {
+    let mut number = 0u32;
+    let mut most = 0;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        most = digit.max(most);
+        number = number.wrapping_mul(10).wrapping_add(digit.into());
+    }
+    (most <= 9).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::Date32Type;
+    use arrow_cast::parse::{Parser, string_to_datetime};
+
+    use super::super::times;
+    use super::*;
+
+    fn is_simple(text: &str) -> bool {
+        let text = text.strip_prefix('-').unwrap_or(text);
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_digits(whole) && is_digits(fraction) && text.len() <= LONGEST
+    }
+
+    fn check(text: &str) {
+        let Some(number) = Number::new(text.as_bytes()) else { return assert!(!is_simple(text), "{text}") };
+        assert!(is_simple(text), "{text}");
+        assert_eq!(number.int(), text.parse().ok(), "{text}");
+        assert_eq!((number.whole, number.scale), {
+            let digits = text.trim_start_matches('-');
+            let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+            (whole.len(), fraction.len())
+        });
+        let (float, expected) = (number.float().map(f64::to_bits), text.parse().map(f64::to_bits).ok());
+        assert!(float == expected || (float.is_none() && number.digits >= 1 << 53), "{text}");
+    }
+
+    fn random(seed: &mut u64, most: usize) -> usize {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(*seed >> 33).unwrap_or(0) % most
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_general_parsers() {
+        const ALL: [char; 7] = ['-', '.', '0', '1', '9', '/', ':'];
+        for len in 0..=6 {
+            for number in 0..ALL.len().pow(len) {
+                check(&(0..len).map(|k| ALL[number / ALL.len().pow(k) % ALL.len()]).collect::<String>());
+            }
+        }
+        let mut seed = 1;
+        for _ in 0..200_000 {
+            let len = 1 + random(&mut seed, 19);
+            let mut text: Vec<u8> = (0..len).map(|_| b"0123456789"[random(&mut seed, 10)]).collect();
+            if random(&mut seed, 3) > 0 {
+                let point = random(&mut seed, len);
+                text[point] = b'.';
+            }
+            if random(&mut seed, 8) == 0 {
+                let place = random(&mut seed, len);
+                text[place] = b"-.eE+ \0\x7f,0123"[random(&mut seed, 13)];
+            }
+            let text = String::from_utf8(text).unwrap_or_default();
+            check(&text);
+            check(&format!("-{text}"));
+        }
+        check("ä1234567");
+        assert_eq!(Number::new(b"\xb01234567"), None);
+    }
+
+    fn check_time(text: &str) {
+        let date = text.len() == 10 && Date32Type::parse(text).is_some();
+        assert_eq!(super::date(text.as_bytes()), if date { Date32Type::parse(text) } else { None }, "{text}");
+        let general = times::UTC.and_then(|utc| string_to_datetime(&utc, text).ok());
+        let general = general.filter(|time| time.timestamp_subsec_nanos() < times::LEAP && text.len() > 10);
+        let digits = text.get(20..).unwrap_or_default();
+        let is_plain = text.bytes().skip(19).all(|byte| byte == b'.' || byte.is_ascii_digit());
+        let general = general.filter(|_| is_plain && digits.len() < 10 && text.len() > 17 && !text.contains('t'));
+        let general = general.map(|time| Moment {
+            seconds: time.timestamp(),
+            nanos: time.timestamp_subsec_nanos(),
+            digits: digits.len(),
+        });
+        assert_eq!(Moment::new(text.as_bytes()), general, "{text}");
+    }
+
+    #[test]
+    fn times_are_those_of_the_general_parser() {
+        for year in (0..10_000).step_by(7).chain(1890..2110) {
+            for month in 0..14 {
+                for day in [0, 1, 2, 27, 28, 29, 30, 31, 32] {
+                    check_time(&format!("{year:04}-{month:02}-{day:02}"));
+                }
+            }
+        }
+        let mut seed = 3;
+        for _ in 0..100_000 {
+            let mut random = |most: usize| random(&mut seed, most);
+            let (year, month, day) = (random(3000), random(13), random(32));
+            let (hour, minute, second) = (random(25), random(61), random(62));
+            let between = ['T', ' ', 't', '_'][random(20).saturating_sub(16)];
+            let mut text = format!("{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}");
+            if random(3) > 0 {
+                text.push('.');
+                (0..random(11)).for_each(|_| text.push(char::from(b"0123456789"[random(10)])));
+            }
+            check_time(&text);
+            let place = random(text.len());
+            text.replace_range(place..=place, ["-", ":", ".", "Z", "+", "/", ";", "0"][random(8)]);
+            check_time(&text);
+        }
+        let moment = Moment { seconds: -1, nanos: 500_000_000, digits: 1 };
+        assert_eq!((moment.count(1), moment.count(1000)), (None, Some(-500)));
+    }
+}

@@ -1,0 +1,161 @@
+//! What becomes of the fields of records: arrays of texts, or the kinds of the texts of each column.
+
+use arrow_array::StringArray;
+use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
+
+use super::super::BATCH;
+use super::super::infer::Texts;
+
+/// A complete field.
+#[derive(Clone, Copy)]
+pub struct Text<'b> {
+    pub bytes: &'b [u8],
+    /// Whether it means a missing value: no character, or one of the texts that mean so, outside of quotes.
+    pub missing: bool,
+    /// Whether it is known that all bytes are ASCII.
+    pub ascii: bool,
+    /// The first line of its record.
+    pub line: u64,
+}
+
+/// Takes fields.
+pub trait Store {
+    /// The fields of a batch of records.
+    type Batch;
+
+    /// Whether [`Text::ascii`] matters.
+    const ASCII: bool;
+
+    /// Takes the next field of a column.
+    fn field(&mut self, column: usize, text: Text<'_>) -> Result<(), String>;
+
+    /// Ends a batch of records, which begin in the given lines. May take them.
+    fn batch(&mut self, lines: &mut Vec<u64>) -> Result<Self::Batch, String>;
+}
+
+/// The records of a batch.
+pub struct Batch {
+    /// The texts of the chosen columns. `None` is a missing value.
+    pub columns: Vec<StringArray>,
+    /// The line in which each record begins, counted from 1.
+    pub lines: Vec<u64>,
+}
+
+/// Copies texts to arrays.
+pub struct Arrays {
+    columns: Vec<Column>,
+}
+
+/// The texts of a column.
+struct Column {
+    data: Vec<u8>,
+    ends: Vec<i32>,
+    nulls: NullBufferBuilder,
+}
+
+impl Column {
+    fn array(&mut self) -> Result<StringArray, usize> {
+        let rows = self.ends.len().saturating_sub(1);
+        // The next batch is about as large.
+        let data = Vec::with_capacity(self.data.len().min(BATCH));
+        let data = std::mem::replace(&mut self.data, data);
+        let mut ends = Vec::with_capacity(self.ends.len());
+        ends.push(0);
+        let ends = std::mem::replace(&mut self.ends, ends);
+        let nulls = self.nulls.finish();
+        let (offsets, buffer) = (OffsetBuffer::new(ends.into()), Buffer::from_vec(data));
+        let wrong = || {
+            // A field may end within a character of several bytes, whose rest is in the next one.
+            let Some(end) = str::from_utf8(&buffer).err().map(|e| e.valid_up_to()) else { return 0 };
+            offsets.partition_point(|at| usize::try_from(*at).is_ok_and(|at| at <= end)).saturating_sub(1).min(rows)
+        };
+        StringArray::try_new(offsets.clone(), buffer.clone(), nulls).map_err(|_| wrong())
+    }
+}
+
+impl Arrays {
+    pub fn new(columns: usize) -> Self {
+        let column = || Column { data: Vec::new(), ends: vec![0], nulls: NullBufferBuilder::new(0) };
+        Arrays { columns: (0..columns).map(|_| column()).collect() }
+    }
+
+    /// Returns the texts of the first column, or the number of one that is no UTF-8.
+    pub fn names(&mut self) -> Result<Vec<String>, usize> {
+        let texts = self.columns.first_mut().map(Column::array).transpose()?;
+        Ok(texts.iter().flatten().map(|text| text.unwrap_or_default().to_owned()).collect())
+    }
+}
+
+impl Store for Arrays {
+    type Batch = Batch;
+
+    const ASCII: bool = false;
+
+    fn field(&mut self, column: usize, text: Text<'_>) -> Result<(), String> {
+        let Some(column) = self.columns.get_mut(column) else { return Ok(()) };
+        if text.missing {
+            column.nulls.append_null();
+        } else {
+            column.data.extend_from_slice(text.bytes);
+            column.nulls.append_non_null();
+        }
+        let end = i32::try_from(column.data.len()).map_err(|_| format!("line {}: a text of over 2 GiB", text.line))?;
+        column.ends.push(end);
+        Ok(())
+    }
+
+    fn batch(&mut self, lines: &mut Vec<u64>) -> Result<Batch, String> {
+        let next = Vec::with_capacity(lines.len());
+        let lines = std::mem::replace(lines, next);
+        let arrays = self.columns.iter_mut().map(|column| {
+            let wrong = |row: usize| format!("line {}: no UTF-8", lines.get(row).copied().unwrap_or_default());
+            column.array().map_err(wrong)
+        });
+        Ok(Batch { columns: arrays.collect::<Result<_, _>>()?, lines })
+    }
+}
+
+/// Finds the types of columns, and copies nothing.
+pub struct Kinds {
+    columns: Vec<Texts>,
+    /// The column and the line of a text of the batch that is no UTF-8.
+    wrong: Option<(usize, u64)>,
+}
+
+impl Kinds {
+    pub fn new(columns: usize) -> Self {
+        Kinds { columns: vec![Texts::default(); columns], wrong: None }
+    }
+
+    pub fn columns(&self) -> &[Texts] {
+        &self.columns
+    }
+}
+
+impl Store for Kinds {
+    type Batch = ();
+
+    const ASCII: bool = true;
+
+    fn field(&mut self, column: usize, text: Text<'_>) -> Result<(), String> {
+        if text.missing {
+            return Ok(());
+        }
+        if !text.ascii && str::from_utf8(text.bytes).is_err() {
+            // The first one in the first column.
+            if self.wrong.is_none_or(|(first, _)| column < first) {
+                self.wrong = Some((column, text.line));
+            }
+            return Ok(());
+        }
+        if let Some(texts) = self.columns.get_mut(column) {
+            texts.add(text.bytes);
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, lines: &mut Vec<u64>) -> Result<(), String> {
+        lines.clear();
+        self.wrong.map_or(Ok(()), |(_, line)| Err(format!("line {line}: no UTF-8")))
+    }
+}
