@@ -13,7 +13,7 @@ use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, i256};
 use arrow_cast::parse::Parser;
 use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
-use super::forms::Number;
+use super::forms::{self, Front, Number};
 use super::times::{date, moment, time};
 use super::{floats, shown};
 
@@ -122,33 +122,31 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
             Ok(Arc::new(rows.iter().map(Option::as_deref).collect::<BinaryArray>()))
         }
         DataType::FixedSizeBinary(size) => column.fixed(*size),
-        DataType::Int8 => column.numbers::<t::Int8Type>(whole),
-        DataType::Int16 => column.numbers::<t::Int16Type>(whole),
-        DataType::Int32 => column.numbers::<t::Int32Type>(whole),
-        DataType::Int64 => column.numbers::<t::Int64Type>(whole),
-        DataType::UInt8 => column.numbers::<t::UInt8Type>(whole),
-        DataType::UInt16 => column.numbers::<t::UInt16Type>(whole),
-        DataType::UInt32 => column.numbers::<t::UInt32Type>(whole),
-        DataType::UInt64 => column.numbers::<t::UInt64Type>(whole),
+        DataType::Int8 => column.ints::<t::Int8Type>(),
+        DataType::Int16 => column.ints::<t::Int16Type>(),
+        DataType::Int32 => column.ints::<t::Int32Type>(),
+        DataType::Int64 => column.ints::<t::Int64Type>(),
+        DataType::UInt8 => column.ints::<t::UInt8Type>(),
+        DataType::UInt16 => column.ints::<t::UInt16Type>(),
+        DataType::UInt32 => column.ints::<t::UInt32Type>(),
+        DataType::UInt64 => column.ints::<t::UInt64Type>(),
         DataType::Float16 => {
             column.numbers::<t::Float16Type>(|text| floats::given(text, t::Float16Type::parse(text), 2048.0))
         }
         DataType::Float32 => {
             column.numbers::<t::Float32Type>(|text| floats::given(text, text.parse().ok(), 16_777_216.0))
         }
-        DataType::Float64 => column.numbers::<t::Float64Type>(|text| {
-            match Number::new(text.as_bytes()).and_then(|number| number.float()) {
-                Some(value) => Ok(value),
-                None => floats::given(text, text.parse().ok(), 9_007_199_254_740_992.0),
-            }
-        }),
+        DataType::Float64 => {
+            let parse = |text: &str| floats::given(text, text.parse().ok(), 9_007_199_254_740_992.0);
+            column.simple::<t::Float64Type>(|text| Number::new(text)?.float(), parse)
+        }
         DataType::Decimal32(p, s) => column.numbers::<t::Decimal32Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal64(p, s) => column.numbers::<t::Decimal64Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal128(p, s) => column.numbers::<t::Decimal128Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal256(p, s) => column.numbers::<t::Decimal256Type>(|text| {
             i256::from_string(&digits(text, *p, *s)?).ok_or_else(|| "it is too large".to_owned())
         }),
-        DataType::Date32 => column.numbers::<t::Date32Type>(date),
+        DataType::Date32 => column.simple::<t::Date32Type>(|text| forms::date(text.text()), date),
         DataType::Date64 => column.numbers::<t::Date64Type>(|text| match date(text) {
             Ok(days) if from == From::Csv || text.contains('-') => Ok(i64::from(days).saturating_mul(86_400_000)),
             _ => moment(text, (TimeUnit::Millisecond, None), from),
@@ -182,34 +180,63 @@ struct Column<'c> {
 impl Column<'_> {
     /// Passes the number of each row that has a value with its text to `take`.
     fn each(&self, mut take: impl FnMut(usize, &str) -> Result<(), Why>) -> Result<(), Wrong> {
-        self.all(|row, text| text.map_or(Ok(()), |text| take(row, text)))
-    }
-
-    /// Passes the number of each row with its text, if it has a value, to `take`.
-    fn all(&self, mut take: impl FnMut(usize, Option<&str>) -> Result<(), Why>) -> Result<(), Wrong> {
         for (row, text) in self.texts.iter().enumerate() {
             let text = text.filter(|text| self.from == From::Json || !text.is_empty());
-            take(row, text).map_err(|why| {
-                let text = shown(text.unwrap_or_default());
-                Wrong { row, why: format!("{text:?} is not read as {}: {why}", self.ty) }
-            })?;
+            let Some(text) = text else { continue };
+            take(row, text).map_err(|why| self.wrong(row, &why))?;
         }
         Ok(())
+    }
+
+    #[cold]
+    fn wrong(&self, row: usize, why: &str) -> Wrong {
+        Wrong { row, why: format!("{:?} is not read as {}: {why}", shown(self.texts.value(row)), self.ty) }
     }
 
     fn numbers<P: ArrowPrimitiveType>(
         &self,
         parse: impl Fn(&str) -> Result<P::Native, Why>,
     ) -> Result<ArrayRef, Wrong> {
-        let mut values = Vec::with_capacity(self.texts.len());
-        let mut nulls = NullBufferBuilder::new(self.texts.len());
-        self.all(|_, text| {
-            values.push(text.map_or(Ok(P::Native::default()), &parse)?);
-            nulls.append(text.is_some());
-            Ok(())
-        })?;
+        self.simple::<P>(|_| None, parse)
+    }
+
+    /// Converts texts by `simple`, else by `parse`.
+    fn simple<P: ArrowPrimitiveType>(
+        &self,
+        simple: impl Fn(Front<'_>) -> Option<P::Native>,
+        parse: impl Fn(&str) -> Result<P::Native, Why>,
+    ) -> Result<ArrayRef, Wrong> {
+        let rows = self.texts.len();
+        let mut values = Vec::with_capacity(rows);
+        let mut nulls = NullBufferBuilder::new(rows);
+        let data = self.texts.value_data();
+        let place = |at: i32| usize::try_from(at).unwrap_or_default();
+        let offsets = self.texts.value_offsets();
+        for (row, (start, end)) in offsets.iter().zip(offsets.iter().skip(1)).enumerate() {
+            let is_empty = start == end && self.from == From::Csv;
+            if is_empty || self.texts.is_null(row) {
+                nulls.append_n_non_nulls(row.saturating_sub(nulls.len()));
+                nulls.append_null();
+                values.push(P::Native::default());
+                continue;
+            }
+            let text = data.get(place(*start)..).unwrap_or_default();
+            let text = Front::new(text, place(end.wrapping_sub(*start)));
+            values.push(match simple(text) {
+                Some(value) => value,
+                None => parse(self.texts.value(row)).map_err(|why| self.wrong(row, &why))?,
+            });
+        }
+        nulls.append_n_non_nulls(rows.saturating_sub(nulls.len()));
         let array = PrimitiveArray::<P>::try_new(values.into(), nulls.finish());
         made(array.map(|array| array.with_data_type(self.ty.clone())))
+    }
+
+    fn ints<P: ArrowPrimitiveType>(&self) -> Result<ArrayRef, Wrong>
+    where
+        P::Native: TryFrom<i64> + TryFrom<i128> + std::str::FromStr,
+    {
+        self.simple::<P>(|text| P::Native::try_from(Number::new(text)?.int()?).ok(), whole)
     }
 
     fn booleans(&self) -> Result<ArrayRef, Wrong> {
@@ -262,9 +289,8 @@ fn hex(text: &str) -> Result<Vec<u8>, Why> {
         .ok_or_else(wrong)
 }
 
-fn whole<N: TryFrom<i64> + TryFrom<i128> + std::str::FromStr>(text: &str) -> Result<N, Why> {
-    let number = Number::new(text.as_bytes()).and_then(|number| N::try_from(number.int()?).ok());
-    match number.map_or_else(|| text.parse(), Ok) {
+fn whole<N: TryFrom<i128> + std::str::FromStr>(text: &str) -> Result<N, Why> {
+    match text.parse() {
         Ok(number) => Ok(number),
         // 1.0 and 1e3 are whole numbers, too.
         Err(_) => unscaled(text, 38, 0),

@@ -3,7 +3,7 @@
 use super::exact::Why;
 
 /// The digits that each 64-bit float of the usual size gives back.
-const SURE: usize = 15;
+pub(super) const SURE: usize = 15;
 
 /// More digits than any 64-bit float has.
 const MOST: usize = 800;

@@ -4,18 +4,48 @@
 /// The byte with the highest bit in each byte of a word.
 const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
 
-/// Maximum number of characters of a number besides its sign.
+/// Maximum number of characters of a number.
 const LONGEST: usize = 16;
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
+/// A text at the start of some bytes. Those after it let several of its characters be read at once, whatever its length.
+#[derive(Clone, Copy)]
+pub(super) struct Front<'b> {
+    bytes: &'b [u8],
+    len: usize,
+}
+
+impl<'b> Front<'b> {
+    /// Returns the first `len` bytes as a text; all of them if they are fewer.
+    pub fn new(bytes: &'b [u8], len: usize) -> Self {
+        Front { bytes, len: len.min(bytes.len()) }
+    }
+
+    pub fn text(&self) -> &'b [u8] {
+        self.bytes.get(..self.len).unwrap_or(self.bytes)
+    }
+
+    /// Returns 16 bytes as a word, the first one in its lowest byte. Whatever is after the text follows it.
+    #[inline]
+    fn word(&self) -> u128 {
+        self.bytes.first_chunk().map_or_else(|| padded(self.bytes), |bytes| u128::from_le_bytes(*bytes))
+    }
+}
+
+/// Returns the word of fewer than 16 bytes.
+#[cold]
+fn padded(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte))
+}
+
 /// A number of digits, with a point between two of them or without one: `-?[0-9]+(\.[0-9]+)?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number {
     pub negative: bool,
-    /// All digits, without the point.
-    pub digits: u64,
+    /// All digits, without the point: the last one in the highest byte, and zeros before the first one.
+    word: u128,
     /// The number of digits before the point.
     pub whole: usize,
     /// The number of digits after the point; zero without one.
@@ -23,51 +53,69 @@ pub(super) struct Number {
 }
 
 impl Number {
-    /// Reads a number of at most 16 characters besides the sign.
-    #[inline]
-    pub fn new(text: &[u8]) -> Option<Self> {
-        let (negative, text) = match text {
-            [b'-', rest @ ..] => (true, rest),
-            _ => (false, text),
-        };
-        let len = text.len();
-        // The last character is in the highest byte, and zeros before the first one.
-        let unused = u32::try_from(LONGEST.checked_sub(len)?).ok()?.wrapping_mul(8);
-        let word = (first_of_16(text)? ^ u128::from_ne_bytes([b'0'; 16])).checked_shl(unused)?;
+    /// Reads a number of at most 16 characters.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "one byte of the word")]
+    pub fn new(front: Front<'_>) -> Option<Self> {
+        if front.len > LONGEST || front.len == 0 {
+            return None;
+        }
+        let word = front.word();
+        let negative = word as u8 == b'-';
+        let len = (front.len as u32).wrapping_sub(negative.into());
+        let unused = 128u32.wrapping_sub(len << 3);
+        if len == 0 {
+            return None;
+        }
+        let word = (word >> (u32::from(negative) << 3)) ^ u128::from_ne_bytes([b'0'; 16]);
+        let word = word.wrapping_shl(unused);
         let sevens = word & !HIGH;
         let others = (sevens.wrapping_add(u128::from_ne_bytes([0x76; 16])) | word) & HIGH;
         if others == 0 {
-            return Some(Number { negative, digits: decimal(word), whole: len, scale: 0 });
+            return Some(Number { negative, word, whole: len as usize, scale: 0 });
         }
         // The point is the only other character, and neither the first nor the last.
         let bit = others.trailing_zeros() & !7;
-        let is_point = (word >> bit) as u8 == b'.' ^ b'0' && others & others.wrapping_sub(1) == 0;
-        let whole = bit.checked_sub(unused)? >> 3;
-        let scale = 15u32.checked_sub(bit >> 3)?;
+        let is_point = (word.wrapping_shr(bit)) as u8 == b'.' ^ b'0' && others & others.wrapping_sub(1) == 0;
+        let whole = bit.wrapping_sub(unused) >> 3;
+        let scale = 15u32.wrapping_sub(bit >> 3);
         if !is_point || whole == 0 || scale == 0 {
             return None;
         }
         // The digits before the point move to its place.
-        let before = !(u128::MAX << bit);
-        let after = (u128::MAX << bit) << 8;
-        let digits = decimal(((word & before) << 8) | (word & after));
-        Some(Number { negative, digits, whole: whole as usize, scale: scale as usize })
+        let after = (u128::MAX << 8).wrapping_shl(bit);
+        let word = (word << 8) & !after | (word & after);
+        Some(Number { negative, word, whole: whole as usize, scale: scale as usize })
+    }
+
+    /// Returns all digits, without the point.
+    #[inline]
+    pub const fn digits(&self) -> u64 {
+        decimal(self.word)
+    }
+
+    /// Returns whether all digits are zero.
+    pub const fn is_zero(&self) -> bool {
+        self.word == 0
     }
 
     /// Returns the number if it is whole.
+    #[inline]
     pub fn int(&self) -> Option<i64> {
-        let digits = i64::try_from(self.digits).ok().filter(|_| self.scale == 0)?;
+        let digits = i64::try_from(self.digits()).ok().filter(|_| self.scale == 0)?;
         Some(if self.negative { digits.wrapping_neg() } else { digits })
     }
 
     /// Returns the nearest float, if all digits together are below 2^53.
+    #[inline]
     #[allow(clippy::cast_precision_loss, reason = "smaller numbers are exact")]
     pub fn float(&self) -> Option<f64> {
-        if self.digits >= 1 << 53 {
+        let digits = self.digits();
+        if digits >= 1 << 53 {
             return None;
         }
         // Both are exact, hence the quotient is the float next to the number.
-        let float = self.digits as f64 / POWERS.get(self.scale)?;
+        let float = digits as f64 / POWERS.get(self.scale)?;
         Some(if self.negative { -float } else { float })
     }
 }
@@ -75,26 +123,8 @@ impl Number {
 /// Powers of ten, which floats of 64 bits hold exactly.
 const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Returns 1 to 16 bytes as a word, the first one in its lowest byte, and zeros after the last one.
-#[inline]
-fn first_of_16(text: &[u8]) -> Option<u128> {
-    // Two words overlap unless they are one and the same, or neighbours.
-    let above = |width: usize| u32::try_from(text.len().saturating_sub(width)).ok()?.checked_mul(8);
-    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-        let last = u128::from(u64::from_le_bytes(*last)).checked_shl(above(8)?)?;
-        return Some(u128::from(u64::from_le_bytes(*first)) | last);
-    }
-    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-        let last = u64::from(u32::from_le_bytes(*last)).checked_shl(above(4)?)?;
-        return Some((u64::from(u32::from_le_bytes(*first)) | last).into());
-    }
-    let [first, .., last] = *text else { return text.first().map(|byte| u128::from(*byte)) };
-    let middle = text.get(text.len() >> 1).copied()?;
-    let at = |byte: u8, place: usize| u32::from(byte).checked_shl(u32::try_from(place).ok()?.checked_mul(8)?);
-    Some((u32::from(first) | at(middle, text.len() >> 1)? | at(last, text.len().checked_sub(1)?)?).into())
-}
-
 /// Returns the number of 16 digits, the first one in the lowest byte.
+#[inline]
 #[allow(clippy::cast_possible_truncation, reason = "the halves of the word")]
 const fn decimal(word: u128) -> u64 {
     let (first, last) = (eight(word as u64), eight((word >> 64) as u64));
@@ -102,6 +132,7 @@ const fn decimal(word: u128) -> u64 {
 }
 
 /// Returns the number of eight digits: pairs of digits, then of pairs, then of fours.
+#[inline]
 const fn eight(word: u64) -> u64 {
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
@@ -151,16 +182,13 @@ impl Moment {
 
 /// Returns the nanoseconds of one to nine digits after a point.
 fn nanos(digits: &[u8]) -> Option<u32> {
+    const UNITS: [u32; 9] = [100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
+    let unit = UNITS.get(digits.len().checked_sub(1)?)?;
     let mut nanos = 0u32;
-    let mut unit = 1_000_000_000u32;
-    if digits.is_empty() || digits.len() > 9 {
-        return None;
-    }
     for digit in digits {
-        unit /= 10;
-        nanos = nanos.wrapping_add(unit.wrapping_mul(number([*digit])?));
+        nanos = nanos.wrapping_mul(10).wrapping_add(number([*digit])?);
     }
-    Some(nanos)
+    Some(nanos.wrapping_mul(*unit))
 }
 
 /// Reads `YYYY-MM-DD`. Returns the days since 1970.
@@ -168,6 +196,7 @@ pub(super) fn date(text: &[u8]) -> Option<i32> {
     of_ten(text.try_into().ok()?)
 }
 
+#[inline]
 fn of_ten(text: &[u8; 10]) -> Option<i32> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else { return None };
     let (year, month, day) = (number([y1, y2, y3, y4])?, number([m1, m2])?, number([d1, d2])?);
@@ -216,14 +245,21 @@ mod tests {
     use super::*;
 
     fn is_simple(text: &str) -> bool {
+        let all = text.len();
         let text = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_digits(whole) && is_digits(fraction) && text.len() <= LONGEST
+        is_digits(whole) && is_digits(fraction) && all <= LONGEST
     }
 
     fn check(text: &str) {
-        let Some(number) = Number::new(text.as_bytes()) else { return assert!(!is_simple(text), "{text}") };
+        let number = Number::new(Front::new(text.as_bytes(), text.len()));
+        // What follows a number is no part of it.
+        for after in ["0", ".", "-", "123456789012345678", "\u{7f}\u{7f},,,,,,,,,,,,,,,,,,,,"] {
+            let long = format!("{text}{after}");
+            assert_eq!(Number::new(Front::new(long.as_bytes(), text.len())), number, "{long}");
+        }
+        let Some(number) = number else { return assert!(!is_simple(text), "{text}") };
         assert!(is_simple(text), "{text}");
         assert_eq!(number.int(), text.parse().ok(), "{text}");
         assert_eq!((number.whole, number.scale), {
@@ -232,7 +268,7 @@ mod tests {
             (whole.len(), fraction.len())
         });
         let (float, expected) = (number.float().map(f64::to_bits), text.parse().map(f64::to_bits).ok());
-        assert!(float == expected || (float.is_none() && number.digits >= 1 << 53), "{text}");
+        assert!(float == expected || (float.is_none() && number.digits() >= 1 << 53), "{text}");
     }
 
     fn random(seed: &mut u64, most: usize) -> usize {
@@ -265,7 +301,7 @@ mod tests {
             check(&format!("-{text}"));
         }
         check("ä1234567");
-        assert_eq!(Number::new(b"\xb01234567"), None);
+        assert_eq!(Number::new(Front::new(b"\xb01234567", 8)), None);
     }
 
     fn check_time(text: &str) {

@@ -9,8 +9,8 @@ use arrow_schema::{DataType, TimeUnit};
 use flate2::bufread::MultiGzDecoder;
 
 use super::Input;
-use super::floats::lost;
-use super::forms::{self, Moment, Number};
+use super::floats::{SURE, lost};
+use super::forms::{self, Front, Moment, Number};
 use super::times;
 
 const BOOL: u8 = 1;
@@ -27,9 +27,6 @@ const UTC: &str = "+00:00";
 
 /// Integers up to this are floats without a loss.
 pub(super) const EXACT: u64 = 1 << 53;
-
-/// Digits below this, with a point between them, are given back by a float.
-const SURE: u64 = 1_000_000_000_000_000;
 
 /// Seconds that 64-bit nanoseconds can hold.
 const NANO_SECONDS: i64 = i64::MAX / 1_000_000_000;
@@ -50,7 +47,9 @@ pub(super) struct Texts {
 
 impl Texts {
     /// Adds a text. One that is no UTF-8 fits no other type.
-    pub fn add(&mut self, text: &[u8]) {
+    #[inline(always)]
+    pub fn add(&mut self, front: Front<'_>) {
+        let text = front.text();
         if text.is_empty() {
             self.empty = true;
             return;
@@ -65,7 +64,7 @@ impl Texts {
             self.fits &= !BOOL;
         }
         if self.fits & (INT | UINT | FLOAT) > 0 {
-            self.fits &= numbers(text) | !(INT | UINT | FLOAT);
+            self.fits &= numbers(front) | !(INT | UINT | FLOAT);
         }
         if self.fits & (DATE | TIME | ZONED) > 0 {
             self.fits &= self.times(text) | !(DATE | TIME | ZONED);
@@ -146,20 +145,22 @@ fn is_date(text: &[u8]) -> bool {
 }
 
 /// Returns the kinds of numbers that a text is. Digits after a leading zero are a code, such as a postal code.
-fn numbers(text: &[u8]) -> u8 {
-    if let Some(number) = Number::new(text) {
-        match number {
-            Number { whole: 2.., .. } if first_digit(text) == b'0' => return 0,
-            Number { scale: 0, digits: 0, negative: true, .. } => return FLOAT,
-            Number { scale: 0, digits, negative, .. } => {
-                let exact = if digits <= EXACT { FLOAT } else { 0 };
-                return INT | if negative { 0 } else { UINT } | exact;
-            }
-            Number { digits: ..SURE, .. } => return FLOAT,
-            Number { .. } => {}
+#[inline(always)]
+fn numbers(front: Front<'_>) -> u8 {
+    if let Some(number) = Number::new(front) {
+        let kinds = if number.negative { INT } else { INT | UINT };
+        let digits = number.whole.saturating_add(number.scale);
+        match number.scale {
+            _ if number.whole > 1 && first_digit(front.text()) == b'0' => return 0,
+            0 if number.negative && number.is_zero() => return FLOAT,
+            0 if digits <= SURE || number.digits() <= EXACT => return kinds | FLOAT,
+            0 => return kinds,
+            // A float gives back so few digits.
+            _ if digits <= SURE => return FLOAT,
+            _ => {}
         }
     }
-    str::from_utf8(text).map_or(0, other_numbers)
+    str::from_utf8(front.text()).map_or(0, other_numbers)
 }
 
 /// Returns the first character besides the sign.
@@ -209,7 +210,7 @@ mod tests {
 
     fn ty(texts: &[&str]) -> DataType {
         let mut all = Texts::default();
-        texts.iter().for_each(|text| all.add(text.as_bytes()));
+        texts.iter().for_each(|text| all.add(Front::new(text.as_bytes(), text.len())));
         all.ty()
     }
 
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn the_usual_forms_have_the_types_of_the_general_parsers() {
         let check = |text: &str| {
-            assert_eq!(numbers(text.as_bytes()), other_numbers(text), "{text}");
+            assert_eq!(numbers(Front::new(text.as_bytes(), text.len())), other_numbers(text), "{text}");
             let (mut fast, mut slow) = (Texts::default(), Texts::default());
             assert_eq!(fast.times(text.as_bytes()), slow.other_times(text), "{text}");
             assert_eq!((fast.digits, fast.long), (slow.digits, slow.long), "{text}");

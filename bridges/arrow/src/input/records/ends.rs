@@ -38,6 +38,7 @@ impl<'b> Ends<'b> {
 impl Iterator for Ends<'_> {
     type Item = usize;
 
+    #[inline]
     fn next(&mut self) -> Option<usize> {
         while self.mask == 0 {
             let word = u64::from_le_bytes(*self.words.next()?);

@@ -15,6 +15,7 @@ use std::io::BufRead;
 
 use self::ends::Ends;
 use self::store::Text;
+use super::forms::Front;
 use super::{BATCH, FIELDS, RECORD};
 
 /// Reads records in batches, whose fields a store takes.
@@ -180,6 +181,7 @@ impl<S: Store> State<S> {
         }
     }
 
+    #[inline]
     fn is_full(&self) -> bool {
         self.done || self.lines.len() >= self.dialect.rows.max(1) || self.size >= BATCH
     }
@@ -215,9 +217,9 @@ impl<S: Store> State<S> {
             if std::mem::take(&mut self.returned) && byte == b'\n' && end == start {
                 self.first = self.line;
             } else {
-                let text = bytes.get(start..end).unwrap_or_default();
+                let text = Front::new(bytes.get(start..).unwrap_or_default(), end.saturating_sub(start));
                 self.opened = self.line;
-                self.count(text)?;
+                self.count(text.text())?;
                 self.end(byte, text, self.ascii)?;
             }
             start = after;
@@ -271,7 +273,7 @@ impl<S: Store> State<S> {
                 self.put(text)?;
                 if let Some(byte) = end.and_then(|end| rest.get(end)) {
                     let mut gathered = std::mem::take(&mut self.gathered);
-                    self.end(*byte, &gathered, false)?;
+                    self.end_gathered(*byte, &gathered)?;
                     // A long field does not keep its memory.
                     gathered.clear();
                     gathered.shrink_to(BATCH);
@@ -292,6 +294,7 @@ impl<S: Store> State<S> {
     }
 
     /// Counts the bytes of a piece of the current field.
+    #[inline]
     fn count(&mut self, text: &[u8]) -> Result<(), String> {
         self.begun |= !text.is_empty();
         self.record = self.record.saturating_add(text.len());
@@ -308,6 +311,7 @@ impl<S: Store> State<S> {
     }
 
     /// Returns the column of the current field.
+    #[inline]
     fn column(&self) -> Option<usize> {
         match &self.width {
             Width::Any => Some(0),
@@ -315,8 +319,15 @@ impl<S: Store> State<S> {
         }
     }
 
+    /// Ends a field that the state machine read.
+    #[inline(never)]
+    fn end_gathered(&mut self, byte: u8, text: &[u8]) -> Result<(), String> {
+        self.end(byte, Front::new(text, text.len()), false)
+    }
+
     /// Ends the current field, and the record with it unless `byte`, which follows, is the delimiter.
-    fn end(&mut self, byte: u8, text: &[u8], ascii: bool) -> Result<(), String> {
+    #[inline(always)]
+    fn end(&mut self, byte: u8, text: Front<'_>, ascii: bool) -> Result<(), String> {
         if byte == self.dialect.delimiter {
             self.begun = true;
             self.record = self.record.saturating_add(1);
@@ -327,7 +338,8 @@ impl<S: Store> State<S> {
         self.end_record(text, ascii)
     }
 
-    fn end_field(&mut self, text: &[u8], ascii: bool) -> Result<(), String> {
+    #[inline(always)]
+    fn end_field(&mut self, text: Front<'_>, ascii: bool) -> Result<(), String> {
         let (most, is_name) = match &self.width {
             Width::Any => (FIELDS, true),
             Width::Fields(places) => (places.len(), false),
@@ -336,16 +348,18 @@ impl<S: Store> State<S> {
             return Err(format!("line {}: more than {most} fields", self.first));
         }
         if let Some(column) = self.column() {
-            let is_known = |known: &String| known.as_bytes() == text;
-            let missing = !self.quoted && !is_name && (text.is_empty() || self.dialect.missing.iter().any(is_known));
-            let text = Text { bytes: text, missing, ascii, line: self.first };
+            let bytes = text.text();
+            let is_known = |known: &String| known.as_bytes() == bytes;
+            let missing = !self.quoted && !is_name && (bytes.is_empty() || self.dialect.missing.iter().any(is_known));
+            let text = Text { front: text, missing, ascii, line: self.first };
             self.store.field(column, text)?;
         }
         (self.field, self.place, self.quoted) = (self.field.saturating_add(1), Place::Start, false);
         Ok(())
     }
 
-    fn end_record(&mut self, text: &[u8], ascii: bool) -> Result<(), String> {
+    #[inline(always)]
+    fn end_record(&mut self, text: Front<'_>, ascii: bool) -> Result<(), String> {
         let is_row = self.begun || matches!(&self.width, Width::Fields(places) if places.len() == 1);
         if is_row {
             self.end_field(text, ascii)?;
@@ -369,6 +383,6 @@ impl<S: Store> State<S> {
             return Err(format!("line {}: the quote is not closed", self.opened));
         }
         let gathered = std::mem::take(&mut self.gathered);
-        if self.begun { self.end_record(&gathered, false) } else { Ok(()) }
+        if self.begun { self.end_record(Front::new(&gathered, gathered.len()), false) } else { Ok(()) }
     }
 }

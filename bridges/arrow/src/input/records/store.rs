@@ -4,12 +4,13 @@ use arrow_array::StringArray;
 use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
 
 use super::super::BATCH;
+use super::super::forms::Front;
 use super::super::infer::Texts;
 
 /// A complete field.
 #[derive(Clone, Copy)]
 pub struct Text<'b> {
-    pub bytes: &'b [u8],
+    pub front: Front<'b>,
     /// Whether it means a missing value: no character, or one of the texts that mean so, outside of quotes.
     pub missing: bool,
     /// Whether it is known that all bytes are ASCII.
@@ -91,12 +92,13 @@ impl Store for Arrays {
 
     const ASCII: bool = false;
 
+    #[inline(always)]
     fn field(&mut self, column: usize, text: Text<'_>) -> Result<(), String> {
         let Some(column) = self.columns.get_mut(column) else { return Ok(()) };
         if text.missing {
             column.nulls.append_null();
         } else {
-            column.data.extend_from_slice(text.bytes);
+            column.data.extend_from_slice(text.front.text());
             column.nulls.append_non_null();
         }
         let end = i32::try_from(column.data.len()).map_err(|_| format!("line {}: a text of over 2 GiB", text.line))?;
@@ -137,11 +139,12 @@ impl Store for Kinds {
 
     const ASCII: bool = true;
 
+    #[inline(always)]
     fn field(&mut self, column: usize, text: Text<'_>) -> Result<(), String> {
         if text.missing {
             return Ok(());
         }
-        if !text.ascii && str::from_utf8(text.bytes).is_err() {
+        if !text.ascii && str::from_utf8(text.front.text()).is_err() {
             // The first one in the first column.
             if self.wrong.is_none_or(|(first, _)| column < first) {
                 self.wrong = Some((column, text.line));
@@ -149,7 +152,7 @@ impl Store for Kinds {
             return Ok(());
         }
         if let Some(texts) = self.columns.get_mut(column) {
-            texts.add(text.bytes);
+            texts.add(text.front);
         }
         Ok(())
     }
