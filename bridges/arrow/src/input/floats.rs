@@ -66,6 +66,44 @@ pub(super) fn lost(text: &str, value: f64) -> Option<&'static str> {
     None
 }
 
+/// Returns whether a number of digits with a point between two of them, of which the last is not zero, is given back by a
+/// float. It may be if the answer is `false`: if it has another form, more than 18 digits after its zeros, or more than 22
+/// after the point.
+pub(super) fn is_kept(text: &str) -> bool {
+    let mut digits = 0u64;
+    let mut point = None;
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    for (at, byte) in unsigned.bytes().enumerate() {
+        match byte {
+            b'0'..=b'9' if digits < 100_000_000_000_000_000 => {
+                digits = digits.wrapping_mul(10).wrapping_add((byte ^ b'0').into());
+            }
+            b'.' if point.is_none() && at > 0 => point = Some(at),
+            _ => return false,
+        }
+    }
+    let scale = point.and_then(|at| u32::try_from(unsigned.len().checked_sub(at)?.checked_sub(1)?).ok());
+    let (Some(scale @ 1..=22), Ok(value)) = (scale, unsigned.parse::<f64>()) else { return false };
+    is_rounded(digits, scale, value)
+}
+
+/// Returns whether digits are those of `value * 10^scale`, rounded to a whole number that does not end with zero.
+fn is_rounded(digits: u64, scale: u32, value: f64) -> bool {
+    let bits = value.to_bits();
+    // The value is `mantissa / 2^places`.
+    let mantissa = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
+    let Some(places @ 1..) = u64::checked_sub(1075, bits >> 52).and_then(|places| u32::try_from(places).ok()) else {
+        return false;
+    };
+    let all = u128::from(digits);
+    if !value.is_normal() || digits % 10 == 0 || all.leading_zeros() <= places {
+        return false;
+    }
+    // `10^22 < 2^74`, hence the product has at most 127 bits.
+    let product = 10u128.pow(scale).wrapping_mul(mantissa);
+    product.abs_diff(all << places) < 1 << (places - 1)
+}
+
 /// Returns the float that a text stands for, of a type that is given: the nearest one, except for whole numbers, which are
 /// exact. `exact`: up to which all whole numbers are.
 pub(super) fn given<F: Copy + Into<f64>>(text: &str, value: Option<F>, exact: f64) -> Result<F, Why> {
@@ -137,5 +175,31 @@ mod tests {
         }
         let long = format!("0.{}", "3".repeat(100_000));
         assert!(lost(&long).is_some());
+    }
+
+    #[test]
+    fn digits_that_are_kept_are_not_lost() {
+        let (mut kept, mut seed) = (0, 5u64);
+        for round in 0..100_000 {
+            let mut random = |most: u64| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (seed >> 20) % most
+            };
+            let bits = (1015 + random(70)) << 52 | random(1 << 42) << 10 | random(1 << 10);
+            // The shortest digits of a float, and more digits or others.
+            let text = match round % 4 {
+                0 | 1 => format!("{}", f64::from_bits(bits)),
+                2 => format!("{:.*}", usize::try_from(random(24)).unwrap_or(0), f64::from_bits(bits)),
+                _ => format!("0.{:0>1$}", random(1 << 44), 17 + round / 4 % 6),
+            };
+            let is_kept = super::is_kept(&text);
+            assert!(!is_kept || lost(&text).is_none(), "{text}");
+            kept += usize::from(is_kept);
+        }
+        assert!(kept > 40_000, "{kept}");
+        for text in ["1", "1.", ".5", "1.50", "1e5", "1.5e5", "--1.5", "1.2.3", "0.12345678901234567", "", "-", "."] {
+            assert!(!super::is_kept(text), "{text}");
+        }
+        assert!(super::is_kept("-0.30000000000000004") && super::is_kept("12345.678901234567"));
     }
 }

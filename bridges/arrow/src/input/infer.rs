@@ -9,7 +9,7 @@ use arrow_schema::{DataType, TimeUnit};
 use flate2::bufread::MultiGzDecoder;
 
 use super::Input;
-use super::floats::{SURE, lost};
+use super::floats::{self, SURE, lost};
 use super::forms::{self, Front, Moment, Number};
 use super::times;
 
@@ -173,6 +173,9 @@ fn other_numbers(text: &str) -> u8 {
     let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
     if whole > 1 && digits.starts_with('0') {
         return 0;
+    }
+    if whole < digits.len() && floats::is_kept(text) {
+        return FLOAT;
     }
     // Integers have no negative zero.
     if whole == digits.len() && whole > 0 && text != "-0" {
