@@ -7,9 +7,9 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 
-use super::exact::{self, From};
+use super::exact;
 use super::infer::{Texts, reader};
-use super::records::{Arrays, Dialect, Kinds, Records, Store};
+use super::records::{Dialect, Kinds, Records, Store, Values};
 use super::{AnyReader, Input, InputOptions};
 use crate::Error;
 
@@ -94,29 +94,21 @@ impl Csv {
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let columns = columns.unwrap_or(&all);
         let schema = Arc::new(self.schema.project(columns)?);
-        Ok((Box::new(Rows { records: self.records(columns, Arrays::new(columns.len()))?, schema }), 0))
+        Ok((Box::new(Rows { records: self.records(columns, Values::new(schema.fields()))?, schema }), 0))
     }
 }
 
 /// The batches of a CSV file, with the schema of the chosen columns.
 struct Rows<R> {
-    records: Records<R>,
+    records: Records<R, Values>,
     schema: SchemaRef,
 }
 
 impl<R: BufRead> Rows<R> {
     fn batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(batch) = self.records.next_batch().map_err(ArrowError::CsvError)? else { return Ok(None) };
-        let mut arrays = Vec::with_capacity(batch.columns.len());
-        for (texts, field) in batch.columns.iter().zip(self.schema.fields()) {
-            let array = exact::typed(texts, field.data_type(), From::Csv);
-            arrays.push(array.map_err(|e| {
-                let line = batch.lines.get(e.row).copied().unwrap_or_default();
-                ArrowError::CsvError(format!("line {line}, column {:?}: {}", field.name(), e.why))
-            })?);
-        }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.lines.len()));
-        RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options).map(Some)
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), batch.columns, &options).map(Some)
     }
 }
 

@@ -100,7 +100,7 @@ fn row_of(list: &ListArray, item: usize) -> usize {
     ends.take_while(|end| usize::try_from(**end).is_ok_and(|end| end <= item)).count()
 }
 
-fn made<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> Result<ArrayRef, Wrong> {
+pub(super) fn made<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> Result<ArrayRef, Wrong> {
     array.map(|array| Arc::new(array) as ArrayRef).map_err(|e| Wrong { row: 0, why: e.to_string() })
 }
 

@@ -1,6 +1,8 @@
 //! The usual forms of numbers, dates and times, read without the generality of other parsers, several digits at a time. All
 //! other texts are left to those.
 
+use arrow_schema::TimeUnit;
+
 /// The byte with the highest bit in each byte of a word.
 const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
 
@@ -137,6 +139,16 @@ const fn eight(word: u64) -> u64 {
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
     fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff
+}
+
+/// Returns the number of units in a second.
+pub(super) const fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
 }
 
 /// A date, or a date with a time of the day, without a zone.

@@ -59,12 +59,7 @@ pub(super) fn moment(text: &str, (unit, zone): (TimeUnit, Option<Tz>), from: Fro
     {
         return Ok(count);
     }
-    let per_second: i64 = match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    };
+    let per_second = forms::per_second(unit);
     if zone.is_none()
         && let Some(count) = Moment::new(text.as_bytes()).and_then(|moment| moment.count(per_second))
     {

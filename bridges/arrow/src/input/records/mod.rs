@@ -8,18 +8,20 @@ mod ends;
 mod store;
 #[cfg(test)]
 mod tests;
+mod values;
 
-pub(super) use self::store::{Arrays, Kinds, Store};
+pub(super) use self::store::{Kinds, Store};
+pub(super) use self::values::Values;
 
 use std::io::BufRead;
 
 use self::ends::Ends;
-use self::store::Text;
+use self::store::{Strings, Text};
 use super::forms::Front;
 use super::{BATCH, FIELDS, RECORD};
 
 /// Reads records in batches, whose fields a store takes.
-pub(super) struct Records<R, S = Arrays> {
+pub(super) struct Records<R, S = Strings> {
     from: R,
     state: State<S>,
     /// The bytes of the last piece that are not read yet.
@@ -87,7 +89,7 @@ impl<R: BufRead> Records<R> {
         let state = State {
             dialect,
             width: Width::Any,
-            store: Arrays::new(1),
+            store: Strings::new(),
             lines: Vec::new(),
             place: Place::Start,
             field: 0,
@@ -110,7 +112,8 @@ impl<R: BufRead> Records<R> {
     pub fn head(&mut self) -> Result<Vec<String>, String> {
         self.fill()?;
         let wrong = |k: usize| format!("line {}, field {}: no UTF-8", self.state.first, k.saturating_add(1));
-        self.state.store.names().map_err(wrong)
+        let names = self.state.store.array().map_err(wrong)?;
+        Ok(names.iter().map(|name| name.unwrap_or_default().to_owned()).collect())
     }
 
     /// Sets the number of fields in each record that follows, which of them are stored, in ascending order, and where.

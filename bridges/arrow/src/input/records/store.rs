@@ -1,4 +1,4 @@
-//! What becomes of the fields of records: arrays of texts, or the kinds of the texts of each column.
+//! What becomes of the fields of records: texts one below the other, or the types of columns.
 
 use arrow_array::StringArray;
 use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
@@ -34,28 +34,34 @@ pub trait Store {
     fn batch(&mut self, lines: &mut Vec<u64>) -> Result<Self::Batch, String>;
 }
 
-/// The records of a batch.
-pub struct Batch {
-    /// The texts of the chosen columns. `None` is a missing value.
-    pub columns: Vec<StringArray>,
-    /// The line in which each record begins, counted from 1.
-    pub lines: Vec<u64>,
-}
-
-/// Copies texts to arrays.
-pub struct Arrays {
-    columns: Vec<Column>,
-}
-
-/// The texts of a column.
-struct Column {
+/// Copies texts below each other, whatever their column.
+pub struct Strings {
     data: Vec<u8>,
     ends: Vec<i32>,
     nulls: NullBufferBuilder,
 }
 
-impl Column {
-    fn array(&mut self) -> Result<StringArray, usize> {
+impl Strings {
+    pub fn new() -> Self {
+        Strings { data: Vec::new(), ends: vec![0], nulls: NullBufferBuilder::new(0) }
+    }
+
+    /// Adds a text, or `None` if it is missing.
+    #[inline(always)]
+    pub fn add(&mut self, text: &Text<'_>) -> Result<(), String> {
+        if text.missing {
+            self.nulls.append_null();
+        } else {
+            self.data.extend_from_slice(text.front.text());
+            self.nulls.append_non_null();
+        }
+        let end = i32::try_from(self.data.len()).map_err(|_| format!("line {}: a text of over 2 GiB", text.line))?;
+        self.ends.push(end);
+        Ok(())
+    }
+
+    /// Takes the texts, or the number of one that is no UTF-8.
+    pub fn array(&mut self) -> Result<StringArray, usize> {
         let rows = self.ends.len().saturating_sub(1);
         // The next batch is about as large.
         let data = Vec::with_capacity(self.data.len().min(BATCH));
@@ -74,46 +80,18 @@ impl Column {
     }
 }
 
-impl Arrays {
-    pub fn new(columns: usize) -> Self {
-        let column = || Column { data: Vec::new(), ends: vec![0], nulls: NullBufferBuilder::new(0) };
-        Arrays { columns: (0..columns).map(|_| column()).collect() }
-    }
-
-    /// Returns the texts of the first column, or the number of one that is no UTF-8.
-    pub fn names(&mut self) -> Result<Vec<String>, usize> {
-        let texts = self.columns.first_mut().map(Column::array).transpose()?;
-        Ok(texts.iter().flatten().map(|text| text.unwrap_or_default().to_owned()).collect())
-    }
-}
-
-impl Store for Arrays {
-    type Batch = Batch;
+impl Store for Strings {
+    type Batch = Result<StringArray, usize>;
 
     const ASCII: bool = false;
 
-    #[inline(always)]
-    fn field(&mut self, column: usize, text: Text<'_>) -> Result<(), String> {
-        let Some(column) = self.columns.get_mut(column) else { return Ok(()) };
-        if text.missing {
-            column.nulls.append_null();
-        } else {
-            column.data.extend_from_slice(text.front.text());
-            column.nulls.append_non_null();
-        }
-        let end = i32::try_from(column.data.len()).map_err(|_| format!("line {}: a text of over 2 GiB", text.line))?;
-        column.ends.push(end);
-        Ok(())
+    fn field(&mut self, _: usize, text: Text<'_>) -> Result<(), String> {
+        self.add(&text)
     }
 
-    fn batch(&mut self, lines: &mut Vec<u64>) -> Result<Batch, String> {
-        let next = Vec::with_capacity(lines.len());
-        let lines = std::mem::replace(lines, next);
-        let arrays = self.columns.iter_mut().map(|column| {
-            let wrong = |row: usize| format!("line {}: no UTF-8", lines.get(row).copied().unwrap_or_default());
-            column.array().map_err(wrong)
-        });
-        Ok(Batch { columns: arrays.collect::<Result<_, _>>()?, lines })
+    fn batch(&mut self, lines: &mut Vec<u64>) -> Result<Self::Batch, String> {
+        lines.clear();
+        Ok(self.array())
     }
 }
 
