@@ -96,12 +96,12 @@ fn is_rounded(digits: u64, scale: u32, value: f64) -> bool {
         return false;
     };
     let all = u128::from(digits);
-    if !value.is_normal() || digits % 10 == 0 || all.leading_zeros() <= places {
+    if !value.is_normal() || digits.is_multiple_of(10) || all.leading_zeros() <= places {
         return false;
     }
     // `10^22 < 2^74`, hence the product has at most 127 bits.
     let product = 10u128.pow(scale).wrapping_mul(mantissa);
-    product.abs_diff(all << places) < 1 << (places - 1)
+    product.abs_diff(all << places) < (1 << places) >> 1
 }
 
 /// Returns the float that a text stands for, of a type that is given: the nearest one, except for whole numbers, which are
@@ -135,6 +135,7 @@ pub(super) fn given<F: Copy + Into<f64>>(text: &str, value: Option<F>, exact: f6
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::Random;
 
     fn lost(text: &str) -> Option<&'static str> {
         super::lost(text, text.parse().unwrap_or(f64::NAN))
@@ -179,18 +180,15 @@ mod tests {
 
     #[test]
     fn digits_that_are_kept_are_not_lost() {
-        let (mut kept, mut seed) = (0, 5u64);
+        let (mut kept, mut random) = (0, Random(5));
         for round in 0..100_000 {
-            let mut random = |most: u64| {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (seed >> 20) % most
-            };
-            let bits = (1015 + random(70)) << 52 | random(1 << 42) << 10 | random(1 << 10);
+            let exponent = 1015 + random.below(70) as u64;
+            let bits = exponent << 52 | (random.below(1 << 26) as u64) << 26 | random.below(1 << 26) as u64;
             // The shortest digits of a float, and more digits or others.
             let text = match round % 4 {
                 0 | 1 => format!("{}", f64::from_bits(bits)),
-                2 => format!("{:.*}", usize::try_from(random(24)).unwrap_or(0), f64::from_bits(bits)),
-                _ => format!("0.{:0>1$}", random(1 << 44), 17 + round / 4 % 6),
+                2 => format!("{:.*}", random.below(24), f64::from_bits(bits)),
+                _ => format!("0.{:0>1$}", random.below(1 << 44), 17 + random.below(6)),
             };
             let is_kept = super::is_kept(&text);
             assert!(!is_kept || lost(&text).is_none(), "{text}");

@@ -253,6 +253,7 @@ mod tests {
     use arrow_array::types::Date32Type;
     use arrow_cast::parse::{Parser, string_to_datetime};
 
+    use super::super::random::{Random, each_text};
     use super::super::times;
     use super::*;
 
@@ -283,30 +284,20 @@ mod tests {
         assert!(float == expected || (float.is_none() && number.digits() >= 1 << 53), "{text}");
     }
 
-    fn random(seed: &mut u64, most: usize) -> usize {
-        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(*seed >> 33).unwrap_or(0) % most
-    }
-
     #[test]
     fn numbers_are_those_of_the_general_parsers() {
-        const ALL: [char; 7] = ['-', '.', '0', '1', '9', '/', ':'];
-        for len in 0..=6 {
-            for number in 0..ALL.len().pow(len) {
-                check(&(0..len).map(|k| ALL[number / ALL.len().pow(k) % ALL.len()]).collect::<String>());
-            }
-        }
-        let mut seed = 1;
+        each_text(6, b"-.019/:", |text| check(str::from_utf8(text).unwrap_or_default()));
+        let mut random = Random(1);
         for _ in 0..200_000 {
-            let len = 1 + random(&mut seed, 19);
-            let mut text: Vec<u8> = (0..len).map(|_| b"0123456789"[random(&mut seed, 10)]).collect();
-            if random(&mut seed, 3) > 0 {
-                let point = random(&mut seed, len);
-                text[point] = b'.';
+            let len = 1 + random.below(19);
+            let mut text = random.bytes(len, b"0123456789");
+            if random.below(3) > 0 {
+                let place = random.below(len);
+                text.splice(place..=place, [b'.']);
             }
-            if random(&mut seed, 8) == 0 {
-                let place = random(&mut seed, len);
-                text[place] = b"-.eE+ \0\x7f,0123"[random(&mut seed, 13)];
+            if random.below(8) == 0 {
+                let place = random.below(len);
+                text.splice(place..=place, [random.one_of(b"-.eE+ \0\x7f,0123")]);
             }
             let text = String::from_utf8(text).unwrap_or_default();
             check(&text);
@@ -341,20 +332,19 @@ mod tests {
                 }
             }
         }
-        let mut seed = 3;
+        let mut random = Random(3);
         for _ in 0..100_000 {
-            let mut random = |most: usize| random(&mut seed, most);
-            let (year, month, day) = (random(3000), random(13), random(32));
-            let (hour, minute, second) = (random(25), random(61), random(62));
-            let between = ['T', ' ', 't', '_'][random(20).saturating_sub(16)];
+            let (year, month, day) = (random.below(3000), random.below(13), random.below(32));
+            let (hour, minute, second) = (random.below(25), random.below(61), random.below(62));
+            let between = random.one_of(&['T', ' ', 'T', ' ', 'T', ' ', 't', '_']);
             let mut text = format!("{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}");
-            if random(3) > 0 {
+            if random.below(3) > 0 {
                 text.push('.');
-                (0..random(11)).for_each(|_| text.push(char::from(b"0123456789"[random(10)])));
+                (0..random.below(11)).for_each(|_| text.push(random.one_of(&['0', '1', '5', '9'])));
             }
             check_time(&text);
-            let place = random(text.len());
-            text.replace_range(place..=place, ["-", ":", ".", "Z", "+", "/", ";", "0"][random(8)]);
+            let place = random.below(text.len());
+            text.replace_range(place..=place, random.one_of(&["-", ":", ".", "Z", "+", "/", ";", "0"]));
             check_time(&text);
         }
         let moment = Moment { seconds: -1, nanos: 500_000_000, digits: 1 };

@@ -209,6 +209,7 @@ pub(super) fn reader(input: &Input) -> io::Result<Box<dyn BufRead + Send>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::each_text;
     use super::*;
 
     fn ty(texts: &[&str]) -> DataType {
@@ -262,18 +263,15 @@ mod tests {
             assert_eq!(fast.times(text.as_bytes()), slow.other_times(text), "{text}");
             assert_eq!((fast.digits, fast.long), (slow.digits, slow.long), "{text}");
         };
-        const ALL: [char; 6] = ['-', '.', '0', '1', '9', 'e'];
-        for len in 0..=6 {
-            for number in 0..ALL.len().pow(len) {
-                check(&(0..len).map(|k| ALL[number / ALL.len().pow(k) % ALL.len()]).collect::<String>());
-            }
-        }
+        each_text(6, b"-.019e", |text| check(str::from_utf8(text).unwrap_or_default()));
         for digits in 1..=20 {
             for text in ["9007199254740993123", "9007199254740992", "10000000000000000000", "99999999999999999999"] {
                 let Some(text) = text.get(..digits) else { continue };
                 check(text);
                 check(&format!("-{text}"));
-                (0..=digits).for_each(|point| check(&format!("{}.{}", &text[..point], &text[point..])));
+                for (whole, fraction) in (0..=digits).filter_map(|point| text.split_at_checked(point)) {
+                    check(&format!("{whole}.{fraction}"));
+                }
             }
         }
         for year in ["0000", "1677", "1678", "1969", "1970", "2262", "2263", "9999"] {

@@ -64,6 +64,9 @@ mod json;
 mod old_times;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(all(test, any(feature = "csv", feature = "json")))]
+#[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "CSV calls all of it"))]
+mod random;
 #[cfg(feature = "csv")]
 mod records;
 mod storage;

@@ -4,6 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, Field, Fields};
 
+use super::super::random::{Random, each_text};
 use super::*;
 
 /// A store of texts.
@@ -124,45 +125,38 @@ fn check(text: &[u8]) {
 
 #[test]
 fn words_and_bytes_are_read_alike() {
-    const ALL: [u8; 6] = *b",\"\r\na1";
-    for len in 0..=4 {
-        for number in 0..ALL.len().pow(len) {
-            let digits = (0..len).map(|k| ALL[number / ALL.len().pow(k) % ALL.len()]);
-            let text: Vec<u8> = digits.collect();
-            for (head, tail) in [("a\n", ""), ("a,b\r\n", "aaaaaaaa,1\n"), ("", "1111111,\r\n,2222222")] {
-                check(&[head.as_bytes(), &text, tail.as_bytes()].concat());
-            }
+    each_text(4, b",\"\r\na1", |text| {
+        for (head, tail) in [("a\n", ""), ("a,b\r\n", "aaaaaaaa,1\n"), ("", "1111111,\r\n,2222222")] {
+            check(&[head.as_bytes(), text, tail.as_bytes()].concat());
         }
-    }
+    });
 }
 
 #[test]
 fn long_texts_are_read_alike() {
-    let mut seed = 7u64;
-    let mut random = |most: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(seed >> 33).unwrap_or(0) % most
-    };
+    let mut random = Random(7);
     for _ in 0..3000 {
-        let (width, mut text) = (1 + random(3), Vec::new());
-        for _ in 0..1 + random(8) {
+        let (width, mut text) = (1 + random.below(3), Vec::new());
+        for _ in 0..1 + random.below(8) {
             for column in 0..width {
-                let separator = [",", "\n", ",", "", "\r"][if random(60) == 0 { random(5) } else { 0 }];
+                let is_usual = random.below(60) > 0;
+                let separator = if is_usual { "," } else { random.one_of(&["\n", "", "\r"]) };
                 text.extend_from_slice(if column == 0 { "" } else { separator }.as_bytes());
-                let quote: &[u8] = if random(5) == 0 { b"\"" } else { b"" };
+                let quote: &[u8] = if random.below(5) == 0 { b"\"" } else { b"" };
                 text.extend_from_slice(quote);
-                for _ in 0..random(12) {
-                    match random(40) {
+                for _ in 0..random.below(12) {
+                    match random.below(40) {
                         0 => text.extend_from_slice(b"\"\""),
                         1 => text.extend_from_slice("ä".as_bytes()),
-                        2 if quote == b"\"" => text.push(b"\n\r,"[random(3)]),
-                        3 if random(20) == 0 => text.push(b"\xff\""[random(2)]),
-                        k => text.push(b"1234567890.-aZ"[k % 14]),
+                        2 if quote == b"\"" => text.push(random.one_of(b"\n\r,")),
+                        3 if random.below(20) == 0 => text.push(random.one_of(b"\xff\"")),
+                        _ => text.push(random.one_of(b"1234567890.-aZ")),
                     }
                 }
                 text.extend_from_slice(quote);
             }
-            text.extend_from_slice([b"\n".as_slice(), b"\r\n", b"\r", b"\n\n"][random(16).saturating_sub(12)]);
+            let end = if random.below(4) > 0 { "\n" } else { random.one_of(&["\r\n", "\r", "\n\n"]) };
+            text.extend_from_slice(end.as_bytes());
         }
         check(&text);
     }
