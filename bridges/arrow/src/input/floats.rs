@@ -66,9 +66,9 @@ pub(super) fn lost(text: &str, value: f64) -> Option<&'static str> {
     None
 }
 
-/// Returns whether a number of digits with a point between two of them, of which the last is not zero, is given back by a
-/// float. It may be if the answer is `false`: if it has another form, more than 18 digits after its zeros, or more than 22
-/// after the point.
+/// Returns whether a float gives back a number of digits with a point between two of them and no zero at the end. If the
+/// answer is `false`, it may even so: numbers of another form, with more than 18 digits after the zeros at the start, or
+/// with more than 22 after the point are left to [`lost`].
 pub(super) fn is_kept(text: &str) -> bool {
     let mut digits = 0u64;
     let mut point = None;
@@ -87,7 +87,7 @@ pub(super) fn is_kept(text: &str) -> bool {
     is_rounded(digits, scale, value)
 }
 
-/// Returns whether digits are those of `value * 10^scale`, rounded to a whole number that does not end with zero.
+/// Returns whether digits are equal to `value * 10^scale`, rounded to a whole number that does not end with zero.
 fn is_rounded(digits: u64, scale: u32, value: f64) -> bool {
     let bits = value.to_bits();
     // The value is `mantissa / 2^places`.

@@ -54,16 +54,15 @@ impl<N: ArrowNativeType> Rows<N> {
         Rows { values: Vec::new(), nulls: NullBufferBuilder::new(0) }
     }
 
-    /// Adds the value of a text, which `read` returns. Returns the row if it is unknown.
+    /// Adds the value of a text. Returns the row if it is unknown, and not missing.
     #[inline(always)]
-    fn add(&mut self, text: &Text<'_>, read: impl FnOnce(&Text<'_>) -> Option<N>) -> Option<usize> {
+    fn add(&mut self, text: &Text<'_>, value: Option<N>) -> Option<usize> {
         // An empty text in quotes is missing in all of these types.
         if text.missing || text.front.text().is_empty() {
             self.values.push(N::default());
             self.nulls.append_null();
             return None;
         }
-        let value = read(text);
         let row = self.values.len();
         self.values.push(value.unwrap_or_default());
         self.nulls.append_non_null();
@@ -108,10 +107,12 @@ impl Column {
     #[inline(always)]
     fn add(&mut self, text: &Text<'_>) -> Result<(), String> {
         let unknown = match &mut self.simple {
-            Simple::Int(rows) => rows.add(text, |text| Number::new(text.front)?.int()),
-            Simple::Float(rows) => rows.add(text, |text| Number::new(text.front)?.float()),
-            Simple::Date(rows) => rows.add(text, |text| forms::date(text.front.text())),
-            Simple::Time(unit, rows) => rows.add(text, |text| Moment::new(text.front.text())?.count(*unit)),
+            Simple::Int(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.int())),
+            Simple::Float(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.float())),
+            Simple::Date(rows) => rows.add(text, forms::date(text.front.text())),
+            Simple::Time(unit, rows) => {
+                rows.add(text, Moment::new(text.front.text()).and_then(|moment| moment.count(*unit)))
+            }
             Simple::None => return self.texts.add(text),
         };
         let Some(row) = unknown else { return Ok(()) };
