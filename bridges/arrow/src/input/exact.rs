@@ -155,17 +155,7 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
         DataType::Time32(_) => column.numbers::<t::Time32MillisecondType>(|text| time(text, 1_000_000)),
         DataType::Time64(TimeUnit::Microsecond) => column.numbers::<t::Time64MicrosecondType>(|text| time(text, 1000)),
         DataType::Time64(_) => column.numbers::<t::Time64NanosecondType>(|text| time(text, 1)),
-        DataType::Timestamp(unit, zone) => {
-            let zone = zone.as_deref().map(str::parse::<Tz>).transpose();
-            let zone = zone.map_err(|e| Wrong { row: 0, why: e.to_string() })?;
-            let parse = |text: &str| moment(text, (*unit, zone), from);
-            match unit {
-                TimeUnit::Second => column.numbers::<t::TimestampSecondType>(parse),
-                TimeUnit::Millisecond => column.numbers::<t::TimestampMillisecondType>(parse),
-                TimeUnit::Microsecond => column.numbers::<t::TimestampMicrosecondType>(parse),
-                TimeUnit::Nanosecond => column.numbers::<t::TimestampNanosecondType>(parse),
-            }
-        }
+        DataType::Timestamp(unit, zone) => column.timestamps(*unit, zone.as_deref()),
         ty => Err(Wrong { row: 0, why: format!("texts are not read as {ty}") }),
     }
 }
@@ -237,6 +227,18 @@ impl Column<'_> {
         P::Native: TryFrom<i64> + TryFrom<i128> + std::str::FromStr,
     {
         self.simple::<P>(|text| P::Native::try_from(Number::new(text)?.int()?).ok(), whole)
+    }
+
+    fn timestamps(&self, unit: TimeUnit, zone: Option<&str>) -> Result<ArrayRef, Wrong> {
+        let zone = zone.map(str::parse::<Tz>).transpose();
+        let zone = zone.map_err(|e| Wrong { row: 0, why: e.to_string() })?;
+        let parse = |text: &str| moment(text, (unit, zone), self.from);
+        match unit {
+            TimeUnit::Second => self.numbers::<t::TimestampSecondType>(parse),
+            TimeUnit::Millisecond => self.numbers::<t::TimestampMillisecondType>(parse),
+            TimeUnit::Microsecond => self.numbers::<t::TimestampMicrosecondType>(parse),
+            TimeUnit::Nanosecond => self.numbers::<t::TimestampNanosecondType>(parse),
+        }
     }
 
     fn booleans(&self) -> Result<ArrayRef, Wrong> {
