@@ -62,7 +62,6 @@ impl Strings {
 
     /// Takes the texts, or the number of one that is no UTF-8.
     pub fn array(&mut self) -> Result<StringArray, usize> {
-        let rows = self.ends.len().saturating_sub(1);
         // The next batch is about as large.
         let data = Vec::with_capacity(self.data.len().min(BATCH));
         let data = std::mem::replace(&mut self.data, data);
@@ -71,10 +70,12 @@ impl Strings {
         let ends = std::mem::replace(&mut self.ends, ends);
         let nulls = self.nulls.finish();
         let (offsets, buffer) = (OffsetBuffer::new(ends.into()), Buffer::from_vec(data));
+        // A field may end within a character whose rest is in the next one, so that all texts together are UTF-8.
         let wrong = || {
-            // A field may end within a character of several bytes, whose rest is in the next one.
-            let Some(end) = str::from_utf8(&buffer).err().map(|e| e.valid_up_to()) else { return 0 };
-            offsets.partition_point(|at| usize::try_from(*at).is_ok_and(|at| at <= end)).saturating_sub(1).min(rows)
+            let ends = offsets.iter().zip(offsets.iter().skip(1));
+            let texts = ends.map(|(start, end)| Some(usize::try_from(*start).ok()?..usize::try_from(*end).ok()?));
+            let mut texts = texts.map(|range| buffer.get(range?));
+            texts.position(|text| text.is_none_or(|text| str::from_utf8(text).is_err())).unwrap_or(0)
         };
         StringArray::try_new(offsets.clone(), buffer.clone(), nulls).map_err(|_| wrong())
     }

@@ -89,6 +89,13 @@ fn bytes_that_are_no_text_are_an_error() {
     assert_eq!(records.next_batch().err(), Some("line 3: no UTF-8".to_owned()));
 }
 
+#[test]
+fn a_character_in_two_fields_is_an_error_of_the_first() {
+    let text = b"a\nb\n\xc3\n\xa4\nc\n";
+    let expected = Some("line 3: no UTF-8".to_owned());
+    assert_eq!((read(text, 100).err(), kinds(text, 100).err()), (expected.clone(), expected));
+}
+
 /// What a text is read as, in pieces of some size: the records of batches of three, or an error.
 fn read(text: &[u8], size: usize) -> Result<Vec<String>, String> {
     let dialect = Dialect { delimiter: b',', missing: vec!["1".to_owned()], rows: 3 };
@@ -119,7 +126,7 @@ fn check(text: &[u8]) {
         assert_eq!(read(text, size), expected, "{size}, {:?}", text.escape_ascii().to_string());
         assert_eq!(kinds(text, size), types, "{size}, {:?}", text.escape_ascii().to_string());
     }
-    // Both find the same errors, except that arrays are validated as a whole.
+    // Both find the same errors.
     assert_eq!(expected.err(), types.err(), "{:?}", text.escape_ascii().to_string());
 }
 
