@@ -97,7 +97,7 @@ pub struct Ahead {
     /// The type and the time zone, which take a search of the metadata.
     ty: Option<Type>,
     zone: Option<Option<String>>,
-    /// Of a nested column.
+    /// The shape of a nested column.
     shape: Option<Shape>,
     /// The rows of the batch.
     rows: Range<usize>,

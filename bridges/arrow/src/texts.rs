@@ -210,7 +210,7 @@ pub(crate) fn decoded(
 #[derive(Default)]
 struct Lens {
     all: usize,
-    /// Of those that are not within their view.
+    /// Number of bytes of texts that are not within their view.
     long: usize,
 }
 
