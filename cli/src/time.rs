@@ -126,8 +126,9 @@ fn divided(count: i128, unit: Unit) -> (i128, i64, usize) {
 /// Appends hours, minutes, seconds, and `digits` digits of the fraction.
 fn time(out: &mut String, seconds: i128, fraction: i64, digits: usize) {
     let (hours, of_hour) = split(seconds, 3600);
-    let ([c, d], [e, f]) = (pair(of_hour.div_euclid(60)), pair(of_hour.rem_euclid(60)));
-    match i64::try_from(hours) {
+    let of_hour = u32::try_from(of_hour).unwrap_or_default();
+    let ([c, d], [e, f]) = (pair(of_hour / 60), pair(of_hour % 60));
+    match u32::try_from(hours) {
         Ok(hours @ 0..100) => {
             let [a, b] = pair(hours);
             ascii(out, &[a, b, b':', c, d, b':', e, f]);
@@ -145,9 +146,11 @@ fn time(out: &mut String, seconds: i128, fraction: i64, digits: usize) {
 }
 
 /// Returns the two digits of a number below 100.
-fn pair(number: i64) -> [u8; 2] {
-    let digit = |number: i64| b'0'.saturating_add(u8::try_from(number).unwrap_or_default());
-    [digit(number.div_euclid(10)), digit(number.rem_euclid(10))]
+#[allow(clippy::arithmetic_side_effects, reason = "the digits are below 10")]
+const fn pair(number: u32) -> [u8; 2] {
+    let [tens, ..] = (number / 10 % 10).to_le_bytes();
+    let [ones, ..] = (number % 10).to_le_bytes();
+    [b'0' + tens, b'0' + ones]
 }
 
 /// Appends ASCII characters.
@@ -156,25 +159,26 @@ fn ascii(out: &mut String, text: &[u8]) {
 }
 
 /// Appends the date of the day with the given number, counted from 1970-01-01 in the proleptic Gregorian calendar.
-#[allow(clippy::arithmetic_side_effects, reason = "all numbers but the cycle are below 146,097")]
+#[allow(clippy::arithmetic_side_effects, reason = "all numbers but the cycle are below 146,097 times 5")]
 fn date(out: &mut String, day: i128) {
     /// Days of 400 years, after which the calendar repeats.
-    const CYCLE: i64 = 146_097;
+    const CYCLE: u32 = 146_097;
     // Counted from 0000-03-01, so that the leap day is the last day of a year.
-    let (cycle, of_cycle) = split(day.saturating_add(719_468), CYCLE);
+    let (cycle, of_cycle) = split(day.saturating_add(719_468), CYCLE.into());
+    let of_cycle = u32::try_from(of_cycle).unwrap_or_default();
     // A leap day every 4 years, but not every 100, but every 400.
-    let leap_days = of_cycle.div_euclid(1460) - of_cycle.div_euclid(36_524) + of_cycle.div_euclid(CYCLE - 1);
-    let of_era = (of_cycle - leap_days).div_euclid(365);
-    let of_year = of_cycle - (365 * of_era + of_era.div_euclid(4) - of_era.div_euclid(100));
+    let leap_days = of_cycle / 1460 - of_cycle / 36_524 + of_cycle / (CYCLE - 1);
+    let of_era = (of_cycle - leap_days) / 365;
+    let of_year = of_cycle - (365 * of_era + of_era / 4 - of_era / 100);
     // March to January have 31, 30, 31, 30, 31 days in turn: 153 days every five months.
-    let month = (5 * of_year + 2).div_euclid(153);
-    let day_of_month = of_year - (153 * month + 2).div_euclid(5) + 1;
+    let month = (5 * of_year + 2) / 153;
+    let day_of_month = of_year - (153 * month + 2) / 5 + 1;
     let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     let number = cycle.saturating_mul(400).saturating_add((of_era + next_year).into());
     let ([e, f], [g, h]) = (pair(month), pair(day_of_month));
-    match i64::try_from(number) {
+    match u32::try_from(number) {
         Ok(number @ 0..10_000) => {
-            let ([a, b], [c, d]) = (pair(number.div_euclid(100)), pair(number.rem_euclid(100)));
+            let ([a, b], [c, d]) = (pair(number / 100), pair(number % 100));
             ascii(out, &[a, b, c, d, b'-', e, f, b'-', g, h]);
         }
         _ => {
