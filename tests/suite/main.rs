@@ -37,6 +37,7 @@ mod vortex_file;
 mod vortex_kept;
 mod vortex_log;
 mod vortex_log_cuts;
+mod vortex_log_damage;
 mod vortex_log_replace;
 mod vortex_nested;
 mod vortex_notation;
