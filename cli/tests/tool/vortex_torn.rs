@@ -328,9 +328,12 @@ fn a_log_with_two_checkpoints_is_saved_without_the_damaged_row_group() {
     let to = target("two_checkpoints_saved.vortex");
     let all = good(&["cat", &written("two_checkpoints.vortex", &bytes)]);
     let mut failed = Vec::new();
-    for at in (8..bytes.len()).step_by(16).flat_map(|at| [at, at + 5, at + 11]).filter(|at| *at < bytes.len()) {
+    let every = (8..bytes.len()).step_by(16).flat_map(|at| [at, at + 5, at + 11].map(|place| (place, at / 16 % 8)));
+    // The numbers of segments in the layout.
+    let numbers = (last.next_multiple_of(8)..bytes.len()).step_by(8).map(|at| (at, 0));
+    for (at, bit) in every.chain(numbers).filter(|(at, _)| *at < bytes.len()) {
         let mut bytes = bytes.clone();
-        bytes[at] ^= 1 << (at / 16 % 8);
+        bytes[at] ^= 1 << bit;
         let path = written("two_checkpoints.vortex", &bytes);
         let mut output = run(&["recover", "--force", &path, &to]);
         if str::from_utf8(&output.stderr).unwrap().contains("--dtype gives the right ones") {
