@@ -15,7 +15,7 @@ use pilaster::column::{Batch, Column, Spans, Values};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
-use crate::held::{Held, HeldTexts, Home, Rows, cast, copied, decode, read, rows_of, too_large};
+use crate::held::{Held, HeldTexts, Home, Rows, cast, copied, decode, rows_of, too_large};
 use crate::{join, nested, prune, texts};
 
 /// Reads rows from `rows.start` as an array of type `ty`; may return fewer, but at least one.
@@ -24,15 +24,22 @@ pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home:
         if let Values::Bytes(found) | Values::Utf8(found) = batch.values
             && let Spans::Each(spans) = found.spans
             && spans.len() == batch.len
-            && !home.is_within(found.data, &(0..0))
-            && texts::has_views(ty)
+            && (has_offsets(ty) || texts::has_views(ty) && !home.is_within(found.data, &(0..0)))
         {
             let rows = rows_of(&Batch { values: Values::Null, ..*batch }, at, home)?;
             let nulls = rows.nulls.filter(|nulls| nulls.null_count() > 0);
-            return texts::decoded(ty, &found, nulls, (at, home));
+            return match has_offsets(ty) {
+                true => texts::copied(ty, &found, nulls, home),
+                false => texts::decoded(ty, &found, nulls, (at, home)),
+            };
         }
         of_rows(rows_of(batch, at, home)?, ty, home)
     })
+}
+
+/// Returns whether the texts of a type are contiguous.
+const fn has_offsets(ty: &DataType) -> bool {
+    matches!(ty, DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary)
 }
 
 /// Copies the rows of a batch to an array of type `ty`.
@@ -180,31 +187,41 @@ pub(crate) fn dictionary<C: Column>(
         return Err(FileError::needing(Kind::OutOfRange, What::ROW, rows.start, first).into());
     }
     let within = rows.start.saturating_sub(first)..end.saturating_sub(first);
-    let Rows { len, values: codes, nulls, .. } = read(&found.codes, within, home)?;
-    let Held::Numbers { bytes, size } = codes else { return Err(wrong_type()) };
-    let keys = keys(&bytes, size, len, nulls.as_ref())?;
-    // Its values were not copied: codes of 32 bits are what Arrow needs.
-    let nulls = home.own(nulls.filter(|nulls| nulls.null_count() > 0));
-    Ok(Arc::new(DictionaryArray::try_new(PrimitiveArray::<Int32Type>::try_new(keys, nulls)?, entries)?))
+    decode(&found.codes, within, home, |batch, at, home| {
+        // Only what tells the missing rows is copied; codes are widened from where they were decoded.
+        let nulls = rows_of(&Batch { values: Values::Null, ..*batch }, at, home)?.nulls;
+        let nulls = home.own(nulls.filter(|nulls| nulls.null_count() > 0));
+        let (bytes, size) = batch.values.number_bytes().ok_or_else(wrong_type)?;
+        let mut keys: Vec<i32> = home.pool.take(batch.len);
+        widen(bytes, (size, batch.len), nulls.as_ref(), &mut keys)?;
+        let keys = PrimitiveArray::<Int32Type>::try_new(home.pool.buffer(keys).into(), nulls)?;
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(&entries))?) as ArrayRef)
+    })
 }
 
 /// Widens codes; the code of a missing row is 0.
-fn keys(bytes: &Buffer, size: usize, len: usize, nulls: Option<&NullBuffer>) -> Result<ScalarBuffer<i32>, Error> {
+fn widen(
+    bytes: &[u8],
+    (size, len): (usize, usize),
+    nulls: Option<&NullBuffer>,
+    keys: &mut Vec<i32>,
+) -> Result<(), Error> {
     let large = |code: u64| i32::try_from(code).unwrap_or(-1);
-    let mut keys: Vec<i32> = match size {
-        1 => bytes.iter().map(|code| i32::from(*code)).collect(),
-        2 => cast::<u16>(bytes).iter().map(|code| i32::from(*code)).collect(),
-        4 => cast::<u32>(bytes).iter().map(|code| large((*code).into())).collect(),
-        8 => cast::<u64>(bytes).iter().map(|code| large(*code)).collect(),
+    keys.clear();
+    match size {
+        1 => keys.extend(bytes.iter().map(|code| i32::from(*code))),
+        2 => keys.extend(cast::<u16>(bytes).iter().map(|code| i32::from(*code))),
+        4 => keys.extend(cast::<u32>(bytes).iter().map(|code| large((*code).into()))),
+        8 => keys.extend(cast::<u64>(bytes).iter().map(|code| large(*code))),
         _ => return Err(wrong_type()),
-    };
+    }
     keys.truncate(len);
     if let Some(nulls) = nulls {
         for (key, present) in keys.iter_mut().zip(nulls.iter()) {
             *key = if present { *key } else { 0 };
         }
     }
-    Ok(keys.into())
+    Ok(())
 }
 
 fn numbers(

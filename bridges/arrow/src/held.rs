@@ -135,8 +135,9 @@ pub(crate) fn decode<C: Column, T>(
     let need = usize::try_from(need).map_err(|_| too_large(start, need))?;
     let mut block = std::mem::take(&mut home.block);
     if block.len() < need {
-        block.clear();
-        block.resize(need, 0);
+        drop(block);
+        // New memory that nobody has touched takes no time, and no pages until values are in them.
+        block = vec![0; need];
     }
     let at = span(&block);
     let mut scratch = pilaster::bytes::Scratch::new(block.get_mut(..need).unwrap_or_default());

@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields};
-use pilaster::column::Column;
+use pilaster::column::{Column, Ranges, Span};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
@@ -180,26 +180,62 @@ impl<C: Column> Nested<C> {
 
     fn views(self, field: &FieldRef, home: &mut Home) -> Result<ArrayRef, Error> {
         let ranges = self.ranges.ranges();
-        let range = |i| if self.present(i) { ranges.get(i) } else { Ok(0..0) };
+        // Loops of their own, which do not ask in each row how the lists are stored.
+        let placed = match (ranges, &self.nulls) {
+            (Ranges::Each(spans), None) => Placed::new(spans.iter().take(self.len).map(|span| Ok(place(span))), home)?,
+            (Ranges::Each(spans), Some(nulls)) if nulls.len() == self.len => {
+                let both = spans.iter().zip(nulls.iter());
+                Placed::new(both.map(|(span, present)| Ok(if present { place(span) } else { 0..0 })), home)?
+            }
+            _ => {
+                let range = |i: usize| if self.present(i) { Ok(ranges.get(i)?) } else { Ok(0..0) };
+                Placed::new((0..self.len).map(range), home)?
+            }
+        };
+        let values = all(&self.of.child(0)?, placed.rows, field.data_type(), home)?;
+        let (offsets, sizes) = (home.pool.buffer(placed.offsets).into(), home.pool.buffer(placed.sizes).into());
+        let array = GenericListViewArray::<i32>::try_new(Arc::clone(field), offsets, sizes, values, self.nulls)?;
+        Ok(Arc::new(array))
+    }
+}
+
+fn place(span: &Span) -> Range<u64> {
+    u64::from(span.at)..u64::from(span.at).saturating_add(span.len.into())
+}
+
+/// Where each list starts in the child rows, and how many items it has.
+struct Placed {
+    offsets: Vec<i32>,
+    sizes: Vec<i32>,
+    rows: Range<u64>,
+}
+
+impl Placed {
+    fn new(
+        ranges: impl ExactSizeIterator<Item = Result<Range<u64>, Error>> + Clone,
+        home: &mut Home,
+    ) -> Result<Self, Error> {
         let (mut start, mut end) = (u64::MAX, 0);
-        for i in 0..self.len {
-            let range = range(i)?;
+        for range in ranges.clone() {
+            let range = range?;
             if range.start < range.end {
                 (start, end) = (start.min(range.start), end.max(range.end));
             }
         }
         start = start.min(end);
-        let (mut offsets, mut sizes) = (Vec::with_capacity(self.len), Vec::with_capacity(self.len));
-        let narrow = |at: u64| i32::try_from(at).map_err(|_| too_long(usize::MAX));
-        for i in 0..self.len {
-            let range = range(i)?;
-            let size = range.end.saturating_sub(range.start);
-            offsets.push(if size > 0 { narrow(range.start.saturating_sub(start))? } else { 0 });
-            sizes.push(narrow(size)?);
+        // No offset and no size is larger than this.
+        i32::try_from(end.saturating_sub(start)).map_err(|_| too_long(usize::MAX))?;
+        let narrow = |at: u64| i32::try_from(at).unwrap_or(i32::MAX);
+        let (mut offsets, mut sizes): (Vec<i32>, Vec<i32>) =
+            (home.pool.take(ranges.len()), home.pool.take(ranges.len()));
+        offsets.clear();
+        sizes.clear();
+        for range in ranges {
+            let Range { start: at, end } = range?;
+            let size = end.saturating_sub(at);
+            offsets.push(if size > 0 { narrow(at.saturating_sub(start)) } else { 0 });
+            sizes.push(narrow(size));
         }
-        let values = all(&self.of.child(0)?, start..end, field.data_type(), home)?;
-        let array =
-            GenericListViewArray::<i32>::try_new(Arc::clone(field), offsets.into(), sizes.into(), values, self.nulls)?;
-        Ok(Arc::new(array))
+        Ok(Placed { offsets, sizes, rows: start..end })
     }
 }

@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::make_view;
+use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_array::{ArrayRef, BinaryViewArray, FixedSizeBinaryArray, OffsetSizeTrait, StringViewArray};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ByteView;
 use arrow_schema::DataType;
-use pilaster::column::VarBytes;
+use pilaster::column::{Span, Spans, VarBytes};
+use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
 use crate::array::{strings, text_rows, too_long, wrong_type};
@@ -61,7 +63,9 @@ pub(crate) fn copied(
 ) -> Result<ArrayRef, Error> {
     match ty {
         DataType::Utf8 => gathered::<Utf8Type>(texts, nulls, home),
+        DataType::LargeUtf8 => gathered::<LargeUtf8Type>(texts, nulls, home),
         DataType::Binary => gathered::<BinaryType>(texts, nulls, home),
+        DataType::LargeBinary => gathered::<LargeBinaryType>(texts, nulls, home),
         DataType::FixedSizeBinary(size) => padded(*size, texts, nulls, home),
         _ => Err(wrong_type()),
     }
@@ -92,28 +96,86 @@ fn gathered<T: ByteArrayType>(
     nulls: Option<NullBuffer>,
     home: &mut Home,
 ) -> Result<ArrayRef, Error> {
-    let rows = texts.len();
-    let row = |i: usize| if present(nulls.as_ref(), i) { texts.get(i) } else { Ok(&[][..]) };
-    let mut offsets: Vec<T::Offset> = home.pool.take(rows.saturating_add(1));
+    let (offsets, data) = joined::<T::Offset>(texts, nulls.as_ref(), home)?;
+    home.copy(data.len() as u64);
+    strings::<T>(offsets, data, home.own(nulls))
+}
+
+/// Copies the texts of all rows, which are contiguous then. Returns where each starts, and the end of the last.
+fn joined<O: OffsetSizeTrait>(
+    texts: &VarBytes<'_>,
+    nulls: Option<&NullBuffer>,
+    home: &mut Home,
+) -> Result<(ScalarBuffer<O>, Buffer), Error> {
+    // Loops of their own, which do not ask in each row how the texts are stored.
+    match (texts.spans, nulls) {
+        (Spans::Each(spans), None) => join(spans.iter().map(|span| Ok(place(span))), texts.data, home),
+        (Spans::Each(spans), Some(nulls)) if nulls.len() >= spans.len() => {
+            let places = spans.iter().zip(nulls.iter()).map(|(span, present)| if present { place(span) } else { 0..0 });
+            join(places.map(Ok), texts.data, home)
+        }
+        _ => {
+            let start = texts.data.as_ptr().addr();
+            let place = |i: usize| {
+                let text = if present(nulls, i) { texts.get(i)? } else { return Ok(0..0) };
+                let at = text.as_ptr().addr().saturating_sub(start);
+                Ok(at..at.saturating_add(text.len()))
+            };
+            join((0..texts.len()).map(place), texts.data, home)
+        }
+    }
+}
+
+const fn place(span: &Span) -> Range<usize> {
+    let at = span.at as usize;
+    at..at.saturating_add(span.len as usize)
+}
+
+/// Number of bytes that are copied at once.
+const WORD: usize = 16;
+
+fn join<O: OffsetSizeTrait>(
+    places: impl ExactSizeIterator<Item = Result<Range<usize>, Error>> + Clone,
+    data: &[u8],
+    home: &mut Home,
+) -> Result<(ScalarBuffer<O>, Buffer), Error> {
+    let most = home.limit.min(home.room);
+    let mut offsets: Vec<O> = home.pool.take(places.len().saturating_add(1));
     offsets.clear();
-    offsets.push(T::Offset::default());
+    offsets.push(O::default());
     let mut total = 0usize;
-    for i in 0..rows {
+    for (i, place) in places.clone().enumerate() {
         // A text that each row repeats can take any amount of memory.
-        total = total.saturating_add(row(i)?.len());
-        if total as u64 > home.limit.min(home.room) {
+        total = total.saturating_add(place?.len());
+        if total as u64 > most {
             return Err(too_large(i as u64, total as u64));
         }
-        offsets.push(T::Offset::from_usize(total).ok_or_else(|| too_long(total))?);
+        offsets.push(O::from_usize(total).ok_or_else(|| too_long(total))?);
     }
-    let mut data: Vec<u8> = home.pool.take(total);
-    data.clear();
-    for i in 0..rows {
-        data.extend_from_slice(row(i)?);
+    let mut joined: Vec<u8> = home.pool.take(total.saturating_add(WORD));
+    joined.resize(total.saturating_add(WORD), 0);
+    let mut to = joined.as_mut_slice();
+    for place in places {
+        let Range { start, end } = place?;
+        let len = end.saturating_sub(start);
+        // Most texts are short, and bytes after a text are overwritten by the next one.
+        let word = data.get(start..).and_then(<[u8]>::first_chunk::<WORD>);
+        match (word, to.first_chunk_mut::<WORD>()) {
+            (Some(from), Some(to)) if len <= WORD => *to = *from,
+            _ => {
+                let text = data.get(start..end).ok_or_else(|| outside(start, len))?;
+                to.get_mut(..len).ok_or_else(|| outside(start, len))?.copy_from_slice(text);
+            }
+        }
+        to = to.get_mut(len..).unwrap_or_default();
     }
-    home.copy(data.len() as u64);
-    let (offsets, data) = (home.pool.buffer(offsets), home.pool.buffer(data));
-    strings::<T>(offsets.into(), data, home.own(nulls))
+    joined.truncate(total);
+    Ok((home.pool.buffer(offsets).into(), home.pool.buffer(joined)))
+}
+
+#[cold]
+fn outside(at: usize, len: usize) -> Error {
+    FileError::needing(Kind::Truncated, What::TEXT, at as u64, len as u64).into()
 }
 
 fn present(nulls: Option<&NullBuffer>, i: usize) -> bool {
@@ -132,12 +194,56 @@ pub(crate) fn decoded(
     nulls: Option<NullBuffer>,
     (at, home): (&Range<usize>, &mut Home),
 ) -> Result<ArrayRef, Error> {
+    let lens = lens(texts, nulls.as_ref())?;
+    if *ty == DataType::Utf8View && lens.all <= tight(texts.data.len()) {
+        return checked_at_once(texts, nulls, tight(lens.long) < lens.all, home);
+    }
     let mut views = Views::new(texts, nulls.as_ref(), home)?;
     let data = match texts.data.len() <= tight(views.long) {
         true => home.taken(texts.data, at),
         false => views.gathered(texts, home)?,
     };
     views.array(ty, data, nulls, home)
+}
+
+/// Number of bytes of texts.
+#[derive(Default)]
+struct Lens {
+    all: usize,
+    /// Of those that are not within their view.
+    long: usize,
+}
+
+fn lens(texts: &VarBytes<'_>, nulls: Option<&NullBuffer>) -> Result<Lens, Error> {
+    let mut sum = Lens::default();
+    let mut add = |len: usize| {
+        sum.all = sum.all.saturating_add(len);
+        sum.long = sum.long.saturating_add(if len > INLINE { len } else { 0 });
+    };
+    match (texts.spans, nulls) {
+        (Spans::Each(spans), None) => spans.iter().for_each(|span| add(span.len as usize)),
+        _ => {
+            for i in 0..texts.len() {
+                add(if present(nulls, i) { texts.get(i)?.len() } else { 0 });
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// Returns views of a copy of the texts. Arrow checks views text by text, and the bytes of offsets all at once.
+fn checked_at_once(
+    texts: &VarBytes<'_>,
+    nulls: Option<NullBuffer>,
+    short: bool,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    let (offsets, data) = joined::<i32>(texts, nulls.as_ref(), home)?;
+    home.compact(data.len() as u64);
+    let array = strings::<Utf8Type>(offsets, data, home.own(nulls))?;
+    let views = StringViewArray::from(array.as_string::<i32>());
+    // Texts that are within their view need no other bytes.
+    Ok(Arc::new(if short { views.gc() } else { views }))
 }
 
 /// Views of the bytes where they are, or of a copy if that takes much less memory.
@@ -235,4 +341,61 @@ fn padded(size: i32, texts: &VarBytes<'_>, nulls: Option<NullBuffer>, home: &mut
     }
     home.copy(data.len() as u64);
     Ok(Arc::new(FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(data), nulls, rows)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: &[u8] = "shortlonger than twelve bytesßmedium of 16 bytes".as_bytes();
+
+    fn spans(places: &[(u32, u32)]) -> Vec<Span> {
+        places.iter().map(|(at, len)| Span { at: *at, len: *len }).collect()
+    }
+
+    fn texts(ty: &DataType, spans: &[Span], nulls: Option<&[bool]>) -> Result<Vec<Option<String>>, Error> {
+        let texts = VarBytes { data: DATA, spans: Spans::Each(spans) };
+        let nulls = nulls.map(NullBuffer::from);
+        let mut home = Home { limit: 1 << 20, room: 1 << 20, ..Home::default() };
+        let array = match has_views(ty) {
+            true => decoded(ty, &texts, nulls, (&(0..0), &mut home))?,
+            false => copied(ty, &texts, nulls, &mut home)?,
+        };
+        assert_eq!((array.data_type(), array.len()), (ty, spans.len()));
+        let array = arrow_cast::cast(&array, &DataType::LargeUtf8)?;
+        Ok(array.as_string::<i64>().iter().map(|text| text.map(str::to_owned)).collect())
+    }
+
+    #[test]
+    fn texts_are_the_same_in_every_form() -> Result<(), Error> {
+        let places = [(0, 5), (5, 24), (29, 2), (0, 0), (31, 18), (33, 16), (48, 1), (5, 24)];
+        let shown = |(at, len): &(u32, u32)| {
+            DATA.get(*at as usize..(at + len) as usize).map(|text| String::from_utf8_lossy(text).into_owned())
+        };
+        // A text of its own in each row, and one that all rows repeat: it is gathered, or stays where it is.
+        for places in [places.to_vec(), vec![(5, 24); 100]] {
+            let expected: Vec<_> = places.iter().map(shown).collect();
+            for ty in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
+                assert_eq!(texts(&ty, &spans(&places), None)?, expected, "{ty}");
+                let present: Vec<bool> = (0..places.len()).map(|i| i % 3 != 1).collect();
+                let some = expected.iter().zip(&present).map(|(text, present)| text.clone().filter(|_| *present));
+                assert_eq!(texts(&ty, &spans(&places), Some(&present))?, some.collect::<Vec<_>>(), "{ty}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn spans_outside_of_the_bytes_are_errors() {
+        let end = u32::try_from(DATA.len()).unwrap_or(0);
+        for place in [(end, 1), (end - 3, 4), (end + 1, 0), (0, end + 1), (u32::MAX, u32::MAX), (0, u32::MAX)] {
+            for ty in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
+                let found = texts(&ty, &spans(&[(0, 5), place]), None);
+                assert!(found.is_err() || place == (end + 1, 0), "{place:?} {ty} {found:?}");
+            }
+        }
+        // Half of a character, although all bytes are text.
+        assert!(texts(&DataType::Utf8, &spans(&[(29, 1), (30, 1)]), None).is_err());
+        assert!(texts(&DataType::Utf8View, &spans(&[(29, 1), (30, 1), (5, 20)]), None).is_err());
+    }
 }
