@@ -119,10 +119,9 @@ impl<'d> Plan<'d> {
             _ => b"",
         };
         match field.ty {
-            FieldType::Bool => Cell::Word(word & 1),
             FieldType::Utf8 => Cell::Text(core::str::from_utf8(bytes).unwrap_or("no text")),
             FieldType::Binary => Cell::Bytes(bytes),
-            _ => Cell::Word(word),
+            _ => Cell::Word(word & u64::MAX >> (64 - bits(field.ty))),
         }
     }
 
@@ -179,6 +178,16 @@ impl<'d> Plan<'d> {
                 row += batch.len;
             }
         }
+    }
+}
+
+/// Number of bits of a number.
+fn bits(ty: FieldType<'_>) -> usize {
+    match ty {
+        FieldType::Bool => 1,
+        FieldType::Prim(prim) => prim.size() * 8,
+        FieldType::Date(Unit::Day) | FieldType::Time(Unit::Second | Unit::Milli) => 32,
+        _ => 64,
     }
 }
 

@@ -36,6 +36,7 @@ mod vortex_dense;
 mod vortex_file;
 mod vortex_kept;
 mod vortex_log;
+mod vortex_log_calls;
 mod vortex_log_cuts;
 mod vortex_log_damage;
 mod vortex_log_replace;
