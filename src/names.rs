@@ -96,7 +96,7 @@ impl fmt::Display for Error {
             #[cfg(feature = "vortex")]
             Kind::Invalid if self.what() == What::VORTEX_FIELD => match (at, need) {
                 (0, 1) => f.write_str("a vortex log must have a column"),
-                _ if at == need.into() => write!(f, "column {at} of a vortex log: no such type or time zone"),
+                _ if at == u64::from(need) => write!(f, "column {at} of a vortex log: no such type or time zone"),
                 _ => write!(f, "columns {need} and {at} of a vortex log have the same name"),
             },
             #[cfg(feature = "vortex")]

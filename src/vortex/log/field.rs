@@ -358,10 +358,10 @@ impl<'f> Fields<'f> {
     /// ```
     ///
     /// # Errors
-    /// [`Kind::Invalid`] in `What::VORTEX_FIELD`. `at` is the index of a column whose type the format does not have, such as
-    /// a date in hours, or whose time zone is none, and `need` is the same index; or `at` is the index of a column with the name of
-    /// an earlier one, whose index is `need`: readers find columns by their names. If there is no column, `at` is 0 and
-    /// `need` is 1.
+    /// [`Kind::Invalid`] in `What::VORTEX_FIELD`. If the format does not have the type of a column, such as a date in hours, or
+    /// its time zone is not valid, `at` and `need` are the index of the column. If two columns have the same name, `at` is the
+    /// index of the second one and `need` of the first one: readers find columns by their names. Without columns, `at` is 0
+    /// and `need` is 1.
     pub fn new(fields: &'f [Field<'f>]) -> Result<Self> {
         let bad = |at: usize, need: usize| Error::needing(Kind::Invalid, What::VORTEX_FIELD, at as u64, need as u64);
         if fields.is_empty() {

@@ -81,7 +81,7 @@ impl Frame {
 pub struct Frames<T> {
     pub(super) source: T,
     at: u64,
-    /// Number of bytes that were hashed or compared in vain.
+    /// Number of bytes that were hashed or compared, and are not part of an intact frame.
     spent: u64,
 }
 
@@ -213,7 +213,7 @@ impl<T: Source> Frames<T> {
         Ok(None)
     }
 
-    /// Counts bytes that were read in vain, beside those that were hashed.
+    /// Counts bytes that were compared, beside those that were hashed.
     ///
     /// # Errors
     /// [`Kind::Limit`] if they are more than the source justifies: twice its length and 64 KiB.

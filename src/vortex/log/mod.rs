@@ -115,8 +115,8 @@ pub enum Policy {
     ByHand,
     /// After this number of row groups. A checkpoint has 44 bytes for each column of each row group before it.
     Every(u32),
-    /// After 1, 2, 4, 8 … row groups. The parts of all checkpoints that grow with the number of row groups have together at most
-    /// three times the bytes of those of the last one; names and types of the columns are in each.
+    /// After 1, 2, 4, 8 … row groups. Without the names and types of the columns, which each checkpoint has, all checkpoints
+    /// together are at most three times as long as the last one.
     Doubling,
 }
 

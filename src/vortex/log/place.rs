@@ -108,7 +108,7 @@ impl Place {
     }
 }
 
-/// A row group in a checkpoint, of which the words are read one by one.
+/// A row group in a checkpoint. Its words are read one by one.
 #[derive(Clone, Copy, Debug)]
 struct Listed {
     /// Offset of the first segment.

@@ -13,8 +13,8 @@ use super::field::{Constants, Field, Uses};
 /// | `date_ms` `time_us` `time_ns` | `i64` |
 /// | `timestamp_s` `timestamp_ms` `timestamp_us` `timestamp_ns`, then perhaps the name of a time zone | `i64` |
 ///
-/// With `nullable` after the type, the field is an `Option` of it. [`FieldType::Timestamp`](crate::vortex::log::FieldType)
-/// tells which time zones there are; what certainly is none does not compile:
+/// With `nullable` after the type, the field is an `Option` of it.
+/// [`FieldType::Timestamp`](crate::vortex::log::FieldType::Timestamp) states the forms of time zones; others do not compile:
 ///
 /// ```compile_fail
 /// pilaster::vortex::record! {
@@ -202,7 +202,7 @@ pub enum Cell<'a> {
     /// No value.
     Null,
     /// The bits of a number of whatever type the column has: an integer in two's complement, a float, or a boolean as 0 or 1.
-    /// The bits above those of the type are zeros, or copies of the sign.
+    /// The bits above the size of the type are zeros, or copies of the sign.
     Word(u64),
     /// A boolean.
     Bool(bool),

@@ -75,7 +75,7 @@ impl Resume {
     /// them.
     /// Damaged bytes after the checkpoint are skipped if an intact row group follows; [`damage`](Self::damage) then
     /// tells about them. The bytes after the last checkpoint are read twice if all of them are intact row groups. Bytes that
-    /// look like checkpoints or row groups and are none are read several times, within a bound.
+    /// only look like checkpoints or row groups are read several times, within a bound.
     ///
     /// # Errors
     /// [`Kind::Truncated`] in `What::VORTEX_CHECKPOINT` if the source ends in or directly after its first checkpoint, which is
@@ -283,9 +283,9 @@ impl Resume {
         self.covered
     }
 
-    /// Returns whether the memory for records is full, so that no row group can be added: a device then starts another log,
-    /// or gives more memory. [`Log::resume`](super::Log::resume) is no error: the resumed log takes the rows of a row group,
-    /// which it can only refuse to write.
+    /// Returns whether the memory for records is full, so that no row group can be added. A device then starts another log, or
+    /// provides more memory. It should not [resume](super::Log::resume) this log, which would take the rows of one more row
+    /// group and then fail to write them.
     ///
     /// ```
     /// use pilaster::vortex::log::{Log, Of, Policy, Record, Resume, group_words};

@@ -147,7 +147,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// groups that were found need (`need`: the required size in bytes). [`Kind::Misuse`] in `What::VORTEX_GROUPS` if `groups`
     /// has other contents than `find` has left, or the columns are others. Errors of the sink.
     ///
-    /// It is no error if `groups` has no memory for another row group: [`Resume::is_full`] tells.
+    /// If `groups` has no memory for another row group, the log is resumed all the same: [`Resume::is_full`] tells.
     #[inline]
     pub fn resume(
         sink: S,

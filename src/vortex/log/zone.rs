@@ -8,7 +8,8 @@ pub(super) const fn is_zone(name: &str) -> bool {
         [b'+' | b'-', h @ b'0'..=b'2', hh, b':', b'0'..=b'5', b'0'..=b'9'] => {
             hh.is_ascii_digit() && (*h < b'2' || *hh < b'4')
         }
-        bytes => bytes.len() <= u16::MAX as usize && is_name(bytes) && !bytes.eq_ignore_ascii_case(b"local"),
+        [b'l' | b'L', b'o' | b'O', b'c' | b'C', b'a' | b'A', b'l' | b'L'] => false,
+        bytes => bytes.len() <= u16::MAX as usize && is_name(bytes),
     }
 }
 
