@@ -2,8 +2,11 @@
 
 use pilaster::bytes::{Input, SliceSink};
 use pilaster::column::Prim;
+use pilaster::error::{Kind, What};
 use pilaster::unstable::hash::lookup2;
-use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Frames, Log, Policy, Resume, Source, last_checkpoint};
+use pilaster::vortex::log::{
+    Cell, Field, FieldType, Fields, Frames, Log, Policy, Resume, Source, group_words, last_checkpoint, memory_len,
+};
 
 use crate::vortex_log::{Own, Room, Rows, cells, read, write};
 
@@ -132,6 +135,41 @@ fn the_search_for_row_groups_of_many_columns_is_bounded_by_the_length() {
     assert!(counted.1 <= 64 * len as u64, "{} bytes are read in a file of {len}", counted.1);
 }
 
+/// Ends of checkpoints that list many row groups, each 120 bytes after the one before: they overlap each other, and none of their
+/// row groups is there.
+#[test]
+fn the_search_for_a_checkpoint_is_bounded_by_the_length() {
+    let (fields, rows) = integers(1, 8 * 1000);
+    let columns = Fields::new(&fields).expect("valid types");
+    let (mut memory, mut groups) = (vec![0; memory_len(&fields, 8, 0)], vec![0; 1000 * group_words(1)]);
+    let mut log = Log::new(Vec::new(), columns, (&mut memory, 8), &mut groups, Policy::ByHand).expect("enough memory");
+    rows.iter().for_each(|row| log.push_cells(&cells(row)).expect("a vector"));
+    let whole = log.finish().expect("a vector");
+    let tail: [u8; 120] = *whole.last_chunk().expect("a checkpoint");
+    let mut bytes = vec![0; 1 << 17];
+    bytes[..4].copy_from_slice(b"VTXF");
+    for end in (bytes.len() / 2..=bytes.len()).step_by(120) {
+        let mut tail = tail;
+        // The offsets of the dtype, the layout and the footer.
+        for at in [48, 72, 96] {
+            let offset = u64::from_le_bytes(*tail[at..].first_chunk().expect("a postscript"));
+            let moved = offset + end as u64 - whole.len() as u64;
+            tail[at..at + 8].copy_from_slice(&moved.to_le_bytes());
+        }
+        bytes[end - 120..end].copy_from_slice(&tail);
+    }
+    let mut counted = Counted(&bytes, 0);
+    let e = Resume::find(&mut counted, &columns, &mut groups).expect_err("no checkpoint");
+    assert_eq!((e.kind(), e.what()), (Kind::Limit, What::VORTEX_CHECKPOINT));
+    assert!(counted.1 <= 16 * bytes.len() as u64, "{} bytes are read in a file of {}", counted.1, bytes.len());
+    // With memory for fewer row groups, the true log needs more; the copies of its end do not.
+    let short = &mut groups[..100];
+    let e = Resume::find(&whole[..], &columns, short).expect_err("1000 row groups");
+    assert_eq!((e.kind(), e.need()), (Kind::NoRoom, 4 * 4 * 1000));
+    let e = Resume::find(&bytes[..], &columns, short).expect_err("no checkpoint");
+    assert_eq!(e.kind(), Kind::Limit);
+}
+
 /// A byte string that is a checkpoint without row groups for the offset at which it is stored: the row groups before it stay.
 #[test]
 fn a_checkpoint_in_a_value_is_not_the_last_checkpoint() {
@@ -171,5 +209,6 @@ fn a_checkpoint_in_a_value_is_not_the_last_checkpoint() {
 #[test]
 fn columns_of_the_same_name_are_refused() {
     let fields = [Field::new("a", FieldType::Prim(Prim::U8)), Field::new("a", FieldType::Prim(Prim::I32))];
-    assert!(Fields::new(&fields).is_err());
+    let e = Fields::new(&fields).map(drop).expect_err("two of the same name");
+    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Invalid, What::VORTEX_FIELD, 1, 0));
 }

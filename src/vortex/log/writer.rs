@@ -81,8 +81,8 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// the records of row groups, [`group_words`](super::group_words) for each.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes), or the sink has no space for the
-    /// checkpoint; errors of the sink.
+    /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes) or the number of rows is 0 (`need`: 0),
+    /// or the sink has no space for the checkpoint; errors of the sink.
     #[inline]
     pub fn new(
         sink: S,
