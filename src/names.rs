@@ -144,7 +144,10 @@ impl fmt::Display for Error {
                     None => write!(f, "a row of a vortex log of {at} columns has more cells"),
                     Some((ty, nullable)) => {
                         let null = if nullable { " or null" } else { "" };
-                        write!(f, "column {at} of a vortex log takes {ty}{null}: its cell is none, or out of range")
+                        write!(
+                            f,
+                            "column {at} of a vortex log takes {ty}{null}: the cell is missing, of another type or out of range"
+                        )
                     }
                 },
                 _ => write!(f, "{name} at {at}: invalid call or argument"),

@@ -207,7 +207,7 @@ fn errors_about_cells_tell_what_the_column_takes() {
     let mut log = Log::new(Vec::new(), columns, memory, &mut room.groups, Policy::ByHand).expect("a vector");
     let good = [Cell::of(1u8), Cell::Null, Cell::of(5)];
     let mut told = |cells: &[Cell<'_>]| format(log.push_cells(cells).expect_err("not these columns")).to_string();
-    let end = "its cell is none, or out of range";
+    let end = "the cell is missing, of another type or out of range";
     assert_eq!(told(&[Cell::of(300), good[1], good[2]]), format!("column 0 of a vortex log takes u8: {end}"));
     assert_eq!(told(&[good[0], good[2], good[2]]), format!("column 1 of a vortex log takes utf8 or null: {end}"));
     assert_eq!(told(&good[..2]), format!("column 2 of a vortex log takes i64: {end}"));

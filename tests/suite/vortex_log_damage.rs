@@ -135,8 +135,8 @@ fn the_search_for_row_groups_of_many_columns_is_bounded_by_the_length() {
     assert!(counted.1 <= 64 * len as u64, "{} bytes are read in a file of {len}", counted.1);
 }
 
-/// Ends of checkpoints that list many row groups, each 120 bytes after the one before: they overlap each other, and none of their
-/// row groups is there.
+/// Ends of checkpoints that list many row groups, each 120 bytes after the one before: they overlap each other, and their row
+/// groups are absent.
 #[test]
 fn the_search_for_a_checkpoint_is_bounded_by_the_length() {
     let (fields, rows) = integers(1, 8 * 1000);
