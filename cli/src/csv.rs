@@ -64,10 +64,10 @@ impl<W: Write> Rows for Csv<W> {
         self.line.push_str(if k > 0 { "," } else { "" });
         let Some(ahead) = self.ahead.get_mut(k) else { return Ok(()) };
         let start = self.line.len();
-        if field(&mut self.line, column, batch, i, self.texts, ahead)? {
-            quote(&mut self.line, start, &self.missing);
-        } else {
-            self.line.push_str(&self.missing);
+        match field(&mut self.line, column, batch, i, self.texts, ahead)? {
+            Written::Missing => self.line.push_str(&self.missing),
+            Written::Number => quote_if(&mut self.line, start, |field| field == self.missing),
+            Written::Text => quote(&mut self.line, start, &self.missing),
         }
         Ok(())
     }
@@ -80,7 +80,16 @@ impl<W: Write> Rows for Csv<W> {
     }
 }
 
-/// Appends a value without quotes. Returns false if it is missing.
+/// What a field has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    Missing,
+    /// No characters that CSV puts in quotes.
+    Number,
+    Text,
+}
+
+/// Appends a value without quotes.
 pub fn field<C: Column>(
     out: &mut String,
     column: &C,
@@ -88,15 +97,21 @@ pub fn field<C: Column>(
     i: usize,
     texts: bool,
     ahead: &mut Ahead,
-) -> Result<bool> {
+) -> Result<Written> {
     let ty = ahead.ty(column);
     match batch.value(i)? {
-        Value::Null => return Ok(false),
-        text @ Value::Text(_) => out.push_str(text.text()?.unwrap_or_default()),
-        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) if texts && ty == Type::Bytes => out.push_str(text),
-            _ => out.push_str(&digits::hex(bytes)),
-        },
+        Value::Null => return Ok(Written::Missing),
+        text @ Value::Text(_) => {
+            out.push_str(text.text()?.unwrap_or_default());
+            return Ok(Written::Text);
+        }
+        Value::Bytes(bytes) => {
+            match std::str::from_utf8(bytes) {
+                Ok(text) if texts && ty == Type::Bytes => out.push_str(text),
+                _ => out.push_str(&digits::hex(bytes)),
+            }
+            return Ok(Written::Text);
+        }
         Value::Int(value) => match ty {
             Type::Decimal { scale, .. } => digits::put_decimal(out, value, scale),
             _ if json::is_time(ty) => time::text(out, value, ty, ahead.zone(column)?),
@@ -109,16 +124,25 @@ pub fn field<C: Column>(
         Value::F16(bits) => digits::put_float(out, half_to_f32(bits)),
         Value::F32(value) => digits::put_float(out, value),
         Value::F64(value) => digits::put_float(out, value),
-        Value::Bool(_) | Value::Nested(_) => json::value(out, column, batch, i, (Style::Plain, false), ahead)?,
+        Value::Bool(_) | Value::Nested(_) => {
+            json::value(out, column, batch, i, (Style::Plain, false), ahead)?;
+            return Ok(Written::Text);
+        }
     }
-    Ok(true)
+    Ok(Written::Number)
 }
 
-/// Puts the field that begins at `start` of `line` in quotes, if necessary.
+/// Puts the text that begins at `start` of `line` in quotes, if necessary.
 fn quote(line: &mut String, start: usize, missing: &str) {
-    let field = line.get(start..).unwrap_or_default();
+    // Not `any`: a loop that always goes to the end tests many bytes at once.
     let is_special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-    if field.is_empty() || field == missing || field.bytes().any(is_special) {
+    let has_special = |field: &str| field.bytes().fold(false, |found, byte| found | is_special(byte));
+    quote_if(line, start, |field| field.is_empty() || field == missing || has_special(field));
+}
+
+fn quote_if(line: &mut String, start: usize, must: impl Fn(&str) -> bool) {
+    let field = line.get(start..).unwrap_or_default();
+    if must(field) {
         let quoted = format!("\"{}\"", field.replace('"', "\"\""));
         line.truncate(start);
         line.push_str(&quoted);

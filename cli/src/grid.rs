@@ -152,7 +152,7 @@ impl<W: Write> Rows for Grid<W> {
     fn value<C: Column>(&mut self, k: usize, _: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
         let mut cell = String::new();
         let Some(ahead) = self.ahead.get_mut(k) else { return Ok(()) };
-        if !csv::field(&mut cell, column, batch, i, self.texts, ahead)? {
+        if csv::field(&mut cell, column, batch, i, self.texts, ahead)? == csv::Written::Missing {
             cell.clone_from(&self.missing);
         }
         if let Some(number) = self.numbers.get_mut(k)

@@ -97,6 +97,8 @@ pub struct Ahead {
     /// The type and the time zone, which take a search of the metadata.
     ty: Option<Type>,
     zone: Option<Option<String>>,
+    /// The shape of a nested column.
+    shape: Option<Shape>,
     /// The rows of the batch.
     rows: Range<usize>,
     /// True if the children of these rows are read row by row: they take too much memory, or one of them is invalid.
@@ -104,6 +106,29 @@ pub struct Ahead {
     /// The first row of the children.
     first: u64,
     children: Vec<Child>,
+}
+
+/// What the rows of a nested column have in common.
+#[derive(Debug)]
+struct Shape {
+    is_variant: bool,
+    /// What precedes the value of each field of a struct: a comma after the first, and the name.
+    names: Option<Vec<String>>,
+    children: usize,
+}
+
+impl Shape {
+    fn new<C: Column>(of: &C) -> Result<Self> {
+        let ty = of.ty();
+        let name = |k: usize| {
+            let mut text = String::from(if k > 0 { "," } else { "" });
+            string(&mut text, of.child_name(k)?);
+            text.push(':');
+            Ok(text)
+        };
+        let names = matches!(ty, Type::Struct(_)).then(|| (0..ty.children()).map(name).collect::<Result<Vec<_>>>());
+        Ok(Shape { is_variant: of.is_variant(), names: names.transpose()?, children: ty.children() })
+    }
 }
 
 /// Consecutive rows of a child.
@@ -160,6 +185,14 @@ impl Ahead {
             self.zone = Some(column.zone()?.map(str::to_owned));
         }
         Ok(self.zone.as_ref().and_then(Option::as_deref))
+    }
+
+    /// Returns the shape of a nested column, and itself without it.
+    fn shape<C: Column>(&mut self, of: &C) -> Result<Shape> {
+        match self.shape.take() {
+            Some(shape) => Ok(shape),
+            None => Shape::new(of),
+        }
     }
 
     /// Reads the children of row `i` and of rows after it.
@@ -251,24 +284,33 @@ fn nested<C: Column>(
     if !ahead.rows.contains(&i) {
         ahead.fill(batch, i, style);
     }
-    if style == Style::Plain && of.is_variant() {
-        if ahead.one_by_one {
+    let shape = ahead.shape(of)?;
+    let done = match style {
+        Style::Plain if shape.is_variant && ahead.one_by_one => {
             let mut one = Child::default();
-            one.variants(of, &rows)?;
-            out.push_str(&one.text);
-        } else {
+            one.variants(of, &rows).map(|()| out.push_str(&one.text))
+        }
+        Style::Plain if shape.is_variant => {
             out.push_str(ahead.text(0, rows.start));
+            Ok(())
         }
-        return Ok(());
-    }
-    let object = matches!(of.ty(), Type::Struct(_));
-    out.push(if object { '{' } else { '[' });
-    for k in 0..of.ty().children() {
-        if object {
-            out.push_str(if k > 0 { "," } else { "" });
-            string(out, of.child_name(k)?);
-            out.push(':');
-        }
+        _ => children(out, of, (&shape, rows), style, ahead),
+    };
+    ahead.shape = Some(shape);
+    done
+}
+
+/// Appends the children of a row of a list, a map or a struct.
+fn children<C: Column>(
+    out: &mut String,
+    of: &C,
+    (shape, rows): (&Shape, Range<u64>),
+    style: Style,
+    ahead: &Ahead,
+) -> Result<()> {
+    out.push(if shape.names.is_some() { '{' } else { '[' });
+    for k in 0..shape.children {
+        out.push_str(shape.names.as_ref().and_then(|names| names.get(k)).map_or("", String::as_str));
         if !ahead.one_by_one {
             for row in rows.clone() {
                 out.push_str(if row > rows.start { "," } else { "" });
@@ -287,7 +329,7 @@ fn nested<C: Column>(
             Ok(())
         })?;
     }
-    out.push(if object { '}' } else { ']' });
+    out.push(if shape.names.is_some() { '}' } else { ']' });
     Ok(())
 }
 

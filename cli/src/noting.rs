@@ -104,14 +104,15 @@ const SHOWN: usize = 40;
 fn value<C: Column>(row: u64, at: u64, col: &C, batch: &Batch<'_, C>) -> Option<(u64, String)> {
     let i = usize::try_from(row.checked_sub(at)?).ok().filter(|i| *i < batch.len)?;
     let mut text = String::new();
-    let is_there = csv::field(&mut text, col, batch, i, true, &mut Ahead::default()).ok()?;
+    let written = csv::field(&mut text, col, batch, i, true, &mut Ahead::default()).ok()?;
     if matches!(col.ty(), Type::Utf8 | Type::Bytes | Type::FixedBytes(_)) {
         text = format!("{text:?}");
     }
     if text.chars().count() > SHOWN {
         text = text.chars().take(SHOWN).chain("...".chars()).collect();
     }
-    Some((batch.first.saturating_add(i as u64), if is_there { text } else { "missing".to_owned() }))
+    let text = if written == csv::Written::Missing { "missing".to_owned() } else { text };
+    Some((batch.first.saturating_add(i as u64), text))
 }
 
 /// Converts the error of a value, or of bytes as text, that the target cannot store; adds the column and a remedy.

@@ -37,6 +37,7 @@ const fn scale(unit: Unit) -> Option<Scale> {
 const DAY: i64 = 86_400;
 
 /// Divides a number by a smaller one. Returns the quotient, rounded down, and the rest, at least 0.
+#[inline]
 fn split(number: i128, by: i64) -> (i128, i64) {
     match i64::try_from(number) {
         // Several times as fast.
@@ -125,16 +126,33 @@ fn divided(count: i128, unit: Unit) -> (i128, i64, usize) {
 /// Appends hours, minutes, seconds, and `digits` digits of the fraction.
 fn time(out: &mut String, seconds: i128, fraction: i64, digits: usize) {
     let (hours, of_hour) = split(seconds, 3600);
-    // Hours of 128 bits have no leading zeros.
-    match u64::try_from(hours) {
-        Ok(hours) => put_padded(out, hours, 2),
-        Err(_) => digits::put_integer(out, hours),
+    let ([c, d], [e, f]) = (pair(of_hour.div_euclid(60)), pair(of_hour.rem_euclid(60)));
+    match i64::try_from(hours) {
+        Ok(hours @ 0..100) => {
+            let [a, b] = pair(hours);
+            ascii(out, &[a, b, b':', c, d, b':', e, f]);
+        }
+        // Hours of 128 bits have no leading zeros.
+        _ => {
+            digits::put_integer(out, hours);
+            ascii(out, &[b':', c, d, b':', e, f]);
+        }
     }
-    put(out, ':', of_hour.div_euclid(60), 2);
-    put(out, ':', of_hour.rem_euclid(60), 2);
     if digits > 0 {
-        put(out, '.', fraction, digits);
+        out.push('.');
+        put_padded(out, fraction.unsigned_abs(), digits);
     }
+}
+
+/// Returns the two digits of a number below 100.
+fn pair(number: i64) -> [u8; 2] {
+    let digit = |number: i64| b'0'.saturating_add(u8::try_from(number).unwrap_or_default());
+    [digit(number.div_euclid(10)), digit(number.rem_euclid(10))]
+}
+
+/// Appends ASCII characters.
+fn ascii(out: &mut String, text: &[u8]) {
+    out.push_str(str::from_utf8(text).unwrap_or_default());
 }
 
 /// Appends the date of the day with the given number, counted from 1970-01-01 in the proleptic Gregorian calendar.
@@ -152,9 +170,18 @@ fn date(out: &mut String, day: i128) {
     let month = (5 * of_year + 2).div_euclid(153);
     let day_of_month = of_year - (153 * month + 2).div_euclid(5) + 1;
     let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    year(out, cycle.saturating_mul(400).saturating_add((of_era + next_year).into()));
-    put(out, '-', month, 2);
-    put(out, '-', day_of_month, 2);
+    let number = cycle.saturating_mul(400).saturating_add((of_era + next_year).into());
+    let ([e, f], [g, h]) = (pair(month), pair(day_of_month));
+    match i64::try_from(number) {
+        Ok(number @ 0..10_000) => {
+            let ([a, b], [c, d]) = (pair(number.div_euclid(100)), pair(number.rem_euclid(100)));
+            ascii(out, &[a, b, c, d, b'-', e, f, b'-', g, h]);
+        }
+        _ => {
+            year(out, number);
+            ascii(out, &[b'-', e, f, b'-', g, h]);
+        }
+    }
 }
 
 /// Appends a year: four digits, or a sign and at least four digits.

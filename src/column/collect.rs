@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::value::no_row;
-use super::{Batch, Column, Memory, Part, Ranges, Table, Type, Validity, Values, VarBytes, fit};
+use super::{Batch, Column, Memory, Part, Ranges, Table, Type, Validity, Values, VarBytes};
 use crate::bytes::{Bits, half_to_f32};
 use crate::error::{Error, Kind, Result, What};
 
@@ -196,9 +196,9 @@ fn append_field<T: FromColumn, C: Column>(
     let mut memory = Memory::default();
     let mut row = rows.start;
     loop {
+        let fitting = memory.fit(column, row..rows.end)?;
         let mut scratch = memory.scratch();
-        let batch = fit(column, row..rows.end, scratch.room()).and_then(|rows| column.read(rows, &mut scratch));
-        let batch = match batch {
+        let batch = match column.read(fitting, &mut scratch) {
             Ok(batch) => batch,
             Err(e) => {
                 memory.grow(e)?;

@@ -2,7 +2,9 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
+use super::{Column, fit};
 use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
@@ -62,10 +64,54 @@ impl Memory {
         if e.kind() != Kind::NoRoom || more <= len {
             return Err(e);
         }
+        self.replace(more)
+    }
+
+    fn replace(&mut self, len: u64) -> Result<()> {
         // The old memory is released first.
         self.0 = Vec::new();
-        *self = Self::with_len(more)?;
+        *self = Self::with_len(len)?;
         Ok(())
+    }
+
+    /// Returns the first of `rows` that [`Column::read`] can read at once in the memory, which grows if one row is too large.
+    ///
+    /// Some encodings require much memory for the first row and little more for many, such as a frame that is unpacked for all
+    /// of its rows. The memory then grows until 1,024 rows fit, but not above 16 MiB, so that a frame is not unpacked for
+    /// each row.
+    ///
+    /// ```
+    /// use pilaster::column::{Borrowed, Column, Memory, Prim, Type, Values};
+    ///
+    /// let years = Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1870, 1848, 1882]));
+    /// let (mut memory, mut row) = (Memory::default(), 0);
+    /// while row < years.rows() {
+    ///     let rows = memory.fit(&years, row..years.rows())?;
+    ///     row += years.read(rows, &mut memory.scratch())?.len as u64;
+    /// }
+    /// assert_eq!(row, 3);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`fit`], but [`Kind::NoRoom`] only if the memory has the size that [`with_len`](Self::with_len) allows at most.
+    pub fn fit<C: Column>(&mut self, column: &C, rows: Range<u64>) -> Result<Range<u64>> {
+        /// Number of rows that are worth more memory, and how much.
+        const FEW: u64 = 1024;
+        const MOST: u64 = 16 << 20;
+        let few = rows.start..rows.end.min(rows.start.saturating_add(FEW));
+        loop {
+            match fit(column, rows.clone(), self.0.len()) {
+                Err(e) => self.grow(e)?,
+                Ok(fitting) if fitting.end >= few.end => return Ok(fitting),
+                Ok(fitting) => match column.need(few.clone()) {
+                    // Halves of the rows are tried, which can be fewer.
+                    Ok(need) if need <= self.0.len() as u64 => return Ok(few),
+                    Ok(need) if need <= MOST => self.replace(need)?,
+                    _ => return Ok(fitting),
+                },
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Frames and pages that are kept for the next rows of variants: what they unpack to, how they are found, and which are kept.
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column as _, Value, fit};
+use pilaster::column::{Column as _, Memory, Value, fit};
 use pilaster::error::Kind;
 use pilaster::unstable::encoding::pco::encode;
 use pilaster::vortex::Encoding;
@@ -139,6 +139,19 @@ fn one_row_needs_no_memory_for_frames_that_are_kept() {
         assert_eq!((batch.len, fit(&child, 0..1000, one as usize)), (1, Ok(0..1)));
         let Value::Bytes(bytes) = batch.value(0).unwrap() else { panic!("no bytes") };
         assert!(bytes.ends_with(&texts[0]));
+    });
+}
+
+#[test]
+fn memory_grows_until_a_frame_is_not_unpacked_for_each_row() {
+    limited(&wide(12, 2000), &variant(false), 2000, 4_000_000, |column| {
+        let child = column.child(1).unwrap();
+        let [one, many] = [1, 1024].map(|rows| child.need(0..rows).unwrap());
+        // What has room for a row has none for the frames of ten, which are kept.
+        assert!(one < many && fit(&child, 0..2000, one as usize) == Ok(0..1), "{one} {many}");
+        let mut memory = Memory::with_len(1 << 10).unwrap();
+        assert!(memory.fit(&child, 5..2000).unwrap().end >= 5 + 1024);
+        assert!(child.read(5..1500, &mut memory.scratch()).unwrap().len >= 1024);
     });
 }
 

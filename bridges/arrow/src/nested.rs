@@ -182,14 +182,15 @@ impl<C: Column> Nested<C> {
         let ranges = self.ranges.ranges();
         // Loops of their own, which do not ask in each row how the lists are stored.
         let placed = match (ranges, &self.nulls) {
-            (Ranges::Each(spans), None) => Placed::new(spans.iter().take(self.len).map(|span| Ok(place(span))), home)?,
+            (Ranges::Each(spans), None) => Placed::new(spans.iter().take(self.len).map(place), home)?,
             (Ranges::Each(spans), Some(nulls)) if nulls.len() == self.len => {
-                let both = spans.iter().zip(nulls.iter());
-                Placed::new(both.map(|(span, present)| Ok(if present { place(span) } else { 0..0 })), home)?
+                let rows = spans.iter().zip(nulls.iter());
+                Placed::new(rows.map(|(span, present)| if present { place(span) } else { 0..0 }), home)?
             }
             _ => {
                 let range = |i: usize| if self.present(i) { Ok(ranges.get(i)?) } else { Ok(0..0) };
-                Placed::new((0..self.len).map(range), home)?
+                let all = (0..self.len).map(range).collect::<Result<Vec<_>, Error>>()?;
+                Placed::new(all.iter().cloned(), home)?
             }
         };
         let values = all(&self.of.child(0)?, placed.rows, field.data_type(), home)?;
@@ -211,13 +212,9 @@ struct Placed {
 }
 
 impl Placed {
-    fn new(
-        ranges: impl ExactSizeIterator<Item = Result<Range<u64>, Error>> + Clone,
-        home: &mut Home,
-    ) -> Result<Self, Error> {
+    fn new(ranges: impl ExactSizeIterator<Item = Range<u64>> + Clone, home: &mut Home) -> Result<Self, Error> {
         let (mut start, mut end) = (u64::MAX, 0);
         for range in ranges.clone() {
-            let range = range?;
             if range.start < range.end {
                 (start, end) = (start.min(range.start), end.max(range.end));
             }
@@ -230,8 +227,7 @@ impl Placed {
             (home.pool.take(ranges.len()), home.pool.take(ranges.len()));
         offsets.clear();
         sizes.clear();
-        for range in ranges {
-            let Range { start: at, end } = range?;
+        for Range { start: at, end } in ranges {
             let size = end.saturating_sub(at);
             offsets.push(if size > 0 { narrow(at.saturating_sub(start)) } else { 0 });
             sizes.push(narrow(size));

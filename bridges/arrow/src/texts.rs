@@ -109,10 +109,10 @@ fn joined<O: OffsetSizeTrait>(
 ) -> Result<(ScalarBuffer<O>, Buffer), Error> {
     // Loops of their own, which do not ask in each row how the texts are stored.
     match (texts.spans, nulls) {
-        (Spans::Each(spans), None) => join(spans.iter().map(|span| Ok(place(span))), texts.data, home),
+        (Spans::Each(spans), None) => join(spans.iter().map(place), texts.data, home),
         (Spans::Each(spans), Some(nulls)) if nulls.len() >= spans.len() => {
-            let places = spans.iter().zip(nulls.iter()).map(|(span, present)| if present { place(span) } else { 0..0 });
-            join(places.map(Ok), texts.data, home)
+            let rows = spans.iter().zip(nulls.iter());
+            join(rows.map(|(span, present)| if present { place(span) } else { 0..0 }), texts.data, home)
         }
         _ => {
             let start = texts.data.as_ptr().addr();
@@ -121,7 +121,8 @@ fn joined<O: OffsetSizeTrait>(
                 let at = text.as_ptr().addr().saturating_sub(start);
                 Ok(at..at.saturating_add(text.len()))
             };
-            join((0..texts.len()).map(place), texts.data, home)
+            let places = (0..texts.len()).map(place).collect::<Result<Vec<_>, Error>>()?;
+            join(places.iter().cloned(), texts.data, home)
         }
     }
 }
@@ -135,7 +136,7 @@ const fn place(span: &Span) -> Range<usize> {
 const WORD: usize = 16;
 
 fn join<O: OffsetSizeTrait>(
-    places: impl ExactSizeIterator<Item = Result<Range<usize>, Error>> + Clone,
+    places: impl ExactSizeIterator<Item = Range<usize>> + Clone,
     data: &[u8],
     home: &mut Home,
 ) -> Result<(ScalarBuffer<O>, Buffer), Error> {
@@ -146,7 +147,7 @@ fn join<O: OffsetSizeTrait>(
     let mut total = 0usize;
     for (i, place) in places.clone().enumerate() {
         // A text that each row repeats can take any amount of memory.
-        total = total.saturating_add(place?.len());
+        total = total.saturating_add(place.len());
         if total as u64 > most {
             return Err(too_large(i as u64, total as u64));
         }
@@ -155,8 +156,7 @@ fn join<O: OffsetSizeTrait>(
     let mut joined: Vec<u8> = home.pool.take(total.saturating_add(WORD));
     joined.resize(total.saturating_add(WORD), 0);
     let mut to = joined.as_mut_slice();
-    for place in places {
-        let Range { start, end } = place?;
+    for Range { start, end } in places {
         let len = end.saturating_sub(start);
         // Most texts are short, and bytes after a text are overwritten by the next one.
         let word = data.get(start..).and_then(<[u8]>::first_chunk::<WORD>);
@@ -210,7 +210,7 @@ pub(crate) fn decoded(
 #[derive(Default)]
 struct Lens {
     all: usize,
-    /// Of those that are not within their view.
+    /// Number of bytes of texts that are not within their view.
     long: usize,
 }
 

@@ -11,8 +11,8 @@ use super::plan::{dtype, fits, items, leaves, longest, runs};
 use super::writer::{Spec, Writer};
 use crate::bcolz::chunk::Params;
 use crate::bcolz::{Compressor, Dtype};
-use crate::bytes::{Scratch, WriteError, saturated};
-use crate::column::{Batch, Build, Column, Feed, Type, Values, fit};
+use crate::bytes::{WriteError, saturated};
+use crate::column::{Batch, Build, Column, Feed, Memory, Type, Values};
 use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
@@ -271,16 +271,10 @@ fn each_batch<C: Column>(
     rows: Range<u64>,
     mut each: impl FnMut(usize, &Batch<'_, C>) -> Result<()>,
 ) -> Result<()> {
-    let (mut row, mut memory) = (rows.start, vec![0; 1 << 16]);
+    let (mut row, mut memory) = (rows.start, Memory::with_len(1 << 16)?);
     while row < rows.end {
-        let now = match fit(col, row..rows.end, memory.len()) {
-            Err(e) if e.kind() == Kind::NoRoom && (memory.len() as u64) < e.need().into() => {
-                memory.resize(saturated(e.need().into()), 0);
-                continue;
-            }
-            now => now?,
-        };
-        let batch = col.read(now, &mut Scratch::new(&mut memory))?;
+        let now = memory.fit(col, row..rows.end)?;
+        let batch = col.read(now, &mut memory.scratch())?;
         each(saturated(row.saturating_sub(rows.start)), &batch)?;
         row = row.saturating_add(batch.len.max(1) as u64);
     }

@@ -1,15 +1,13 @@
 //! A column that is gathered in memory: arrays with their children, and the offsets of strings.
 
 use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::cells::{self, Tally, wrong_type};
 use super::ends::Ends;
 use super::{Sentinels, WriteOptions, storage, wider};
-use crate::bytes::Scratch;
-use crate::column::{Batch, Column, Spans, Type, Validity, Values, VarBytes, fit};
+use crate::column::{Batch, Column, Memory, Spans, Type, Validity, Values, VarBytes};
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::SType;
 use crate::limits::Depth;
@@ -128,17 +126,11 @@ impl Tree {
     /// Appends rows of the child column.
     fn children<C: Column>(&mut self, col: &C, rows: Range<u64>) -> Result<()> {
         let Some(child) = &mut self.child else { return Ok(()) };
-        let mut memory = vec![0; ROOM];
+        let mut memory = Memory::with_len(ROOM as u64)?;
         let mut row = rows.start;
         while row < rows.end {
-            let fitting = match fit(col, row..rows.end, memory.len()) {
-                Err(e) if e.kind() == Kind::NoRoom && (e.need() as usize) > memory.len() => {
-                    memory = vec![0; e.need() as usize];
-                    continue;
-                }
-                fitting => fitting?,
-            };
-            let batch = col.read(fitting, &mut Scratch::new(&mut memory))?;
+            let fitting = memory.fit(col, row..rows.end)?;
+            let batch = col.read(fitting, &mut memory.scratch())?;
             child.push(col, &batch)?;
             row = row.saturating_add((batch.len as u64).max(1));
         }

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::dtype::{Logical, Shape};
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use crate::bytes::saturated;
-use crate::column::{Batch, Column, Memory, Ranges, Type, Validity, Values, fit};
+use crate::column::{Batch, Column, Memory, Ranges, Type, Validity, Values};
 #[cfg(feature = "vortex-variant")]
 use crate::encoding::variant;
 use crate::error::{Error, Kind, Result, What};
@@ -359,13 +359,7 @@ pub(super) fn each_batch<C: Column, E: From<Error>>(
 ) -> Result<(), E> {
     let mut row = rows.start;
     while row < rows.end {
-        let fitting = match fit(column, row..rows.end, memory.scratch().room()) {
-            Err(e) => {
-                memory.grow(e)?;
-                continue;
-            }
-            Ok(fitting) => fitting,
-        };
+        let fitting = memory.fit(column, row..rows.end)?;
         let most = fitting.end.saturating_sub(row);
         let batch = column.read(fitting, &mut memory.scratch())?;
         if batch.len == 0 || batch.len as u64 > most {

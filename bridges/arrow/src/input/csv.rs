@@ -7,9 +7,9 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 
-use super::exact::{self, From};
+use super::exact;
 use super::infer::{Texts, reader};
-use super::records::{Dialect, Records};
+use super::records::{Dialect, Kinds, Records, Store, Values};
 use super::{AnyReader, Input, InputOptions};
 use crate::Error;
 
@@ -43,13 +43,12 @@ impl Csv {
     }
 
     /// Returns the records after the header: the fields `columns`.
-    fn records(&self, columns: &[usize]) -> Result<Records<Box<dyn BufRead + Send>>, Error> {
+    fn records<S: Store>(&self, columns: &[usize], store: S) -> Result<Records<Box<dyn BufRead + Send>, S>, Error> {
         let mut records = Records::new(reader(&self.input).map_err(|e| self.input.failed(e))?, self.dialect.clone());
         if self.header {
             records.head().map_err(|e| self.input.failed(e))?;
         }
-        records.choose(self.schema.fields().len(), columns);
-        Ok(records)
+        Ok(records.choose(self.schema.fields().len(), columns, store))
     }
 
     /// Returns the schema: types that are given, and those that fit all rows.
@@ -69,16 +68,13 @@ impl Csv {
         let is_unknown = |field: &Field| !known.contains_key(field.name().as_str());
         let unknown = names.iter().enumerate().filter(|(_, field)| is_unknown(field)).map(|(k, _)| k);
         let unknown: Vec<usize> = unknown.collect();
-        let mut texts = vec![Texts::default(); unknown.len()];
+        let mut kinds = Kinds::new(unknown.len());
         if !unknown.is_empty() {
-            let mut records = self.records(&unknown)?;
-            while let Some(batch) = records.next_batch().map_err(|e| self.input.failed(e))? {
-                for (texts, column) in texts.iter_mut().zip(&batch.columns) {
-                    column.iter().flatten().for_each(|text| texts.add(text));
-                }
-            }
+            let mut records = self.records(&unknown, kinds)?;
+            while records.next_batch().map_err(|e| self.input.failed(e))?.is_some() {}
+            kinds = records.into_store();
         }
-        let mut inferred = texts.iter();
+        let mut inferred = kinds.columns().iter();
         let fields = names.iter().map(|field| match known.get(field.name().as_str()) {
             Some(field) => Field::clone(field),
             None => Field::new(field.name(), inferred.next().map_or(DataType::Null, Texts::ty), true),
@@ -98,29 +94,21 @@ impl Csv {
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let columns = columns.unwrap_or(&all);
         let schema = Arc::new(self.schema.project(columns)?);
-        Ok((Box::new(Rows { records: self.records(columns)?, schema }), 0))
+        Ok((Box::new(Rows { records: self.records(columns, Values::new(schema.fields()))?, schema }), 0))
     }
 }
 
 /// The batches of a CSV file, with the schema of the chosen columns.
 struct Rows<R> {
-    records: Records<R>,
+    records: Records<R, Values>,
     schema: SchemaRef,
 }
 
 impl<R: BufRead> Rows<R> {
     fn batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(batch) = self.records.next_batch().map_err(ArrowError::CsvError)? else { return Ok(None) };
-        let mut arrays = Vec::with_capacity(batch.columns.len());
-        for (texts, field) in batch.columns.iter().zip(self.schema.fields()) {
-            let array = exact::typed(texts, field.data_type(), From::Csv);
-            arrays.push(array.map_err(|e| {
-                let line = batch.lines.get(e.row).copied().unwrap_or_default();
-                ArrowError::CsvError(format!("line {line}, column {:?}: {}", field.name(), e.why))
-            })?);
-        }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.lines.len()));
-        RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options).map(Some)
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), batch.columns, &options).map(Some)
     }
 }
 

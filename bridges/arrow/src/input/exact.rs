@@ -1,6 +1,6 @@
 //! Texts as values of a type: exactly, or an error that says why not.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::timezone::Tz;
@@ -10,19 +10,12 @@ use arrow_array::{
     NullArray, PrimitiveArray, StringArray, StringViewArray, StructArray,
 };
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, i256};
-use arrow_cast::parse::{Parser, string_to_datetime, string_to_time_nanoseconds};
+use arrow_cast::parse::Parser;
 use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
+use super::forms::{self, Front, Number};
+use super::times::{date, moment, time};
 use super::{floats, shown};
-
-/// Nanoseconds of a day.
-const DAY: i64 = 86_400_000_000_000;
-
-/// The zone of texts without one.
-pub(super) static UTC: LazyLock<Option<Tz>> = LazyLock::new(|| "+00:00".parse().ok());
-
-/// Within a leap second, the nanoseconds of the second before count from here. No type counts leap seconds.
-pub(super) const LEAP: u32 = 1_000_000_000;
 
 /// Where texts come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +100,7 @@ fn row_of(list: &ListArray, item: usize) -> usize {
     ends.take_while(|end| usize::try_from(**end).is_ok_and(|end| end <= item)).count()
 }
 
-fn made<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> Result<ArrayRef, Wrong> {
+pub(super) fn made<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> Result<ArrayRef, Wrong> {
     array.map(|array| Arc::new(array) as ArrayRef).map_err(|e| Wrong { row: 0, why: e.to_string() })
 }
 
@@ -129,14 +122,14 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
             Ok(Arc::new(rows.iter().map(Option::as_deref).collect::<BinaryArray>()))
         }
         DataType::FixedSizeBinary(size) => column.fixed(*size),
-        DataType::Int8 => column.numbers::<t::Int8Type>(whole),
-        DataType::Int16 => column.numbers::<t::Int16Type>(whole),
-        DataType::Int32 => column.numbers::<t::Int32Type>(whole),
-        DataType::Int64 => column.numbers::<t::Int64Type>(whole),
-        DataType::UInt8 => column.numbers::<t::UInt8Type>(whole),
-        DataType::UInt16 => column.numbers::<t::UInt16Type>(whole),
-        DataType::UInt32 => column.numbers::<t::UInt32Type>(whole),
-        DataType::UInt64 => column.numbers::<t::UInt64Type>(whole),
+        DataType::Int8 => column.ints::<t::Int8Type>(),
+        DataType::Int16 => column.ints::<t::Int16Type>(),
+        DataType::Int32 => column.ints::<t::Int32Type>(),
+        DataType::Int64 => column.ints::<t::Int64Type>(),
+        DataType::UInt8 => column.ints::<t::UInt8Type>(),
+        DataType::UInt16 => column.ints::<t::UInt16Type>(),
+        DataType::UInt32 => column.ints::<t::UInt32Type>(),
+        DataType::UInt64 => column.ints::<t::UInt64Type>(),
         DataType::Float16 => {
             column.numbers::<t::Float16Type>(|text| floats::given(text, t::Float16Type::parse(text), 2048.0))
         }
@@ -144,7 +137,8 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
             column.numbers::<t::Float32Type>(|text| floats::given(text, text.parse().ok(), 16_777_216.0))
         }
         DataType::Float64 => {
-            column.numbers::<t::Float64Type>(|text| floats::given(text, text.parse().ok(), 9_007_199_254_740_992.0))
+            let parse = |text: &str| floats::given(text, text.parse().ok(), 9_007_199_254_740_992.0);
+            column.simple::<t::Float64Type>(|text| Number::new(text)?.float(), parse)
         }
         DataType::Decimal32(p, s) => column.numbers::<t::Decimal32Type>(|text| unscaled(text, *p, *s)),
         DataType::Decimal64(p, s) => column.numbers::<t::Decimal64Type>(|text| unscaled(text, *p, *s)),
@@ -152,7 +146,7 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
         DataType::Decimal256(p, s) => column.numbers::<t::Decimal256Type>(|text| {
             i256::from_string(&digits(text, *p, *s)?).ok_or_else(|| "it is too large".to_owned())
         }),
-        DataType::Date32 => column.numbers::<t::Date32Type>(date),
+        DataType::Date32 => column.simple::<t::Date32Type>(|text| forms::date(text.text()), date),
         DataType::Date64 => column.numbers::<t::Date64Type>(|text| match date(text) {
             Ok(days) if from == From::Csv || text.contains('-') => Ok(i64::from(days).saturating_mul(86_400_000)),
             _ => moment(text, (TimeUnit::Millisecond, None), from),
@@ -161,17 +155,7 @@ pub(super) fn typed(texts: &StringArray, ty: &DataType, from: From) -> Result<Ar
         DataType::Time32(_) => column.numbers::<t::Time32MillisecondType>(|text| time(text, 1_000_000)),
         DataType::Time64(TimeUnit::Microsecond) => column.numbers::<t::Time64MicrosecondType>(|text| time(text, 1000)),
         DataType::Time64(_) => column.numbers::<t::Time64NanosecondType>(|text| time(text, 1)),
-        DataType::Timestamp(unit, zone) => {
-            let zone = zone.as_deref().map(str::parse::<Tz>).transpose();
-            let zone = zone.map_err(|e| Wrong { row: 0, why: e.to_string() })?;
-            let parse = |text: &str| moment(text, (*unit, zone), from);
-            match unit {
-                TimeUnit::Second => column.numbers::<t::TimestampSecondType>(parse),
-                TimeUnit::Millisecond => column.numbers::<t::TimestampMillisecondType>(parse),
-                TimeUnit::Microsecond => column.numbers::<t::TimestampMicrosecondType>(parse),
-                TimeUnit::Nanosecond => column.numbers::<t::TimestampNanosecondType>(parse),
-            }
-        }
+        DataType::Timestamp(unit, zone) => column.timestamps(*unit, zone.as_deref()),
         ty => Err(Wrong { row: 0, why: format!("texts are not read as {ty}") }),
     }
 }
@@ -189,29 +173,72 @@ impl Column<'_> {
         for (row, text) in self.texts.iter().enumerate() {
             let text = text.filter(|text| self.from == From::Json || !text.is_empty());
             let Some(text) = text else { continue };
-            take(row, text)
-                .map_err(|why| Wrong { row, why: format!("{:?} is not read as {}: {why}", shown(text), self.ty) })?;
+            take(row, text).map_err(|why| self.wrong(row, &why))?;
         }
         Ok(())
+    }
+
+    #[cold]
+    fn wrong(&self, row: usize, why: &str) -> Wrong {
+        Wrong { row, why: format!("{:?} is not read as {}: {why}", shown(self.texts.value(row)), self.ty) }
     }
 
     fn numbers<P: ArrowPrimitiveType>(
         &self,
         parse: impl Fn(&str) -> Result<P::Native, Why>,
     ) -> Result<ArrayRef, Wrong> {
-        let mut values = Vec::with_capacity(self.texts.len());
-        let mut nulls = NullBufferBuilder::new(self.texts.len());
-        self.each(|row, text| {
-            nulls.append_n_nulls(row.saturating_sub(values.len()));
-            values.resize(row, P::Native::default());
-            values.push(parse(text)?);
-            nulls.append_non_null();
-            Ok(())
-        })?;
-        nulls.append_n_nulls(self.texts.len().saturating_sub(values.len()));
-        values.resize(self.texts.len(), P::Native::default());
+        self.simple::<P>(|_| None, parse)
+    }
+
+    /// Converts texts by `simple`, else by `parse`.
+    fn simple<P: ArrowPrimitiveType>(
+        &self,
+        simple: impl Fn(Front<'_>) -> Option<P::Native>,
+        parse: impl Fn(&str) -> Result<P::Native, Why>,
+    ) -> Result<ArrayRef, Wrong> {
+        let rows = self.texts.len();
+        let mut values = Vec::with_capacity(rows);
+        let mut nulls = NullBufferBuilder::new(rows);
+        let data = self.texts.value_data();
+        let place = |at: i32| usize::try_from(at).unwrap_or_default();
+        let offsets = self.texts.value_offsets();
+        for (row, (start, end)) in offsets.iter().zip(offsets.iter().skip(1)).enumerate() {
+            let is_empty = start == end && self.from == From::Csv;
+            if is_empty || self.texts.is_null(row) {
+                nulls.append_n_non_nulls(row.saturating_sub(nulls.len()));
+                nulls.append_null();
+                values.push(P::Native::default());
+                continue;
+            }
+            let text = data.get(place(*start)..).unwrap_or_default();
+            let text = Front::new(text, place(end.wrapping_sub(*start)));
+            values.push(match simple(text) {
+                Some(value) => value,
+                None => parse(self.texts.value(row)).map_err(|why| self.wrong(row, &why))?,
+            });
+        }
+        nulls.append_n_non_nulls(rows.saturating_sub(nulls.len()));
         let array = PrimitiveArray::<P>::try_new(values.into(), nulls.finish());
         made(array.map(|array| array.with_data_type(self.ty.clone())))
+    }
+
+    fn ints<P: ArrowPrimitiveType>(&self) -> Result<ArrayRef, Wrong>
+    where
+        P::Native: TryFrom<i64> + TryFrom<i128> + std::str::FromStr,
+    {
+        self.simple::<P>(|text| P::Native::try_from(Number::new(text)?.int()?).ok(), whole)
+    }
+
+    fn timestamps(&self, unit: TimeUnit, zone: Option<&str>) -> Result<ArrayRef, Wrong> {
+        let zone = zone.map(str::parse::<Tz>).transpose();
+        let zone = zone.map_err(|e| Wrong { row: 0, why: e.to_string() })?;
+        let parse = |text: &str| moment(text, (unit, zone), self.from);
+        match unit {
+            TimeUnit::Second => self.numbers::<t::TimestampSecondType>(parse),
+            TimeUnit::Millisecond => self.numbers::<t::TimestampMillisecondType>(parse),
+            TimeUnit::Microsecond => self.numbers::<t::TimestampMicrosecondType>(parse),
+            TimeUnit::Nanosecond => self.numbers::<t::TimestampNanosecondType>(parse),
+        }
     }
 
     fn booleans(&self) -> Result<ArrayRef, Wrong> {
@@ -311,70 +338,6 @@ fn digits(text: &str, precision: u8, scale: i8) -> Result<String, Why> {
         return Err(format!("more than {precision} digits"));
     }
     Ok(format!("{sign}{short}{}", "0".repeat(more)))
-}
-
-fn date(text: &str) -> Result<i32, Why> {
-    // Longer texts have a time, which a date would lose, unless the year has a sign.
-    let days = (text.len() <= 10 || text.starts_with(['+', '-'])).then(|| t::Date32Type::parse(text)).flatten();
-    days.ok_or_else(|| "it is no date such as 2024-02-29".to_owned())
-}
-
-/// Returns the number of digits after the point of a second.
-fn fraction(text: &str) -> usize {
-    let digits = text.split_once('.').map_or("", |(_, fraction)| fraction);
-    digits.bytes().take_while(u8::is_ascii_digit).count()
-}
-
-fn leap() -> Why {
-    "it is a leap second, which the type does not have".to_owned()
-}
-
-fn time<N: TryFrom<i64>>(text: &str, unit: i64) -> Result<N, Why> {
-    // The parser makes the next second of a leap second.
-    if text.split(':').nth(2).is_some_and(|second| second.starts_with("60")) {
-        return Err(leap());
-    }
-    let nanos = string_to_time_nanoseconds(text).ok().filter(|nanos| *nanos < DAY && fraction(text) <= 9);
-    let nanos = nanos.ok_or_else(|| "it is no time such as 13:59:59.5".to_owned())?;
-    let whole = nanos.checked_div(unit).filter(|_| nanos.checked_rem(unit) == Some(0)).ok_or_else(finer)?;
-    N::try_from(whole).map_err(|_| "it is out of the range".to_owned())
-}
-
-fn finer() -> Why {
-    "it has more digits of a second than the type".to_owned()
-}
-
-fn moment(text: &str, (unit, zone): (TimeUnit, Option<Tz>), from: From) -> Result<i64, Why> {
-    if from == From::Json
-        && let Ok(count) = text.parse()
-    {
-        return Ok(count);
-    }
-    let no_time = || "it is no time such as 2024-02-29T13:59:59.5".to_owned();
-    let time = text.get(10..).ok_or_else(no_time)?;
-    let found = zone.or(*UTC).and_then(|zone| string_to_datetime(&zone, text).ok()).ok_or_else(no_time)?;
-    let is_plain = time.bytes().skip(1).all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
-    if zone.is_none() && !is_plain {
-        return Err("it has a time zone, and the type has none".to_owned());
-    }
-    let per_second: i64 = match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    };
-    if found.timestamp_subsec_nanos() >= LEAP {
-        return Err(leap());
-    }
-    let nanos = i64::from(found.timestamp_subsec_nanos());
-    let step = 1_000_000_000i64.checked_div(per_second).unwrap_or(1);
-    if fraction(time) > 9 || nanos.checked_rem(step) != Some(0) {
-        return Err(finer());
-    }
-    let part = nanos.checked_div(step).unwrap_or(0);
-    // Before 1970 the sum may fit although the product does not.
-    let sum = i128::from(found.timestamp()).saturating_mul(per_second.into()).saturating_add(part.into());
-    i64::try_from(sum).map_err(|_| "it is out of the range".to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::exact::Why;
 
 /// The digits that each 64-bit float of the usual size gives back.
-const SURE: usize = 15;
+pub(super) const SURE: usize = 15;
 
 /// More digits than any 64-bit float has.
 const MOST: usize = 800;
@@ -66,11 +66,54 @@ pub(super) fn lost(text: &str, value: f64) -> Option<&'static str> {
     None
 }
 
+/// Returns whether a float gives back a number of digits with a point between two of them and no zero at the end. If the
+/// answer is `false`, it may even so: numbers of another form, with more than 18 digits after the zeros at the start, or
+/// with more than 22 after the point are left to [`lost`].
+pub(super) fn is_kept(text: &str) -> bool {
+    let mut digits = 0u64;
+    let mut point = None;
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    for (at, byte) in unsigned.bytes().enumerate() {
+        match byte {
+            b'0'..=b'9' if digits < 100_000_000_000_000_000 => {
+                digits = digits.wrapping_mul(10).wrapping_add((byte ^ b'0').into());
+            }
+            b'.' if point.is_none() && at > 0 => point = Some(at),
+            _ => return false,
+        }
+    }
+    let scale = point.and_then(|at| u32::try_from(unsigned.len().checked_sub(at)?.checked_sub(1)?).ok());
+    let (Some(scale @ 1..=22), Ok(value)) = (scale, unsigned.parse::<f64>()) else { return false };
+    is_rounded(digits, scale, value)
+}
+
+/// Returns whether digits are equal to `value * 10^scale`, rounded to a whole number that does not end with zero.
+fn is_rounded(digits: u64, scale: u32, value: f64) -> bool {
+    let bits = value.to_bits();
+    // The value is `mantissa / 2^places`.
+    let mantissa = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
+    let Some(places @ 1..) = u64::checked_sub(1075, bits >> 52).and_then(|places| u32::try_from(places).ok()) else {
+        return false;
+    };
+    let all = u128::from(digits);
+    if !value.is_normal() || digits.is_multiple_of(10) || all.leading_zeros() <= places {
+        return false;
+    }
+    // `10^22 < 2^74`, hence the product has at most 127 bits.
+    let product = 10u128.pow(scale).wrapping_mul(mantissa);
+    product.abs_diff(all << places) < (1 << places) >> 1
+}
+
 /// Returns the float that a text stands for, of a type that is given: the nearest one, except for whole numbers, which are
 /// exact. `exact`: up to which all whole numbers are.
 pub(super) fn given<F: Copy + Into<f64>>(text: &str, value: Option<F>, exact: f64) -> Result<F, Why> {
     let value = value.ok_or_else(|| "it is no number".to_owned())?;
-    let (number, digits): (f64, _) = (value.into(), Digits::new(text));
+    let number: f64 = value.into();
+    // Of these, any text stands for the nearest float.
+    if number.is_finite() && number != 0.0 && number.abs() < exact {
+        return Ok(value);
+    }
+    let digits = Digits::new(text);
     if !number.is_finite() {
         // Digits that stand for no finite number are too large.
         return if text.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -92,6 +135,7 @@ pub(super) fn given<F: Copy + Into<f64>>(text: &str, value: Option<F>, exact: f6
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::Random;
 
     fn lost(text: &str) -> Option<&'static str> {
         super::lost(text, text.parse().unwrap_or(f64::NAN))
@@ -132,5 +176,28 @@ mod tests {
         }
         let long = format!("0.{}", "3".repeat(100_000));
         assert!(lost(&long).is_some());
+    }
+
+    #[test]
+    fn digits_that_are_kept_are_not_lost() {
+        let (mut kept, mut random) = (0, Random(5));
+        for round in 0..100_000 {
+            let exponent = 1015 + random.below(70) as u64;
+            let bits = exponent << 52 | (random.below(1 << 26) as u64) << 26 | random.below(1 << 26) as u64;
+            // The shortest digits of a float, and more digits or others.
+            let text = match round % 4 {
+                0 | 1 => format!("{}", f64::from_bits(bits)),
+                2 => format!("{:.*}", random.below(24), f64::from_bits(bits)),
+                _ => format!("0.{:0>1$}", random.below(1 << 44), 17 + random.below(6)),
+            };
+            let is_kept = super::is_kept(&text);
+            assert!(!is_kept || lost(&text).is_none(), "{text}");
+            kept += usize::from(is_kept);
+        }
+        assert!(kept > 40_000, "{kept}");
+        for text in ["1", "1.", ".5", "1.50", "1e5", "1.5e5", "--1.5", "1.2.3", "0.12345678901234567", "", "-", "."] {
+            assert!(!super::is_kept(text), "{text}");
+        }
+        assert!(super::is_kept("-0.30000000000000004") && super::is_kept("12345.678901234567"));
     }
 }

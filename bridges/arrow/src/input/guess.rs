@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use super::exact;
 use super::floats::lost;
+use super::forms::Front;
 use super::infer::{EXACT, Texts};
 use super::{FIELDS, shown};
 
@@ -141,13 +142,13 @@ impl Guess {
             // A text that is no date, hence all are texts.
             Guess::Special => {
                 let mut texts = Texts::default();
-                texts.add("NaN");
+                texts.add(Front::new(b"NaN", 3));
                 *self = Guess::Text(texts);
             }
             _ => {}
         }
         if let Guess::Text(texts) = self.of(Guess::Text(Texts::default()))? {
-            texts.add(text);
+            texts.add(Front::new(text.as_bytes(), text.len()));
         }
         Ok(())
     }

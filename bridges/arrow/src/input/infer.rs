@@ -9,8 +9,9 @@ use arrow_schema::{DataType, TimeUnit};
 use flate2::bufread::MultiGzDecoder;
 
 use super::Input;
-use super::exact;
-use super::floats::lost;
+use super::floats::{self, SURE, lost};
+use super::forms::{self, Front, Moment, Number};
+use super::times;
 
 const BOOL: u8 = 1;
 const INT: u8 = 2;
@@ -45,7 +46,10 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub fn add(&mut self, text: &str) {
+    /// Adds a text. One that is no UTF-8 fits no other type.
+    #[inline(always)]
+    pub fn add(&mut self, front: Front<'_>) {
+        let text = front.text();
         if text.is_empty() {
             self.empty = true;
             return;
@@ -56,11 +60,11 @@ impl Texts {
         if self.fits == 0 {
             return;
         }
-        if self.fits & BOOL > 0 && !(text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")) {
+        if self.fits & BOOL > 0 && !(text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false")) {
             self.fits &= !BOOL;
         }
         if self.fits & (INT | UINT | FLOAT) > 0 {
-            self.fits &= numbers(text) | !(INT | UINT | FLOAT);
+            self.fits &= numbers(front) | !(INT | UINT | FLOAT);
         }
         if self.fits & (DATE | TIME | ZONED) > 0 {
             self.fits &= self.times(text) | !(DATE | TIME | ZONED);
@@ -68,7 +72,20 @@ impl Texts {
     }
 
     /// Returns the kinds of dates and times that a text is.
-    fn times(&mut self, text: &str) -> u8 {
+    fn times(&mut self, text: &[u8]) -> u8 {
+        if let Some(moment) = Moment::new(text) {
+            self.digits = self.digits.max(moment.digits);
+            self.long |= moment.seconds.saturating_abs() >= NANO_SECONDS;
+            return TIME;
+        }
+        if let Some(days) = forms::date(text) {
+            self.long |= i64::from(days).saturating_mul(86_400).saturating_abs() >= NANO_SECONDS;
+            return DATE | TIME;
+        }
+        str::from_utf8(text).map_or(0, |text| self.other_times(text))
+    }
+
+    fn other_times(&mut self, text: &str) -> u8 {
         let date = text.get(..10).filter(|date| is_date(date.as_bytes()));
         let Some(rest) = date.and_then(|_| text.get(10..)) else { return 0 };
         if rest.is_empty() {
@@ -77,8 +94,8 @@ impl Texts {
             return DATE | TIME;
         }
         let Some(time) = rest.strip_prefix(['T', ' ']) else { return 0 };
-        let moment = exact::UTC.and_then(|utc| string_to_datetime(&utc, text).ok());
-        let Some(moment) = moment.filter(|moment| moment.timestamp_subsec_nanos() < exact::LEAP) else { return 0 };
+        let moment = times::UTC.and_then(|utc| string_to_datetime(&utc, text).ok());
+        let Some(moment) = moment.filter(|moment| moment.timestamp_subsec_nanos() < times::LEAP) else { return 0 };
         let digits = time.split_once('.').map_or("", |(_, fraction)| fraction);
         let digits = digits.bytes().take_while(u8::is_ascii_digit).count();
         if digits > 9 {
@@ -128,11 +145,37 @@ fn is_date(text: &[u8]) -> bool {
 }
 
 /// Returns the kinds of numbers that a text is. Digits after a leading zero are a code, such as a postal code.
-fn numbers(text: &str) -> u8 {
+#[inline(always)]
+fn numbers(front: Front<'_>) -> u8 {
+    if let Some(number) = Number::new(front) {
+        let kinds = if number.negative { INT } else { INT | UINT };
+        let digits = number.whole.saturating_add(number.scale);
+        match number.scale {
+            _ if number.whole > 1 && first_digit(front.text()) == b'0' => return 0,
+            0 if number.negative && number.is_zero() => return FLOAT,
+            0 if digits <= SURE || number.digits() <= EXACT => return kinds | FLOAT,
+            0 => return kinds,
+            // A float gives back so few digits.
+            _ if digits <= SURE => return FLOAT,
+            _ => {}
+        }
+    }
+    str::from_utf8(front.text()).map_or(0, other_numbers)
+}
+
+/// Returns the first character besides the sign.
+fn first_digit(text: &[u8]) -> u8 {
+    text.iter().copied().find(|byte| *byte != b'-').unwrap_or_default()
+}
+
+fn other_numbers(text: &str) -> u8 {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
     if whole > 1 && digits.starts_with('0') {
         return 0;
+    }
+    if whole < digits.len() && floats::is_kept(text) {
+        return FLOAT;
     }
     // Integers have no negative zero.
     if whole == digits.len() && whole > 0 && text != "-0" {
@@ -166,11 +209,12 @@ pub(super) fn reader(input: &Input) -> io::Result<Box<dyn BufRead + Send>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::each_text;
     use super::*;
 
     fn ty(texts: &[&str]) -> DataType {
         let mut all = Texts::default();
-        texts.iter().for_each(|text| all.add(text));
+        texts.iter().for_each(|text| all.add(Front::new(text.as_bytes(), text.len())));
         all.ty()
     }
 
@@ -209,5 +253,41 @@ mod tests {
         assert_eq!(ty(&["2016-12-31T23:59:60", "2024-02-29T01:02:03"]), DataType::Utf8);
         // With and without a zone.
         assert_eq!(ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03"]), DataType::Utf8);
+    }
+
+    #[test]
+    fn the_usual_forms_have_the_types_of_the_general_parsers() {
+        let check = |text: &str| {
+            assert_eq!(numbers(Front::new(text.as_bytes(), text.len())), other_numbers(text), "{text}");
+            let (mut fast, mut slow) = (Texts::default(), Texts::default());
+            assert_eq!(fast.times(text.as_bytes()), slow.other_times(text), "{text}");
+            assert_eq!((fast.digits, fast.long), (slow.digits, slow.long), "{text}");
+        };
+        each_text(6, b"-.019e", |text| check(str::from_utf8(text).unwrap_or_default()));
+        for digits in 1..=20 {
+            for text in ["9007199254740993123", "9007199254740992", "10000000000000000000", "99999999999999999999"] {
+                let Some(text) = text.get(..digits) else { continue };
+                check(text);
+                check(&format!("-{text}"));
+                for (whole, fraction) in (0..=digits).filter_map(|point| text.split_at_checked(point)) {
+                    check(&format!("{whole}.{fraction}"));
+                }
+            }
+        }
+        for year in ["0000", "1677", "1678", "1969", "1970", "2262", "2263", "9999"] {
+            for rest in ["-02-28", "-02-29", "-2-3", "-04-11 23:47:16", "-04-11T23:47:16.854775807", "-12-31T23:59:60"]
+            {
+                check(&format!("{year}{rest}"));
+            }
+            for rest in [
+                "-01-01T00:00:00.",
+                "-01-01T00:00:00.1234567891",
+                "-01-01T00:00:00Z",
+                "-01-01t00:00:00",
+                "-01-01T000000",
+            ] {
+                check(&format!("{year}{rest}"));
+            }
+        }
     }
 }

@@ -48,6 +48,8 @@ mod exact;
     allow(dead_code, reason = "each of the two calls a part of it")
 )]
 mod floats;
+#[cfg(any(feature = "csv", feature = "json"))]
+mod forms;
 #[cfg(feature = "ipc")]
 mod framed;
 #[cfg(feature = "json")]
@@ -62,9 +64,14 @@ mod json;
 mod old_times;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(all(test, any(feature = "csv", feature = "json")))]
+#[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "CSV calls all of it"))]
+mod random;
 #[cfg(feature = "csv")]
 mod records;
 mod storage;
+#[cfg(any(feature = "csv", feature = "json"))]
+mod times;
 
 pub use self::bytes::Input;
 pub use self::storage::{Storage, StoredColumn};
