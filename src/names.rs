@@ -93,6 +93,16 @@ impl fmt::Display for Error {
             Kind::Truncated if need == 0 => write!(f, "{name} at offset {at}: truncated"),
             Kind::Truncated => write!(f, "{name} at offset {at}: truncated, {need} bytes needed"),
             Kind::Trailing => write!(f, "{name} at offset {at}: {need} bytes too many"),
+            #[cfg(feature = "vortex")]
+            Kind::Invalid if self.what() == What::VORTEX_FIELD => match (at, need) {
+                (0, 1) => f.write_str("a vortex log must have a column"),
+                _ if at == u64::from(need) => write!(f, "column {at} of a vortex log: no such type or time zone"),
+                _ => write!(f, "columns {need} and {at} of a vortex log have the same name"),
+            },
+            #[cfg(feature = "vortex")]
+            Kind::Invalid if self.what() == What::VORTEX_LOG && at == 0 => {
+                write!(f, "no vortex file: it begins with 0x{need:08x}")
+            }
             Kind::Invalid => write!(f, "{name} at offset {at}: invalid value {need} (0x{need:x})"),
             Kind::Unsupported => write!(f, "{name} at offset {at}: {need} (0x{need:x}) is not supported"),
             Kind::WrongType if need == 0 => write!(f, "{name} does not fit the requested type"),
@@ -100,6 +110,10 @@ impl fmt::Display for Error {
             Kind::Checksum => write!(f, "{name} at offset {at}: checksum differs, 0x{need:08x} is stored"),
             Kind::Overflow => write!(f, "{name} at offset {at}: number out of range"),
             Kind::Limit => write!(f, "{name} at offset {at}: limit of {need} reached"),
+            #[cfg(feature = "vortex")]
+            Kind::NoRoom if need == 0 && self.what() == What::VORTEX_ROW_MEMORY => {
+                f.write_str("a row group of a vortex log must have a row: the number of rows is 0")
+            }
             Kind::NoRoom if need == 0 => write!(f, "{name} too small"),
             Kind::NoRoom => write!(f, "{name} too small: {need} bytes needed"),
             Kind::OutOfRange => write!(f, "{name} {at} does not exist, there are {need}"),
@@ -119,6 +133,23 @@ impl fmt::Display for Error {
                 What::VORTEX_CHECKPOINT => {
                     f.write_str("no checkpoint of these columns: it is a log of other columns, or is damaged")
                 }
+                #[cfg(feature = "vortex")]
+                What::VORTEX_LOG => f.write_str("the vortex log is not started, has ended, or its sink has failed"),
+                #[cfg(feature = "vortex")]
+                What::VORTEX_GROUPS => f.write_str(
+                    "memory for row groups of a vortex log: not the records that `Resume::find` left, or other columns",
+                ),
+                #[cfg(feature = "vortex")]
+                What::VORTEX_FIELD => match crate::vortex::log::taken(need) {
+                    None => write!(f, "a row of a vortex log of {at} columns has more cells"),
+                    Some((ty, nullable)) => {
+                        let null = if nullable { " or null" } else { "" };
+                        write!(
+                            f,
+                            "column {at} of a vortex log takes {ty}{null}: the cell is missing, of another type or out of range"
+                        )
+                    }
+                },
                 _ => write!(f, "{name} at {at}: invalid call or argument"),
             },
             Kind::Unknown => {

@@ -208,6 +208,9 @@ impl defmt::Format for Error {
             Kind::Invalid | Kind::Unsupported | Kind::Checksum => {
                 defmt::write!(f, "{}: {}, at {}, value {}", self.what(), self.kind(), self.at(), self.need());
             }
+            Kind::Truncated | Kind::NoRoom => {
+                defmt::write!(f, "{}: {}, at {}, need {} bytes", self.what(), self.kind(), self.at(), self.need());
+            }
             _ => defmt::write!(f, "{}: {}, at {}, need {}", self.what(), self.kind(), self.at(), self.need()),
         }
     }

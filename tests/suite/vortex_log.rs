@@ -1,10 +1,7 @@
 //! Logs of rows, written without a heap: read back whole, at each checkpoint, after power cuts and damage.
 
 use pilaster::column::{Column as _, Memory, Part as _, Prim, Type, Unit, Value};
-use pilaster::error::{Kind, What};
-use pilaster::vortex::log::{
-    Cell, Field, FieldType, Fields, Log, Policy, Resume, Source, WriteError, group_words, memory_len,
-};
+use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, Source, group_words, memory_len};
 use pilaster::vortex::{Encoding, File};
 
 /// An owned value of a row. Numbers are the low bits of a word.
@@ -346,54 +343,6 @@ fn columns_may_have_the_names_of_keywords() {
     log.push(&Keyword { r#type: 1, r#mod: None, plain: 3 }).expect("a vector");
     let bytes = log.finish().expect("a vector");
     assert_eq!(File::open(&bytes).expect("a valid file").dtype().to_string(), "{type=u8, mod=u8?, plain=u8}");
-}
-
-#[test]
-fn errors_name_what_helps() {
-    let fields = [Field::new("x", FieldType::Utf8), Field::new("y", FieldType::Prim(Prim::I32))];
-    let columns = Fields::new(&fields).expect("valid types");
-    let (mut rows, mut groups) = (vec![0; memory_len(&fields, 8, 10)], [0; 12]);
-    let format = |e| match e {
-        WriteError::Format(e) => e,
-        WriteError::<std::convert::Infallible>::Sink(never) => match never {},
-    };
-    let e = format(Log::new(vec![], columns, (&mut rows[1..20], 8), &mut groups, Policy::ByHand).expect_err("short"));
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::VORTEX_ROW_MEMORY, 64));
-    let mut log = Log::new(vec![], columns, (&mut rows, 8), &mut groups, Policy::ByHand).expect("enough memory");
-    let e = format(log.push_cells(&[Cell::of("eleven char"), Cell::of(1)]).expect_err("too long"));
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::VORTEX_TEXT_MEMORY, 11));
-    for bad in [&[Cell::of("a")][..], &[Cell::of("a"), Cell::Null], &[Cell::of("a"), Cell::of("b")]] {
-        let e = format(log.push_cells(bad).expect_err("another type"));
-        assert_eq!((e.kind(), e.what(), e.at()), (Kind::Misuse, What::VORTEX_FIELD, 1));
-    }
-    // Texts fill the memory before the eighth row; the third row group has no record.
-    let row = [Cell::of("ten chars."), Cell::of(1)];
-    (0..3).for_each(|_| log.push_cells(&row).expect("room"));
-    let e = format(log.push_cells(&row).expect_err("no record"));
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::VORTEX_GROUPS, 3 * 4 * 5));
-    assert_eq!(log.groups(), 2);
-    assert_eq!(Fields::new(&[]).map(drop).expect_err("none").kind(), Kind::Invalid);
-    let hours = [Field::new("d", FieldType::Date(Unit::Hour))];
-    assert_eq!(Fields::new(&hours).map(drop).expect_err("hours").what(), What::VORTEX_FIELD);
-}
-
-#[test]
-fn a_log_of_other_columns_is_not_continued() {
-    let (fields, rows) = (mixed(), mixed_rows(20));
-    let bytes = write(&fields, &rows, 8, Policy::Every(1));
-    let mut groups = [0; 1000];
-    let mut other = fields.clone();
-    other[1] = other[1].nullable();
-    let e = Resume::find(&bytes[..], &Fields::new(&other).expect("valid"), &mut groups).expect_err("other columns");
-    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::VORTEX_CHECKPOINT));
-    assert_eq!(e.to_string(), "no checkpoint of these columns: it is a log of other columns, or is damaged");
-    let columns = Fields::new(&fields).expect("valid");
-    let e = Resume::find(&b"not a file"[..], &columns, &mut groups).expect_err("no magic");
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_LOG));
-    let words = group_words(fields.len());
-    let e = Resume::find(&bytes[..], &columns, &mut groups[..2 * words]).expect_err("three row groups");
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::VORTEX_GROUPS, 3 * 4 * words as u32));
-    assert_eq!(Resume::find(&bytes[..], &columns, &mut groups[..3 * words]).map(|found| found.rows()), Ok(20));
 }
 
 #[test]

@@ -402,51 +402,6 @@ fn damage_is_never_taken_for_a_log_without_rows() {
 }
 
 #[test]
-fn a_log_that_is_ended_is_not_ended_again() {
-    let (fields, rows) = (mixed(), mixed_rows(20));
-    let columns = Fields::new(&fields).expect("valid types");
-    for rows in [rows, [].into()] {
-        let bytes = write(&fields, &rows, 8, Policy::ByHand);
-        let mut room = Room::of(&fields, 8, 300);
-        let found = Resume::find(&bytes[..], &columns, &mut room.groups).expect("a log");
-        let memory = (&mut room.rows[..], room.most);
-        let mut log =
-            Log::resume(bytes.clone(), columns, memory, &mut room.groups, (&found, Policy::ByHand)).expect("memory");
-        log.checkpoint().expect("a vector");
-        assert_eq!(log.finish().expect("a vector"), bytes);
-    }
-}
-
-#[test]
-fn a_log_without_memory_for_row_groups_is_valid() {
-    let (fields, rows) = (mixed(), mixed_rows(48));
-    let columns = Fields::new(&fields).expect("valid types");
-    for policy in [Policy::ByHand, Policy::Doubling, Policy::Every(2)] {
-        // Memory for three row groups of 8 rows.
-        let mut room = Room::of(&fields, 8, 300);
-        let words = 3 * group_words(fields.len());
-        let mut log = Log::new(Vec::new(), columns, (&mut room.rows, room.most), &mut room.groups[..words], policy)
-            .expect("enough memory");
-        let failed = rows.iter().position(|row| match log.push_cells(&cells(row)) {
-            Ok(()) => false,
-            Err(WriteError::Format(e)) => {
-                assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::VORTEX_GROUPS));
-                true
-            }
-            Err(WriteError::Sink(e)) => match e {},
-        });
-        assert_eq!(failed, Some(31), "{policy:?}: the row that fills the fourth row group");
-        let full = log.sink().clone();
-        assert_eq!(read(&full), Ok(rows[..24].to_vec()), "{policy:?}");
-        // Nothing else is written, however often the log is ended.
-        for _ in 0..2 {
-            assert!(matches!(log.end(), Err(WriteError::Format(e)) if e.what() == What::VORTEX_GROUPS));
-            assert_eq!(log.sink(), &full);
-        }
-    }
-}
-
-#[test]
 fn policies_differ_in_dead_bytes_only() {
     let (fields, rows) = (mixed(), mixed_rows(70));
     let policies = [Policy::ByHand, Policy::Doubling, Policy::Every(3), Policy::Every(1)];
@@ -456,20 +411,6 @@ fn policies_differ_in_dead_bytes_only() {
         bytes.len()
     });
     assert!(lens[0] < lens[2] && lens[2] < lens[1] && lens[1] < lens[3], "{lens:?}");
-}
-
-#[test]
-fn rows_after_the_end_are_refused() {
-    let (fields, rows) = (mixed(), mixed_rows(20));
-    let columns = Fields::new(&fields).expect("valid types");
-    let mut room = Room::of(&fields, 8, 300);
-    let memory = (&mut room.rows[..], room.most);
-    let mut log = Log::new(Vec::new(), columns, memory, &mut room.groups, Policy::ByHand).expect("a vector");
-    rows.iter().for_each(|row| log.push_cells(&cells(row)).expect("a vector"));
-    log.end().expect("a vector");
-    let e = log.push_cells(&cells(&rows[0])).expect_err("ended");
-    assert!(matches!(e, WriteError::Format(e) if e.kind() == Kind::Misuse));
-    assert_eq!((read(log.sink()), log.pending()), (Ok(rows), 0));
 }
 
 /// The bytes so far, and those that a flush made last.

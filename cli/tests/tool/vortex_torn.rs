@@ -308,3 +308,63 @@ fn a_log_of_the_library_is_saved() {
         );
     }
 }
+
+pilaster::vortex::record! {
+    struct Tick { time: i64, count: i32 }
+}
+
+/// A log with two checkpoints, the first and the last, with one damaged bit at every 16th byte: all row groups without it are saved.
+/// `--dtype` decides between two types.
+#[test]
+fn a_log_with_two_checkpoints_is_saved_without_the_damaged_row_group() {
+    let (mut memory, mut groups) = ([0; Tick::memory_len(16, 0)], [0; 8 * (3 + 2)]);
+    let mut log = Log::of::<Tick>(Vec::new(), (&mut memory, 16), &mut groups, Policy::ByHand).unwrap();
+    let first = log.at() as usize;
+    for time in 0..96 {
+        log.push(&Tick { time, count: time as i32 * 7919 % 1000 }).unwrap();
+    }
+    let last = log.at() as usize;
+    let bytes = log.finish().unwrap();
+    let to = target("two_checkpoints_saved.vortex");
+    let all = good(&["cat", &written("two_checkpoints.vortex", &bytes)]);
+    let mut failed = Vec::new();
+    let every = (8..bytes.len()).step_by(16).flat_map(|at| [at, at + 5, at + 11].map(|place| (place, at / 16 % 8)));
+    // The numbers of segments in the layout.
+    let numbers = (last.next_multiple_of(8)..bytes.len()).step_by(8).map(|at| (at, 0));
+    for (at, bit) in every.chain(numbers).filter(|(at, _)| *at < bytes.len()) {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1 << bit;
+        let path = written("two_checkpoints.vortex", &bytes);
+        let mut output = run(&["recover", "--force", &path, &to]);
+        if str::from_utf8(&output.stderr).unwrap().contains("--dtype gives the right ones") {
+            output = run(&["recover", "--force", "--dtype", "{time=i64, count=i32}", &path, &to]);
+        }
+        if output.status.code() != Some(0) {
+            failed.push(format!("{at}: {}", str::from_utf8(&output.stderr).unwrap()));
+            continue;
+        }
+        let rows = good(&["cat", &to]).lines().count() - 1;
+        // The checkpoints have no rows.
+        let least = if (first..last).contains(&at) { 80 } else { 96 };
+        if rows < least {
+            failed.push(format!("{at}: {rows} rows of {least}: {}", out(&output)));
+        }
+    }
+    assert!(failed.is_empty(), "{} of {} bytes: {}", failed.len(), all.len(), failed.join("\n"));
+}
+
+/// The encodings of a file of pilaster without its end are inferred, and nothing else is said.
+#[test]
+fn a_file_of_the_tool_is_saved_without_its_end() {
+    let path = target("without_end.vortex");
+    good(&[
+        "convert",
+        "--force",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/vortex/enc_sequence_a.vortex"),
+        &path,
+    ]);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.truncate(bytes.len() - 1000);
+    let (path, to) = (written("without_end.vortex", &bytes), target("without_end_saved.vortex"));
+    good(&["recover", "--force", "--dtype", "{u8=u8, i64=i64, u64n=u64?, i32=i32}", &path, &to]);
+}

@@ -6,6 +6,7 @@ use super::fixed::Part;
 use super::form::Form;
 use super::put::Flat;
 use super::record::Record;
+use super::zone;
 use crate::bytes::len32;
 use crate::column::{Prim, Unit};
 use crate::error::{Error, Kind, Result, What};
@@ -30,7 +31,13 @@ pub enum FieldType<'f> {
     Date(Unit),
     /// Times of day, in seconds or milliseconds (32 bits), or in smaller units (64 bits).
     Time(Unit),
-    /// Points in time since 1970-01-01T00:00Z, and the name of a time zone; an empty name is no zone.
+    /// Points in time since 1970-01-01T00:00Z, and a time zone; an empty name is no zone.
+    ///
+    /// A zone is a name of the IANA time zone database, such as `UTC`, `Europe/Berlin`, `CET` or `Etc/GMT+5`, or an offset of
+    /// the form `+01:00`, below 24 hours. What certainly is no name is refused: a part that is empty or does not begin with a
+    /// letter, a space or another sign than `_`, `+` and `-`, a single letter such as `Z`, `local`, and an offset after a
+    /// name, such as `UTC+1`. The name is not looked up: if the database of a reader lacks it, the original program refuses the
+    /// whole file. Release 0.36 of the original does not convert columns with a zone to Arrow.
     Timestamp(Unit, &'f str),
 }
 
@@ -97,10 +104,17 @@ impl<'f> Field<'f> {
         match self.ty {
             FieldType::Prim(Prim::F16) => false,
             FieldType::Date(unit) => matches!(unit, Unit::Day | Unit::Milli),
-            FieldType::Time(unit) => matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano),
-            FieldType::Timestamp(unit, zone) => {
-                matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano) && zone.len() <= u16::MAX as usize
+            FieldType::Time(unit) | FieldType::Timestamp(unit, _) => {
+                matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano)
             }
+            _ => true,
+        }
+    }
+
+    /// Returns whether the time zone may be known to readers, if there is one.
+    const fn has_zone(&self) -> bool {
+        match self.ty {
+            FieldType::Timestamp(_, name) => zone::is_zone(name),
             _ => true,
         }
     }
@@ -333,15 +347,36 @@ pub struct Fields<'f>(&'f [Field<'f>]);
 impl<'f> Fields<'f> {
     /// Checks the columns.
     ///
+    /// ```
+    /// use pilaster::column::Prim;
+    /// use pilaster::vortex::log::{Field, FieldType, Fields};
+    ///
+    /// let fields = ["a", "b", "a"].map(|name| Field::new(name, FieldType::Prim(Prim::U8)));
+    /// let e = Fields::new(&fields).map(drop).unwrap_err();
+    /// assert_eq!((e.at(), e.need()), (2, 0));
+    /// assert_eq!(e.to_string(), "columns 0 and 2 of a vortex log have the same name");
+    /// ```
+    ///
     /// # Errors
-    /// [`Kind::Invalid`] with the index of a column whose type the format does not have, such as a date in hours, or if
-    /// there is no column.
+    /// [`Kind::Invalid`] in `What::VORTEX_FIELD`. If the format does not have the type of a column, such as a date in hours, or
+    /// its time zone is not valid, `at` and `need` are the index of the column. If two columns have the same name, `at` is the
+    /// index of the second one and `need` of the first one: readers find columns by their names. Without columns, `at` is 0
+    /// and `need` is 1.
     pub fn new(fields: &'f [Field<'f>]) -> Result<Self> {
-        let bad = fields.iter().position(|field| !field.is_valid());
-        match bad.or_else(|| fields.is_empty().then_some(0)) {
-            Some(i) => Err(Error::needing(Kind::Invalid, What::VORTEX_FIELD, i as u64, i as u64)),
-            None => Ok(Fields(fields)),
+        let bad = |at: usize, need: usize| Error::needing(Kind::Invalid, What::VORTEX_FIELD, at as u64, need as u64);
+        if fields.is_empty() {
+            return Err(bad(0, 1));
         }
+        for (at, field) in fields.iter().enumerate() {
+            let same = fields.iter().take(at).position(|other| other.name == field.name);
+            if !field.is_valid() || !field.has_zone() {
+                return Err(bad(at, at));
+            }
+            if let Some(first) = same {
+                return Err(bad(at, first));
+            }
+        }
+        Ok(Fields(fields))
     }
 }
 
@@ -401,6 +436,7 @@ pub const fn checked(fields: &'static [Field<'static>]) -> &'static [Field<'stat
     let mut rest = fields;
     while let [field, others @ ..] = rest {
         assert!(field.is_valid(), "the format has no such type");
+        assert!(field.has_zone(), "no time zone: a name such as UTC or Europe/Berlin, or an offset such as +01:00");
         rest = others;
     }
     fields

@@ -13,11 +13,8 @@ use crate::vortex::{File, raw};
 /// Initial value of the checks of a frame: its first word.
 pub(super) const SEED: u32 = u32::from_le_bytes(raw::GROUP_MAGIC);
 
-/// Size in bytes of the word and the row count, which precede the lengths.
-const HEAD: u64 = 8;
-
 /// Size in bytes of a check.
-const CHECK: u64 = 4;
+pub(super) const CHECK: u64 = 4;
 
 /// Size in bytes of the windows through which a source is read.
 const WINDOW: usize = 64;
@@ -82,20 +79,27 @@ impl Frame {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Frames<T> {
-    source: T,
+    pub(super) source: T,
     at: u64,
+    /// Number of bytes that were hashed or compared, and are not part of an intact frame.
+    spent: u64,
 }
 
 impl<T: Source> Frames<T> {
     /// Creates a walk from the end of a checkpoint or frame at offset `at`.
     pub const fn new(source: T, at: u64) -> Self {
-        Frames { source, at }
+        Frames { source, at, spent: 0 }
     }
 
     /// Returns the offset after the last intact frame, or the offset at which the walk began.
     #[must_use]
     pub const fn at(&self) -> u64 {
         self.at
+    }
+
+    /// Continues the walk from another offset.
+    pub(super) const fn go_to(&mut self, at: u64) {
+        self.at = at;
     }
 
     /// Reads the next frame of as many columns as `lens` has items, and sets them to the lengths in bytes of the
@@ -106,45 +110,67 @@ impl<T: Source> Frames<T> {
     /// [`Kind::Truncated`] if the source ends inside the frame; [`Kind::Invalid`] if no frame begins there, or a length or
     /// the number of rows is zero; [`Kind::Checksum`] if a check value differs; errors of the source.
     pub fn next(&mut self, lens: &mut [u32]) -> Result<Option<Frame>> {
+        self.walk(lens.len(), lens)
+    }
+
+    /// Reads the next frame of `columns` columns. The bytes that are hashed count as spent if it is not intact.
+    pub(super) fn walk(&mut self, columns: usize, lens: &mut [u32]) -> Result<Option<Frame>> {
+        let before = self.spent;
+        let found = self.step(columns, lens);
+        if found.is_ok() {
+            self.spent = before;
+        }
+        found
+    }
+
+    /// Reads the next frame of `columns` columns. Sets the lengths for which there is memory. The bytes that are hashed
+    /// count as spent.
+    #[inline(never)]
+    pub(super) fn step(&mut self, columns: usize, lens: &mut [u32]) -> Result<Option<Frame>> {
         let at = up8(self.at);
         let left = self.source.size().saturating_sub(at);
         if left == 0 {
             return Ok(None);
         }
-        let segments = raw::group_segments_at(lens.len());
+        let segments = raw::group_segments_at(columns);
         let short = |need| Error::needing(Kind::Truncated, What::VORTEX_LOG, at, need);
         if left < segments {
             return Err(short(segments));
         }
-        let mut check = Lookup2::new(SEED);
-        let mut word = |source: &mut T, offset: u64| -> Result<[u8; 4]> {
-            let mut four = [0; 4];
-            source.read(at.saturating_add(offset), &mut four)?;
-            check.update(&four);
-            Ok(four)
+        let (mut check, mut offset) = (Lookup2::new(SEED), 0u64);
+        let mut next = |source: &mut T| -> Result<u32> {
+            let word = word(source, at.saturating_add(offset))?;
+            check.update(&word.to_le_bytes());
+            offset = offset.saturating_add(4);
+            Ok(word)
         };
-        let first = word(&mut self.source, 0)?;
-        if first != raw::GROUP_MAGIC {
+        let first = next(&mut self.source)?;
+        if first != SEED {
             return Err(invalid(at, first));
         }
-        let rows = u32::from_le_bytes(word(&mut self.source, 4)?);
-        let mut offset = HEAD;
-        for len in lens.iter_mut() {
-            *len = u32::from_le_bytes(word(&mut self.source, offset)?);
-            offset = offset.saturating_add(4);
+        let rows = next(&mut self.source)?;
+        let (mut body, mut is_empty, mut lens) = (segments, rows == 0, lens.iter_mut());
+        for _ in 0..columns {
+            let len = next(&mut self.source)?;
+            body = body.saturating_add(up8(len.into()));
+            is_empty |= len == 0;
+            if let Some(to) = lens.next() {
+                *to = len;
+            }
         }
-        let header = check.value();
-        self.verify(at, offset, header)?;
-        if rows == 0 || lens.contains(&0) {
-            return Err(invalid(at.saturating_add(4), rows.to_le_bytes()));
+        let head = check.value();
+        self.spent = self.spent.saturating_add(offset);
+        self.verify(at, offset, head)?;
+        if is_empty {
+            return Err(invalid(at.saturating_add(4), rows));
         }
-        let len = frame_len(lens);
+        let len = body.saturating_add(CHECK);
         if left < len {
             return Err(short(len));
         }
-        let body = len.saturating_sub(CHECK);
-        check.update(&header.to_le_bytes());
+        check.update(&head.to_le_bytes());
         self.hash(&mut check, at.saturating_add(offset).saturating_add(CHECK)..at.saturating_add(body))?;
+        self.spent = self.spent.saturating_add(body);
         self.verify(at, body, check.value())?;
         self.at = at.saturating_add(len);
         Ok(Some(Frame { at, rows, segments: at.saturating_add(segments), end: self.at }))
@@ -163,18 +189,20 @@ impl<T: Source> Frames<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Kind::Limit`] if bytes that only look like frames have more than twice the length of the source, counted each time
-    /// they are hashed; errors of the source.
+    /// [`Kind::Limit`] in `What::VORTEX_LOG` if the bytes that only look like frames, counted each time they are hashed, are
+    /// more than twice the length of the source and 64 KiB, in all calls of this walk together; errors of the source.
     pub fn find(&mut self, lens: &mut [u32]) -> Result<Option<Frame>> {
-        let size = self.source.size();
-        let mut fuel = size.saturating_mul(2).saturating_add(1 << 16);
-        let before = self.at;
-        while let Some(at) = magic(&mut self.source, self.at)? {
+        self.search(lens.len(), lens, u64::MAX)
+    }
+
+    /// Finds the next intact frame of `columns` columns, as [`find`](Self::find) does, which begins before `end`.
+    pub(super) fn search(&mut self, columns: usize, lens: &mut [u32], end: u64) -> Result<Option<Frame>> {
+        let (before, end) = (self.at, end.min(self.source.size()));
+        while let Some(at) = magic(&mut self.source, self.at, end)? {
             self.at = at;
-            match self.next(lens) {
+            match self.walk(columns, lens) {
                 Err(e) if e.what() == What::VORTEX_LOG => {
-                    let limit = Error::needing(Kind::Limit, What::VORTEX_LOG, at, size);
-                    fuel = fuel.checked_sub(e.at().saturating_sub(at)).ok_or(limit)?;
+                    self.charge(0, What::VORTEX_LOG)?;
                     // Not after the frame: a log that was continued after a torn one has row groups in its length.
                     self.at = at.saturating_add(8);
                 }
@@ -185,27 +213,21 @@ impl<T: Source> Frames<T> {
         Ok(None)
     }
 
-    /// Reads the next intact frame, as [`find`](Self::find) does, if [`next`](Self::next) has returned an error.
-    pub(super) fn find_after(&mut self, lens: &mut [u32]) -> Result<Option<Frame>> {
-        let before = self.at;
-        self.at = up8(before).saturating_add(8);
-        let found = self.find(lens);
-        if found == Ok(None) {
-            self.at = before;
-        }
-        found
-    }
-
-    /// Returns whether a frame, perhaps a damaged one, begins at or after [`at`](Self::at).
-    pub(super) fn begins(&mut self) -> Result<bool> {
-        Ok(magic(&mut self.source, self.at)?.is_some())
+    /// Counts bytes that were compared, beside those that were hashed.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if they are more than the source justifies: twice its length and 64 KiB.
+    pub(super) fn charge(&mut self, len: u64, what: What) -> Result<()> {
+        let size = self.source.size();
+        self.spent = self.spent.saturating_add(len);
+        let most = size.saturating_mul(2).saturating_add(1 << 16);
+        if self.spent > most { Err(Error::needing(Kind::Limit, what, self.at, most)) } else { Ok(()) }
     }
 
     /// Compares the check value at `offset` of the frame with the computed one.
     fn verify(&mut self, at: u64, offset: u64, computed: u32) -> Result<()> {
-        let (at, mut four) = (at.saturating_add(offset), [0; 4]);
-        self.source.read(at, &mut four)?;
-        let stored = u32::from_le_bytes(four);
+        let at = at.saturating_add(offset);
+        let stored = word(&mut self.source, at)?;
         if stored == computed {
             Ok(())
         } else {
@@ -227,30 +249,20 @@ impl<T: Source> Frames<T> {
     }
 }
 
-/// Returns whether the head of a frame is intact and says other rows or lengths than these. `segments` is the offset of the
-/// first segment.
-pub(super) fn differs(source: &mut impl Source, segments: u64, rows: u32, lens: &[u32]) -> Result<bool> {
-    let mut at = segments.saturating_sub(raw::group_segments_at(lens.len()));
-    let (mut check, mut is_same) = (Lookup2::new(SEED), true);
-    for expected in [SEED, rows].iter().chain(lens) {
-        let mut four = [0; 4];
-        source.read(at, &mut four)?;
-        check.update(&four);
-        is_same &= four == expected.to_le_bytes();
-        at = at.saturating_add(4);
-    }
+/// Reads a little-endian word.
+pub(super) fn word(source: &mut impl Source, at: u64) -> Result<u32> {
     let mut four = [0; 4];
     source.read(at, &mut four)?;
-    Ok(!is_same && four == check.value().to_le_bytes())
+    Ok(u32::from_le_bytes(four))
 }
 
-fn invalid(at: u64, found: [u8; 4]) -> Error {
-    Error::needing(Kind::Invalid, What::VORTEX_LOG, at, u32::from_le_bytes(found).into())
+fn invalid(at: u64, found: u32) -> Error {
+    Error::needing(Kind::Invalid, What::VORTEX_LOG, at, found.into())
 }
 
-/// Returns the offset of the next first word of a frame at or after `from`, at a multiple of 8.
-pub(super) fn magic(source: &mut impl Source, from: u64) -> Result<Option<u64>> {
-    let (mut at, mut window, end) = (up8(from), [0; WINDOW], source.size());
+/// Returns the offset of the next first word of a frame at or after `from` and before `end`, at a multiple of 8.
+pub(super) fn magic(source: &mut impl Source, from: u64, end: u64) -> Result<Option<u64>> {
+    let (mut at, mut window) = (up8(from), [0; WINDOW]);
     while at < end {
         let len = usize::try_from(end.saturating_sub(at)).unwrap_or(WINDOW).min(WINDOW);
         let part = window.get_mut(..len).unwrap_or_default();
@@ -329,14 +341,18 @@ fn metadata(input: &Input<'_>) -> Result<u64> {
     for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
         if let Some(segment) = postscript.table::<Table<'_>>(field)? {
             let span = span_in(segment)?;
+            // A length that exceeds the file is not charged.
+            if span.end().is_none_or(|end| end > range.at) {
+                return Err(invalid_end(range.at));
+            }
             (len, footer_end) = (len.saturating_add(span.len), span.end());
         }
     }
-    if footer_end == Some(range.at) {
-        Ok(len)
-    } else {
-        Err(Error::new(Kind::Invalid, What::VORTEX_CHECKPOINT, range.at))
-    }
+    if footer_end == Some(range.at) { Ok(len) } else { Err(invalid_end(range.at)) }
+}
+
+fn invalid_end(at: u64) -> Error {
+    Error::new(Kind::Invalid, What::VORTEX_CHECKPOINT, at)
 }
 
 #[cfg(test)]

@@ -48,6 +48,16 @@ impl<'m> Groups<'m> {
         low32(self.words.len().checked_div(self.each).unwrap_or(0) as u64)
     }
 
+    /// Returns whether there is no memory for another row group.
+    pub fn is_full(&self) -> bool {
+        self.len >= self.capacity()
+    }
+
+    /// Returns the records of all row groups.
+    pub fn records(&self) -> &[u32] {
+        self.words.get(..(self.len as usize).wrapping_mul(self.each)).unwrap_or_default()
+    }
+
     /// Returns the lengths of the segments of the row group after the last one, to be set; `None` if there is no memory
     /// for it.
     #[inline(never)]

@@ -14,7 +14,8 @@
 //!
 //! Memory: 12 bytes and 4 bytes per column for each row group, and the raw values of one row group. Integers are stored
 //! as a constant, as packed differences from their minimum, or as they are, whichever is smallest; floats also as integers
-//! times a power of ten; texts with offsets of 1 to 4 bytes. The files open in every release of the original since 0.36.
+//! times a power of ten; texts with offsets of 1 to 4 bytes. The files open in every release of the original since 0.36, which
+//! itself does not convert columns with a time zone to Arrow.
 //!
 //! # At the start of a device
 //!
@@ -39,6 +40,8 @@
 //!     let mut groups = [0; GROUPS * group_words(Tick::FIELDS.len())];
 //!     let (columns, policy) = (Of::<Tick>::new(), Policy::Every(4));
 //!     let (at, mut log) = match Resume::find(&medium[..len], &columns, &mut groups) {
+//!         // No memory for another row group: the log is complete, and the device begins another one.
+//!         Ok(found) if found.is_full() => return Ok(found.at() as usize),
 //!         Ok(found) => {
 //!             let at = found.at() as usize;
 //!             let sink = SliceSink::new(&mut medium[at..]);
@@ -75,6 +78,7 @@ mod floats;
 mod form;
 mod frames;
 mod groups;
+mod place;
 mod put;
 mod record;
 mod resume;
@@ -83,6 +87,7 @@ mod rows;
 mod scalar;
 mod source;
 mod writer;
+mod zone;
 
 #[doc(hidden)]
 pub use field::{Constants as __Constants, checked as __checked, forms as __forms, name as __name};
@@ -94,6 +99,7 @@ pub use groups::group_words;
 pub use record::{Cell, Record};
 pub use resume::Resume;
 pub use rows::memory_len;
+pub(crate) use rows::taken;
 pub use source::Source;
 pub use writer::Log;
 
@@ -109,7 +115,8 @@ pub enum Policy {
     ByHand,
     /// After this number of row groups. A checkpoint has 44 bytes for each column of each row group before it.
     Every(u32),
-    /// After 1, 2, 4, 8 … row groups, so that all checkpoints together are at most about twice as long as the last one.
+    /// After 1, 2, 4, 8 … row groups. Without the names and types of the columns, which each checkpoint has, all checkpoints
+    /// together are at most three times as long as the last one.
     Doubling,
 }
 

@@ -14,6 +14,15 @@ use super::field::{Constants, Field, Uses};
 /// | `timestamp_s` `timestamp_ms` `timestamp_us` `timestamp_ns`, then perhaps the name of a time zone | `i64` |
 ///
 /// With `nullable` after the type, the field is an `Option` of it.
+/// [`FieldType::Timestamp`](crate::vortex::log::FieldType::Timestamp) states the forms of time zones; others do not compile:
+///
+/// ```compile_fail
+/// pilaster::vortex::record! {
+///     struct Tick { time: timestamp_ms "UTC+1" }
+/// }
+/// # fn uses<R: pilaster::vortex::log::Record>() -> usize { R::FIELDS.len() }
+/// # let _ = uses::<Tick>();
+/// ```
 ///
 /// ```
 /// use pilaster::bytes::SliceSink;
@@ -80,7 +89,7 @@ macro_rules! __vortex_record {
             };
 
             fn with_cells<T>(&self, f: impl ::core::ops::FnOnce(&[$crate::vortex::log::Cell<'_>]) -> T) -> T {
-                f(&[$($crate::vortex::log::Cell::of(self.$field)),+])
+                f(&[$($crate::vortex::log::Cell::__word(self.$field)),+])
             }
         }
 
@@ -179,12 +188,12 @@ pub trait Record {
     fn with_cells<T>(&self, f: impl FnOnce(&[Cell<'_>]) -> T) -> T;
 }
 
-/// A value of a row.
+/// A value of a row. [`of`](Self::of) makes one from a Rust value.
 ///
 /// ```
 /// use pilaster::vortex::log::Cell;
 ///
-/// assert_eq!(Cell::of(-1i8), Cell::Word(u64::MAX));
+/// assert_eq!([Cell::of(-1i8), Cell::of(1u32), Cell::of(true)], [Cell::Int(-1), Cell::Uint(1), Cell::Bool(true)]);
 /// assert_eq!([Cell::of(Some("text")), Cell::of(None::<&str>)], [Cell::Text("text"), Cell::Null]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,8 +201,19 @@ pub trait Record {
 pub enum Cell<'a> {
     /// No value.
     Null,
-    /// An integer in two's complement, the bits of a float, or a boolean: 0 or 1.
+    /// The bits of a number of whatever type the column has: an integer in two's complement, a float, or a boolean as 0 or 1.
+    /// The bits above the size of the type are zeros, or copies of the sign.
     Word(u64),
+    /// A boolean.
+    Bool(bool),
+    /// A signed integer, for a column of any integers that has the value.
+    Int(i64),
+    /// An unsigned integer, for a column of any integers that has the value.
+    Uint(u64),
+    /// The bits of a float of 32 bits.
+    F32(u32),
+    /// The bits of a float of 64 bits.
+    F64(u64),
     /// A text.
     Text(&'a str),
     /// A byte string.
@@ -207,6 +227,25 @@ impl<'a> Cell<'a> {
         value.into()
     }
 
+    /// Converts a value of the type of the column, so that [`Log::push`](super::Log::push) requires no code for types.
+    #[doc(hidden)]
+    #[inline]
+    pub fn __word(value: impl Into<Word<'a>>) -> Self {
+        value.into().0
+    }
+
+    /// Returns the bits of a number; of other values 0.
+    #[inline(always)]
+    pub(super) fn word(self) -> u64 {
+        match self {
+            Cell::Null | Cell::Text(_) | Cell::Bytes(_) => 0,
+            Cell::Word(word) | Cell::Uint(word) | Cell::F64(word) => word,
+            Cell::Bool(bit) => bit.into(),
+            Cell::Int(number) => number.cast_unsigned(),
+            Cell::F32(word) => word.into(),
+        }
+    }
+
     /// Returns the bytes of a text or byte string; of other values none.
     pub(super) const fn text(self) -> &'a [u8] {
         match self {
@@ -217,48 +256,75 @@ impl<'a> Cell<'a> {
     }
 }
 
-macro_rules! words {
-    ($($ty:ty, $value:ident => $word:expr;)*) => {$(
+/// A cell whose numbers are words.
+#[derive(Clone, Copy, Debug)]
+pub struct Word<'a>(Cell<'a>);
+
+macro_rules! numbers {
+    ($($ty:ty, $value:ident => $cell:expr;)*) => {$(
+        impl From<$ty> for Word<'_> {
+            #[inline]
+            fn from($value: $ty) -> Self {
+                Word(Cell::Word($cell.word()))
+            }
+        }
+
         impl From<$ty> for Cell<'_> {
             #[inline]
             fn from($value: $ty) -> Self {
-                Cell::Word($word)
+                $cell
             }
         }
     )*};
 }
 
-words! {
-    bool, value => value.into();
-    u8, value => value.into();
-    u16, value => value.into();
-    u32, value => value.into();
-    u64, value => value;
-    i8, value => i64::from(value).cast_unsigned();
-    i16, value => i64::from(value).cast_unsigned();
-    i32, value => i64::from(value).cast_unsigned();
-    i64, value => value.cast_unsigned();
-    f32, value => value.to_bits().into();
-    f64, value => value.to_bits();
+numbers! {
+    bool, value => Cell::Bool(value);
+    u8, value => Cell::Uint(value.into());
+    u16, value => Cell::Uint(value.into());
+    u32, value => Cell::Uint(value.into());
+    u64, value => Cell::Uint(value);
+    i8, value => Cell::Int(value.into());
+    i16, value => Cell::Int(value.into());
+    i32, value => Cell::Int(value.into());
+    i64, value => Cell::Int(value);
+    f32, value => Cell::F32(value.to_bits());
+    f64, value => Cell::F64(value.to_bits());
 }
 
-impl<'a> From<&'a str> for Cell<'a> {
-    #[inline]
-    fn from(text: &'a str) -> Self {
-        Cell::Text(text)
-    }
+macro_rules! others {
+    ($($ty:ty => $cell:ident;)*) => {$(
+        impl<'a> From<$ty> for Cell<'a> {
+            #[inline]
+            fn from(value: $ty) -> Self {
+                Cell::$cell(value)
+            }
+        }
+
+        impl<'a> From<$ty> for Word<'a> {
+            #[inline]
+            fn from(value: $ty) -> Self {
+                Word(Cell::$cell(value))
+            }
+        }
+    )*};
 }
 
-impl<'a> From<&'a [u8]> for Cell<'a> {
-    #[inline]
-    fn from(bytes: &'a [u8]) -> Self {
-        Cell::Bytes(bytes)
-    }
+others! {
+    &'a str => Text;
+    &'a [u8] => Bytes;
 }
 
 impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     #[inline]
     fn from(value: Option<T>) -> Self {
         value.map_or(Cell::Null, Into::into)
+    }
+}
+
+impl<'a, T: Into<Word<'a>>> From<Option<T>> for Word<'a> {
+    #[inline]
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Word(Cell::Null), Into::into)
     }
 }

@@ -1,16 +1,18 @@
 //! Resumes a log after a power cut: the last checkpoint, and the row groups after it.
 
-use super::end::{self, Shape, Sizes, TAIL, TAIL_LEN};
-use super::field::{Field, Schema};
-use super::frames::{Frame, Frames, differs, magic as group_magic, marker, up8};
-use super::groups::Groups;
+use super::end::Sizes;
+use super::field::Schema;
+use super::fixed::Part;
+use super::frames::{Frame, Frames, SEED, magic as group_magic, marker, up8};
+use super::groups::{Groups, group_words};
+use super::place::is_checkpoint;
 use super::put::{Flat, Put};
 use super::source::Source;
-use crate::bytes::{len32, low32};
 use crate::error::{Error, Kind, Result, What};
+use crate::hash::Lookup2;
 use crate::vortex::raw;
 
-/// Size in bytes of the windows of the search and of the comparison.
+/// Size in bytes of the windows of the search for markers.
 const WINDOW: usize = 64;
 
 /// The position where a log can be resumed, and the number of row groups before it.
@@ -57,6 +59,10 @@ pub struct Resume {
     is_skipping: bool,
     /// Whether the log ends with a checkpoint of all its row groups.
     is_ended: bool,
+    /// Whether there is no memory for another row group.
+    is_full: bool,
+    /// Check of the columns and of the records.
+    check: u32,
 }
 
 impl Resume {
@@ -64,10 +70,12 @@ impl Resume {
     /// groups. Reads windows of at most 64 bytes.
     ///
     /// The last checkpoint is compared with the one that a [`Log`](super::Log) writes, byte by byte, and with the heads of its
-    /// row groups. The row groups after it are verified by their checks; the values of those before it are not read:
-    /// [`drop_damaged`](Self::drop_damaged) verifies them.
+    /// row groups; no intact row group may be between the last of them and the checkpoint. The row groups after it are
+    /// verified by their checks; the values of those before it are not read: [`drop_damaged`](Self::drop_damaged) verifies
+    /// them.
     /// Damaged bytes after the checkpoint are skipped if an intact row group follows; [`damage`](Self::damage) then
-    /// tells about them. All bytes after the last checkpoint are read twice, and damaged row groups three times.
+    /// tells about them. The bytes after the last checkpoint are read twice if all of them are intact row groups. Bytes that
+    /// only look like checkpoints or row groups are read several times, within a bound.
     ///
     /// # Errors
     /// [`Kind::Truncated`] in `What::VORTEX_CHECKPOINT` if the source ends in or directly after its first checkpoint, which is
@@ -75,49 +83,43 @@ impl Resume {
     /// [`Kind::Misuse`] in `What::VORTEX_CHECKPOINT` if it has no intact checkpoint of these columns: it is a log of other
     /// columns, or its checkpoints are damaged. It may have rows. [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if it has
     /// more row groups than `groups` has memory for (`need`: the required size in bytes). [`Kind::Limit`] in
-    /// `What::VORTEX_LOG` if damaged bytes have very many starts of row groups; only invented files have. Errors of the
-    /// source.
+    /// `What::VORTEX_LOG` or `What::VORTEX_CHECKPOINT` if what only looks like row groups and checkpoints has more than twice
+    /// the bytes of the source and 64 KiB, counted each time they are read; only invented files have. Errors of the source.
     #[inline(never)]
     pub fn find<T: Schema>(mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<Self> {
-        let fields = schema.fields();
-        let mut magic = raw::MAGIC;
         let size = source.size();
-        if size >= magic.len() as u64 {
-            source.read(0, &mut magic)?;
-        }
+        verify_start(&mut source, size)?;
         // The first checkpoint follows the magic and 4 zeros.
         let first = Sizes::of(schema, 0).map_or(0, |sizes| u64::from(sizes.total()).saturating_add(8));
         if size <= 8 {
             return Err(Error::needing(Kind::Truncated, What::VORTEX_CHECKPOINT, size, first));
         }
-        if magic != raw::MAGIC {
-            return Err(Error::needing(Kind::Invalid, What::VORTEX_LOG, 0, u32::from_le_bytes(magic).into()));
-        }
-        let mut groups = Groups::new(groups, fields.len());
-        let mut before = size;
+        let (mut groups, mut frames, mut before) = (Groups::new(groups, schema.count()), Frames::new(source, 0), size);
         let checkpoint = loop {
-            let Some(end) = marker::<WINDOW>(&mut source, before)? else {
+            let Some(end) = marker::<WINDOW>(&mut frames.source, before)? else {
                 // A source that ends before the first row group, and has no end of a checkpoint, is the start of one.
-                let is_torn = before == size && size <= up8(first) && group_magic(&mut source, 0)?.is_none();
+                let is_start = before == size && size <= up8(first);
+                let is_torn = is_start && group_magic(&mut frames.source, 0, size)?.is_none();
                 let kind = if is_torn { Kind::Truncated } else { Kind::Misuse };
                 return Err(Error::needing(kind, What::VORTEX_CHECKPOINT, before, first));
             };
-            if compared(&mut source, end, schema, &mut groups)? {
+            if is_checkpoint(&mut frames, end, schema, &mut groups)? {
                 break end;
             }
             before = end.saturating_sub(4);
         };
         let covered = groups.len();
-        let mut frames = Frames::new(&mut source, checkpoint);
+        frames.go_to(checkpoint);
         let (mut damage, mut rest) = (None, None);
-        while let Some((frame, before)) = next(&mut frames, fields, &mut groups, &mut rest)? {
+        while let Some((frame, before)) = next(&mut frames, schema.count(), &mut groups, &mut rest)? {
             damage = damage.or(before);
             groups.add(frame.segments, frame.rows);
         }
         let (at, rows) = (frames.at(), groups.rows());
-        let is_ended = at == checkpoint;
-        let is_skipping = damage.is_some();
-        Ok(Resume { at, groups: groups.len(), covered, rows, damage, rest, is_skipping, is_ended })
+        let (is_ended, is_skipping, is_full) = (at == checkpoint, damage.is_some(), groups.is_full());
+        let check = fingerprint(schema, &groups);
+        let groups = groups.len();
+        Ok(Resume { at, groups, covered, rows, damage, rest, is_skipping, is_ended, is_full, check })
     }
 
     /// Verifies the checks of all row groups, also of those that the last checkpoint covers, and removes the records of
@@ -159,28 +161,54 @@ impl Resume {
     /// ```
     ///
     /// # Errors
-    /// Errors of the source. Then `groups` is not valid any more: call `find` again.
-    pub fn drop_damaged<T: Schema>(&mut self, mut source: impl Source, schema: &T, groups: &mut [u32]) -> Result<u32> {
-        let columns = schema.fields().len();
+    /// [`Kind::NoRoom`] or [`Kind::Misuse`] in `What::VORTEX_GROUPS` if `schema` or `groups` is another one; [`Kind::Limit`]
+    /// in `What::VORTEX_LOG` if the row groups overlap each other, as they do in invented files only; errors of the source.
+    /// Then `groups` is not valid any more: call `find` again.
+    pub fn drop_damaged<T: Schema>(&mut self, source: impl Source, schema: &T, groups: &mut [u32]) -> Result<u32> {
+        let columns = schema.count();
         let mut kept = Groups::new(groups, columns);
+        self.fill(schema, &mut kept)?;
+        kept.set_len(0, 0);
+        let mut frames = Frames::new(source, 0);
         for k in 0..self.groups {
             // The record of row group k, or one before it that was removed, takes what is read.
             let at = kept.at(k);
             let Some(lens) = kept.next() else { break };
-            match Frames::new(&mut source, at.wrapping_sub(raw::group_segments_at(columns))).next(lens) {
+            frames.go_to(at.saturating_sub(raw::group_segments_at(columns)));
+            match frames.step(columns, lens) {
                 Ok(Some(frame)) if frame.segments == at => kept.add(at, frame.rows),
                 Ok(_) => {}
                 Err(e) if e.what() == What::VORTEX_LOG => {}
                 Err(e) => return Err(e),
             }
+            frames.charge(0, What::VORTEX_LOG)?;
         }
         let removed = self.groups.wrapping_sub(kept.len());
         if removed > 0 {
             (self.groups, self.rows, self.covered, self.is_ended) = (kept.len(), kept.rows(), 0, false);
+            (self.is_full, self.check) = (kept.is_full(), fingerprint(schema, &kept));
             // The next search must not begin at the checkpoint that lists them.
             self.is_skipping = true;
         }
         Ok(removed)
+    }
+
+    /// Sets the number of row groups of `groups`, whose memory has the records that were found.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if there is memory for fewer records, [`Kind::Misuse`] if the memory has others or the columns are
+    /// others, both in `What::VORTEX_GROUPS`.
+    #[inline(never)]
+    pub(super) fn fill(&self, schema: &impl Schema, groups: &mut Groups<'_>) -> Result<()> {
+        if self.groups > groups.capacity() {
+            return Err(no_room(schema.count(), self.groups));
+        }
+        groups.set_len(self.groups, self.rows);
+        if fingerprint(schema, groups) == self.check {
+            Ok(())
+        } else {
+            Err(Error::new(Kind::Misuse, What::VORTEX_GROUPS, self.groups.into()))
+        }
     }
 
     /// Continues the log at the first multiple of 8 that is at least `end`, if `end` is after [`at`](Self::at). For media
@@ -255,6 +283,36 @@ impl Resume {
         self.covered
     }
 
+    /// Returns whether the memory for records is full, so that no row group can be added. A device then starts another log, or
+    /// provides more memory. It should not [resume](super::Log::resume) this log, which would take the rows of one more row
+    /// group and then fail to write them.
+    ///
+    /// ```
+    /// use pilaster::vortex::log::{Log, Of, Policy, Record, Resume, group_words};
+    /// use pilaster::vortex::record;
+    ///
+    /// record! {
+    ///     struct Tick { time: u32 }
+    /// }
+    ///
+    /// # #[cfg(feature = "alloc")] {
+    /// const ONE: usize = group_words(Tick::FIELDS.len());
+    /// let (mut memory, mut groups) = ([0; Tick::memory_len(8, 0)], [0; 3 * ONE]);
+    /// let mut log = Log::of::<Tick>(Vec::new(), (&mut memory, 8), &mut groups, Policy::ByHand)?;
+    /// for time in 0..16 {
+    ///     log.push(&Tick { time })?;
+    /// }
+    /// let bytes = log.finish()?;
+    /// assert!(!Resume::find(&bytes[..], &Of::<Tick>::new(), &mut groups)?.is_full());
+    /// assert!(Resume::find(&bytes[..], &Of::<Tick>::new(), &mut groups[..2 * ONE])?.is_full());
+    /// # }
+    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// ```
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// Returns the number of rows of the intact row groups.
     #[must_use]
     pub const fn rows(&self) -> u64 {
@@ -275,116 +333,71 @@ impl Resume {
     }
 }
 
+/// Checks that a source begins as a Vortex file does, or as the start of one that was torn by a power cut: the rest of
+/// it may be erased.
+fn verify_start(source: &mut impl Source, size: u64) -> Result<()> {
+    let mut start = [0xff; raw::MAGIC.len()];
+    let len = usize::try_from(size).unwrap_or(usize::MAX).min(start.len());
+    source.read(0, start.get_mut(..len).unwrap_or_default())?;
+    let fits = |(have, want): (&u8, &u8)| have == want || size <= 8 && *have == 0xff;
+    if start.iter().zip(&raw::MAGIC).all(fits) {
+        Ok(())
+    } else {
+        Err(Error::needing(Kind::Invalid, What::VORTEX_LOG, 0, u32::from_le_bytes(start).into()))
+    }
+}
+
 /// Reads the next intact row group into `groups`. Returns it, and what is wrong with the bytes that were skipped before it;
 /// `None` if there is no other one, and then what is wrong with the bytes that follow, in `rest`.
 #[inline(never)]
 fn next<S: Source>(
     frames: &mut Frames<S>,
-    fields: &[Field<'_>],
+    columns: usize,
     groups: &mut Groups<'_>,
     rest: &mut Option<Error>,
 ) -> Result<Option<(Frame, Option<Error>)>> {
+    let at = frames.at();
     // Without memory for another record, there may be no other row group.
-    let taken = groups.len();
-    let Some(lens) = groups.next() else {
-        return match frames.next(&mut []) {
-            Ok(None) => Ok(None),
-            Err(e) if e.what() != What::VORTEX_LOG => Err(e),
-            Err(e) if !frames.begins()? => {
-                *rest = Some(e);
-                Ok(None)
-            }
-            _ => Err(no_room(fields, taken.saturating_add(1))),
-        };
-    };
-    match frames.next(lens) {
-        Ok(frame) => Ok(frame.map(|frame| (frame, None))),
+    let lens = groups.next().unwrap_or_default();
+    let (found, damage) = match frames.walk(columns, lens) {
+        Ok(found) => (found, None),
         // The row groups after an error of the medium are not lost.
-        Err(e) if e.what() != What::VORTEX_LOG => Err(e),
+        Err(e) if e.what() != What::VORTEX_LOG => return Err(e),
         Err(e) => {
-            let found = frames.find_after(lens)?.map(|frame| (frame, Some(e)));
-            *rest = if found.is_none() { Some(e) } else { None };
-            Ok(found)
+            frames.go_to(up8(at).saturating_add(8));
+            (frames.search(columns, lens, u64::MAX)?, Some(e))
         }
+    };
+    if let Some(frame) = found {
+        return if groups.is_full() {
+            Err(no_room(columns, groups.len().saturating_add(1)))
+        } else {
+            Ok(Some((frame, damage)))
+        };
     }
+    frames.go_to(at);
+    *rest = damage;
+    Ok(None)
 }
 
-fn no_room(fields: &[Field<'_>], groups: u32) -> Error {
-    let each = super::group_words(fields.len()).saturating_mul(4) as u64;
+#[cold]
+pub(super) fn no_room(columns: usize, groups: u32) -> Error {
+    let each = group_words(columns).saturating_mul(4) as u64;
     Error::needing(Kind::NoRoom, What::VORTEX_GROUPS, 0, each.saturating_mul(groups.into()))
 }
 
-/// Reads the records of the checkpoint that ends at `end`, and compares it with the one that is written for them. Returns
-/// whether they are equal.
+/// Returns a check of the columns, with their names, and of the records of all row groups.
 #[inline(never)]
-fn compared<S: Source>(source: &mut S, end: u64, schema: &impl Schema, groups: &mut Groups<'_>) -> Result<bool> {
-    let fields = schema.fields();
-    let Some(tail_at) = end.checked_sub(TAIL_LEN.into()) else { return Ok(false) };
-    let mut tail = [0; TAIL_LEN as usize];
-    source.read(tail_at, &mut tail)?;
-    let number = |at: usize| {
-        let eight = tail.get(at..).and_then(<[u8]>::first_chunk);
-        eight.map_or(0, |eight| u64::from_le_bytes(*eight))
-    };
-    let [dtype, layout, _, footer, footer_len] = TAIL.map(number);
-    let footer_len = low32(footer_len);
-    if footer.checked_add(footer_len.into()) != Some(tail_at) {
-        return Ok(false);
-    }
-    let Some(count) = end::groups_in(schema, footer_len) else { return Ok(false) };
-    let Some(sizes) = Sizes::of(schema, count) else { return Ok(false) };
-    // All offsets that are read are then between the start of the checkpoint and its end.
-    let starts = (dtype.checked_add(sizes.dtype.into()), dtype.checked_add(sizes.total().into()));
-    if starts != (Some(layout), Some(end)) {
-        return Ok(false);
-    }
-    if count > groups.capacity() {
-        return Err(no_room(fields, count));
-    }
-    groups.set_len(0, 0);
-    let shape = Shape::of(len32(fields.len()), count);
-    let mut at = footer.wrapping_add(end::segments_at(schema).wrapping_add(4).into());
-    let word = |source: &mut S, at: u64| -> Result<u32> {
-        let mut four = [0; 4];
-        source.read(at, &mut four)?;
-        Ok(u32::from_le_bytes(four))
-    };
-    for j in 0..count {
-        let rows = word(source, layout.wrapping_add(shape.flat(j).wrapping_add(4).into()))?;
-        let (low, high) = (word(source, at)?, word(source, at.wrapping_add(4))?);
-        let Some(lens) = groups.next() else { return Ok(false) };
-        for len in lens.iter_mut() {
-            *len = word(source, at.wrapping_add(8))?;
-            at = at.wrapping_add(16);
-        }
-        // A checkpoint has no check, and the length of the last segment is nowhere else in it.
-        let segments = u64::from(low) | u64::from(high) << 32;
-        if segments >= dtype || differs(source, segments, rows, lens)? {
-            return Ok(false);
-        }
-        groups.add(segments, rows);
-    }
-    let mut compare = Compare { source, at: dtype, outcome: Ok(true) };
-    end::checkpoint(&mut Flat::new(&mut compare), dtype, schema, groups, sizes);
-    compare.outcome
+fn fingerprint(schema: &impl Schema, groups: &Groups<'_>) -> u32 {
+    let mut check = Lookup2::new(SEED);
+    let mut flat = Flat::new(&mut check);
+    schema.put_part(Part::Dtype, &mut flat);
+    flat.words(groups.records());
+    check.value()
 }
 
-/// Compares what is put with a source.
-struct Compare<'s, S> {
-    source: &'s mut S,
-    at: u64,
-    outcome: Result<bool>,
-}
-
-impl<S: Source> Put for Compare<'_, S> {
+impl Put for Lookup2 {
     fn put(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(WINDOW) {
-            let mut window = [0; WINDOW];
-            let stored = window.get_mut(..part.len()).unwrap_or_default();
-            if self.outcome == Ok(true) {
-                self.outcome = self.source.read(self.at, stored).map(|()| stored == part);
-            }
-            self.at = self.at.wrapping_add(part.len() as u64);
-        }
+        self.update(bytes);
     }
 }

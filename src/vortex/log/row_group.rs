@@ -15,11 +15,13 @@ use crate::vortex::raw::{GROUP_MAGIC, MAGIC, group_segments_at};
 
 impl<S: Sink, T: Schema> Log<'_, S, T> {
     /// Returns whether something may be written: the log is started and not ended. If not, that is the error of the call.
+    #[inline(never)]
     fn is_open(&mut self) -> bool {
-        if !self.rows.is_open() {
-            self.refuse(Kind::Misuse, What::DESTINATION, 0);
+        let is_open = self.rows.is_open();
+        if !is_open {
+            self.refuse(Kind::Misuse, What::VORTEX_LOG, 0);
         }
-        self.rows.is_open()
+        is_open
     }
 
     /// Sets the error of the call, unless it has one.

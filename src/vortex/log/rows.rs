@@ -1,10 +1,13 @@
 //! Rows in memory of the caller, column by column, until they fill a row group.
 
+use super::end::number;
 use super::field::{Field, FieldType, Id, Schema};
-use super::form::Form;
+use super::form::{Form, is_float};
 use super::record::Cell;
 use crate::bytes::{len32, low8};
+use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
+use crate::vortex::dtype::signed;
 
 /// Returns the size in bytes of the memory for `rows` rows of columns, rounded up to a multiple of 8 rows, and for
 /// `texts` bytes of texts of all columns.
@@ -101,19 +104,20 @@ impl<'m> Rows<'m> {
         (all, all.wrapping_sub(self.used))
     }
 
-    /// Adds a row of cells of the types of the columns. It fits.
+    /// Adds a row of cells of the types of the columns. It fits. Unless they are `TYPED`, all numbers are words.
     #[inline(never)]
-    pub fn push<T: Schema>(&mut self, schema: &T, cells: &[Cell<'_>]) {
+    pub fn push<T: Schema, const TYPED: bool>(&mut self, schema: &T, cells: &[Cell<'_>]) {
         let (mut at, mut column) = (0usize, 0);
         for cell in cells {
             let Some(form) = schema.form(column) else { break };
             if T::USES.has(Id::Bool) && form.is_nullable() {
-                self.put_bit(at, *cell != Cell::Null);
+                self.put_bit(at, !matches!(cell, Cell::Null));
                 at = at.wrapping_add(self.eights);
             }
             let mut word = match *cell {
                 Cell::Word(word) => word,
                 _ if T::USES.has(Id::VarBin) && form.is_text() => self.put_text(cell.text()),
+                _ if TYPED => cell.word(),
                 _ => 0,
             };
             if T::USES.has(Id::Bool) && form.is_bool() {
@@ -283,15 +287,66 @@ fn word32(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |four| u32::from_le_bytes(*four))
 }
 
-/// Checks that the cells are of the types of the columns.
+/// Checks that the cells are of the types of the columns, and in their ranges.
 pub(super) fn check(fields: &[Field<'_>], cells: &[Cell<'_>]) -> Result<()> {
-    let fits = |(field, cell): &(&Field<'_>, &Cell<'_>)| match (*cell, field.ty) {
-        (Cell::Null, _) => field.nullable,
-        (Cell::Text(_), FieldType::Utf8) | (Cell::Bytes(_), FieldType::Binary) => true,
-        (Cell::Word(_), ty) => !matches!(ty, FieldType::Utf8 | FieldType::Binary),
-        _ => false,
+    let good = fields.iter().zip(cells).take_while(|(field, cell)| takes(field, **cell)).count();
+    if fields.len() == cells.len() && good == cells.len() {
+        return Ok(());
+    }
+    let expected = fields.get(good).map_or(0, expected);
+    Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, good as u64, expected.into()))
+}
+
+/// Returns whether a column takes a cell.
+fn takes(field: &Field<'_>, cell: Cell<'_>) -> bool {
+    let prim = field.prim();
+    match cell {
+        Cell::Null => field.nullable,
+        Cell::Text(_) => field.ty == FieldType::Utf8,
+        Cell::Bytes(_) => field.ty == FieldType::Binary,
+        Cell::Bool(_) => field.ty == FieldType::Bool,
+        Cell::F32(_) => prim == Some(Prim::F32),
+        Cell::F64(_) => prim == Some(Prim::F64),
+        Cell::Int(number) => prim.is_some_and(|prim| !is_float(prim) && fits(prim, number.into())),
+        Cell::Uint(number) => prim.is_some_and(|prim| !is_float(prim) && fits(prim, number.into())),
+        Cell::Word(word) if field.ty == FieldType::Bool => word < 2,
+        Cell::Word(word) => prim.is_some_and(|prim| {
+            let is_extended = signed(prim) && fits(prim, word.cast_signed().into());
+            is_extended || word.checked_shr(len32(prim.size()).wrapping_mul(8)).unwrap_or(0) == 0
+        }),
+    }
+}
+
+/// Returns whether an integer is in the range of a type.
+fn fits(prim: Prim, number: i128) -> bool {
+    let bits = len32(prim.size()).wrapping_mul(8);
+    if signed(prim) {
+        -1 <= number >> bits.wrapping_sub(1) && number >> bits.wrapping_sub(1) <= 0
+    } else {
+        number >> bits == 0
+    }
+}
+
+/// What columns take, in the order of the numbers in errors.
+const TAKEN: [&str; 14] =
+    ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f16", "f32", "f64", "bool", "utf8", "binary"];
+
+/// Set in the number in an error if the column takes nulls.
+const OR_NULL: u8 = 1 << 7;
+
+/// Returns the number of what a column takes, at least 1.
+fn expected(field: &Field<'_>) -> u8 {
+    let kind = match (field.prim(), field.ty) {
+        (Some(prim), _) => number(prim),
+        (None, FieldType::Bool) => 11,
+        (None, FieldType::Utf8) => 12,
+        (None, _) => 13,
     };
-    let good = fields.iter().zip(cells).take_while(fits).count();
-    let is_row = fields.len() == cells.len() && good == cells.len();
-    if is_row { Ok(()) } else { Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, good as u64, 0)) }
+    kind.wrapping_add(1) | if field.nullable { OR_NULL } else { 0 }
+}
+
+/// Returns what the column takes that an error is about, and whether that may be null. `None` if there is no such column.
+pub(crate) fn taken(need: u32) -> Option<(&'static str, bool)> {
+    let kind = need & !u32::from(OR_NULL);
+    Some((TAKEN.get((kind as usize).checked_sub(1)?)?, need != kind))
 }

@@ -69,7 +69,7 @@ impl<'m, S: Sink, R: Record<Static = R>> Log<'m, S, Of<R>> {
     /// added before and must not be pushed again; as long as the row group cannot be written, further rows are not added.
     /// [`pending`](Self::pending) counts the rows that were.
     pub fn push<Row: Record<Static = R>>(&mut self, row: &Row) -> core::result::Result<(), WriteError<S::Error>> {
-        row.with_cells(|cells| self.push_row(cells))
+        row.with_cells(|cells| self.push_row::<false>(cells))
     }
 }
 
@@ -81,8 +81,8 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// the records of row groups, [`group_words`](super::group_words) for each.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes), or the sink has no space for the
-    /// checkpoint; errors of the sink.
+    /// [`Kind::NoRoom`] if `memory` is too small (`need`: the required size in bytes) or the number of rows is 0 (`need`: 0),
+    /// or the sink has no space for the checkpoint; errors of the sink.
     #[inline]
     pub fn new(
         sink: S,
@@ -143,7 +143,11 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// found after the last one. It is written at once if `found` [skips](Resume::skipping) bytes.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] as for [`new`](Self::new); errors of the sink.
+    /// [`Kind::NoRoom`] as for [`new`](Self::new), and in `What::VORTEX_GROUPS` if `groups` has less memory than the row
+    /// groups that were found need (`need`: the required size in bytes). [`Kind::Misuse`] in `What::VORTEX_GROUPS` if `groups`
+    /// has other contents than `find` has left, or the columns are others. Errors of the sink.
+    ///
+    /// If `groups` has no memory for another row group, the log is resumed all the same: [`Resume::is_full`] tells.
     #[inline]
     pub fn resume(
         sink: S,
@@ -182,8 +186,8 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// Errors of [`resume`](Self::resume).
     #[inline(never)]
     pub fn continue_at(&mut self, found: &Resume) -> core::result::Result<(), WriteError<S::Error>> {
+        found.fill(&self.schema, &mut self.groups)?;
         self.rows.start(&self.schema)?;
-        self.groups.set_len(found.groups(), found.rows());
         self.out.at = found.at();
         (self.data_end, self.covered) = (found.at(), found.covered());
         self.is_ended = found.is_ended();
@@ -211,16 +215,18 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// Adds a row from its values, as [`push`](Log::push) does.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] in `What::VORTEX_FIELD` with the index of the first column whose value has another type, or is
-    /// missing although the column is not nullable; errors of [`push`](Log::push).
+    /// [`Kind::Misuse`] in `What::VORTEX_FIELD` with the index (`at`) of the first column whose cell is missing, has another
+    /// type, is out of the range of the type, or is null although the column is not nullable, or with the number of columns if there are
+    /// more cells; errors of [`push`](Log::push). Integers of all widths fit a column that has their value; floats fit one
+    /// of their width. The text of the error says what the column takes.
     pub fn push_cells(&mut self, cells: &[Cell<'_>]) -> core::result::Result<(), WriteError<S::Error>> {
         check(self.schema.fields(), cells)?;
-        self.push_row(cells)
+        self.push_row::<true>(cells)
     }
 
-    /// Adds a row of cells of the types of the columns.
+    /// Adds a row of cells of the types of the columns. Unless they are `TYPED`, all numbers are words.
     #[inline(never)]
-    fn push_row(&mut self, cells: &[Cell<'_>]) -> core::result::Result<(), WriteError<S::Error>> {
+    fn push_row<const TYPED: bool>(&mut self, cells: &[Cell<'_>]) -> core::result::Result<(), WriteError<S::Error>> {
         let len = cells.iter().fold(0, |sum: usize, cell| sum.saturating_add(cell.text().len()));
         let (all, free) = self.rows.texts();
         if len > all {
@@ -229,7 +235,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
         if len > free || self.rows.is_full() {
             self.flush()?;
         }
-        self.rows.push(&self.schema, cells);
+        self.rows.push::<T, TYPED>(&self.schema, cells);
         if self.rows.is_full() { self.flush() } else { Ok(()) }
     }
 
@@ -239,8 +245,8 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// [`Kind::NoRoom`] in `What::VORTEX_GROUPS` if there is no memory for its record (`need`: bytes for one more), and in
     /// `What::DESTINATION` if the sink has no space for it and the checkpoint after it: then nothing was written of it, and
     /// the rows are kept. If the row groups before them are not in a checkpoint yet, one is written if it fits, whatever the policy
-    /// is, so that the file is valid without these rows. [`Kind::Misuse`] if the sink has failed before or the log is
-    /// finished; errors of the sink.
+    /// is, so that the file is valid without these rows. [`Kind::Misuse`] in `What::VORTEX_LOG` if the log is not
+    /// [started](Self::start) or has [ended](Self::end), or the sink has failed before; errors of the sink.
     pub fn flush(&mut self) -> core::result::Result<(), WriteError<S::Error>> {
         self.write(match self.policy {
             Policy::ByHand => u32::MAX,
