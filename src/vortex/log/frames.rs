@@ -329,14 +329,18 @@ fn metadata(input: &Input<'_>) -> Result<u64> {
     for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
         if let Some(segment) = postscript.table::<Table<'_>>(field)? {
             let span = span_in(segment)?;
+            // A length that exceeds the file is not charged.
+            if span.end().is_none_or(|end| end > range.at) {
+                return Err(invalid_end(range.at));
+            }
             (len, footer_end) = (len.saturating_add(span.len), span.end());
         }
     }
-    if footer_end == Some(range.at) {
-        Ok(len)
-    } else {
-        Err(Error::new(Kind::Invalid, What::VORTEX_CHECKPOINT, range.at))
-    }
+    if footer_end == Some(range.at) { Ok(len) } else { Err(invalid_end(range.at)) }
+}
+
+fn invalid_end(at: u64) -> Error {
+    Error::new(Kind::Invalid, What::VORTEX_CHECKPOINT, at)
 }
 
 #[cfg(test)]
