@@ -111,7 +111,7 @@ pub struct Groups {
     pub lost: u64,
 }
 
-/// Facts about a log: the end of the last checkpoint, 0 if there is none, the row groups that it lists, and how checkpoints begin.
+/// Facts about a log: the end of the last checkpoint, 0 without one, the row groups that it lists, and how checkpoints begin.
 pub struct Known<'k> {
     pub end: u64,
     /// `None` if a log has other layouts.

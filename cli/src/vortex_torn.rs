@@ -103,7 +103,7 @@ pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>
     Ok(Some(saved(input, (&columns, &stored), groups, (notes, last, unverified))?))
 }
 
-/// Returns the intact row groups of a log without any complete checkpoint as a file with an end, `None` if there are none.
+/// Returns the intact row groups of a log without any complete checkpoint as a file with an end, `None` if it has no intact one.
 /// `--dtype` gives the columns, or `first`, the first checkpoint with a new end marker.
 pub fn unstated<'s>(input: &Input<'s>, first: Option<&Input<'_>>) -> Result<Option<Rebuilt<'s>>, Failure> {
     let given = input.hints().dtype.and_then(|text| text.parse::<DTypeBuf>().ok());
@@ -285,7 +285,7 @@ fn is_read(input: &Input<'_>) -> Result<bool, Failure> {
     Ok((0..part.width()).all(|k| is_read(k).is_ok()))
 }
 
-/// Returns a file with the row groups. `end_at`: where it ends if there are none.
+/// Returns a file with the row groups. `end_at`: where it ends without a row group.
 fn joined<'s>(
     input: &Input<'s>,
     (columns, ids): (&Columns, &[String]),

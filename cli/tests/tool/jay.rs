@@ -189,12 +189,12 @@ fn recover_keeps_the_sound_columns() {
     assert_eq!(
         said("invalid/name_invalid_utf8"),
         "damaged: column 0, which has no name: flatbuffer string at offset 324: not UTF-8\n\
-         renamed: column \"\" is \"C0\"\nTARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 places\n"
+         renamed: column \"\" is \"C0\"\nTARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 place\n"
     );
     assert_eq!(
         said("invalid/bad_tail"),
         "damaged: the file, no column: jay end signature at offset 336: invalid value 1480673841 (0x58414a31)\n\
-         TARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 places\n"
+         TARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 place\n"
     );
     let line = bad(1, &["recover", "--force", &path("invalid/truncated"), target]);
     assert!(line.contains("jay end signature") && line.contains("where they lie, is lost"), "{line}");

@@ -395,7 +395,7 @@ fn damage_of_a_log_costs_the_row_group_that_has_it() {
     }
 }
 
-/// The same with the first checkpoint alone, if `--dtype` gives the columns.
+/// Damage of a log with one checkpoint, the first, if `--dtype` gives the columns.
 #[test]
 fn damage_of_the_only_checkpoint_costs_no_rows() {
     let (bytes, all) = ticks(Policy::ByHand, false);
