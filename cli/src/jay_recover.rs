@@ -16,7 +16,7 @@ use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::Windows;
 use crate::goal::Goal;
-use crate::lost::{NOTHING, counted};
+use crate::lost::{NOTHING, counted, number};
 use crate::open::{Input, check_room, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
@@ -163,7 +163,7 @@ fn report(frame: &File<'_>, problems: &[Problem], keyless: bool, out: &mut dyn W
         match harm {
             Harm::All => writeln!(out, "lost: column {name}: {why}")?,
             Harm::Values(0) => writeln!(out, "damaged: column {name}: {why}")?,
-            Harm::Values(values) => writeln!(out, "lost: {values} values of {name}: {why}")?,
+            Harm::Values(values) => writeln!(out, "lost: {} of {name}: {why}", number(*values, VALUES))?,
         }
     }
     if keyless {
@@ -172,14 +172,17 @@ fn report(frame: &File<'_>, problems: &[Problem], keyless: bool, out: &mut dyn W
     Ok(())
 }
 
+/// One value, and many.
+const VALUES: [&str; 2] = ["value", "values"];
+
 /// Returns the end of the last line: the number of everything that is not in the new file, or was damaged.
 fn summary(problems: &[Problem], keyless: bool) -> String {
     let count = |of: fn(&Problem) -> u64| problems.iter().map(of).fold(0, u64::saturating_add);
     let counts = [
-        (count(|problem| u64::from(matches!(problem.harm, Harm::All))), "lost", "columns"),
-        (count(|problem| if let Harm::Values(values) = problem.harm { values } else { 0 }), "lost", "values"),
-        (count(|problem| u64::from(matches!(problem.harm, Harm::Values(0)))), "damaged", "places"),
-        (keyless.into(), "left out", "keys"),
+        (count(|problem| u64::from(matches!(problem.harm, Harm::All))), "lost", ["column", "columns"]),
+        (count(|problem| if let Harm::Values(values) = problem.harm { values } else { 0 }), "lost", VALUES),
+        (count(|problem| u64::from(matches!(problem.harm, Harm::Values(0)))), "damaged", ["place", "places"]),
+        (keyless.into(), "left out", ["key", "keys"]),
     ];
     counted(&counts, NOTHING)
 }

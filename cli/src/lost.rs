@@ -24,11 +24,17 @@ pub fn need(rows: &Range<u64>) -> u64 {
 /// The end of a report without a loss.
 pub const NOTHING: &str = "nothing is lost";
 
-/// Returns the end of a report: the counts that are not 0, each as how, count and what; `none` if all are 0.
-pub fn counted(counts: &[(u64, &str, &str)], none: &str) -> String {
+/// Returns the end of a report: the counts that are not 0, each as how, count and what; `none` if all are 0. What is counted
+/// is given as one and as many.
+pub fn counted(counts: &[(u64, &str, [&str; 2])], none: &str) -> String {
     let counts = counts.iter().filter(|(count, ..)| *count > 0);
-    let texts: Vec<String> = counts.map(|(count, how, what)| format!("{how}: {count} {what}")).collect();
+    let texts: Vec<String> = counts.map(|(count, how, what)| format!("{how}: {}", number(*count, *what))).collect();
     if texts.is_empty() { none.to_owned() } else { texts.join(", ") }
+}
+
+/// Returns a number and what is counted, which is given as one and as many.
+pub fn number(count: u64, [one, many]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Returns values of type `ty` for missing rows. A missing list has no elements, a missing struct

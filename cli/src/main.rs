@@ -31,7 +31,7 @@
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
 //! | `vortex_blobs`, `vortex_counts`, `vortex_ids`, `vortex_match` | a Vortex file without its end: its arrays, their rows, their encodings, their columns |
 //! | `vortex_rebuilt`, `vortex_plan`, `vortex_zoned` | a new end for it: what is saved, its layouts, the comparison with zones |
-//! | `vortex_torn`, `vortex_frames` | a Vortex log that is damaged or without its end: its checkpoints, its row groups |
+//! | `vortex_torn`, `vortex_frames`, `vortex_log_ids` | a Vortex log that is damaged or without its end: its checkpoints, its row groups, its encodings |
 //! | `jay_recover` | `recover` for Jay |
 //! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
@@ -44,7 +44,11 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+    clippy::cast_possible_truncation,
+    // All output goes to the writers that `main` creates.
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::dbg_macro
 )]
 #![cfg_attr(
     test,
@@ -127,6 +131,7 @@ mod vortex_dtype;
 mod vortex_end;
 mod vortex_frames;
 mod vortex_ids;
+mod vortex_log_ids;
 mod vortex_match;
 mod vortex_plan;
 mod vortex_rebuilt;

@@ -256,6 +256,16 @@ pub fn time_zone(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok().or_else(|| fixed(name))
 }
 
+/// Returns whether readers of Vortex know a time zone: those that look it up refuse a file with another one. True if this host
+/// has no database of time zones.
+pub fn is_known_zone(name: &str) -> bool {
+    let is_offset = match name.as_bytes() {
+        [b'+' | b'-', h @ b'0'..=b'2', hh @ b'0'..=b'9', b':', b'0'..=b'5', b'0'..=b'9'] => *h < b'2' || *hh < b'4',
+        _ => false,
+    };
+    is_offset || TimeZone::get(name).is_ok() || TimeZone::get("Europe/Berlin").is_err()
+}
+
 /// Returns the zone of a name like `+01:00` or `-0530`.
 fn fixed(name: &str) -> Option<TimeZone> {
     let (sign, rest) =
@@ -335,6 +345,14 @@ mod tests {
         assert_eq!(shown(0, "-05:30"), "1969-12-31T18:30:00-05:30");
         assert_eq!(shown(0, "Not/There"), "1970-01-01T00:00:00Z", "the instant is known all the same");
         assert_eq!(shown(i64::MAX, "Europe/Berlin"), "+292277026596-12-04T15:30:07Z");
+    }
+
+    #[test]
+    fn zones_that_readers_know() {
+        let known = ["UTC", "Europe/Berlin", "CET", "Etc/GMT+5", "+01:00", "-05:30", "+23:59"];
+        assert!(known.into_iter().all(is_known_zone));
+        let unknown = ["Z", "UTC+1", "Not/There", "+0100", "+1:00", "+24:00", "+01:60", "local"];
+        assert_eq!(unknown.into_iter().find(|name| is_known_zone(name)), None);
     }
 
     #[test]

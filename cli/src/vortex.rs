@@ -12,11 +12,13 @@ use crate::budget;
 use crate::columns::Columns;
 use crate::digits;
 use crate::dump;
+use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::{Chosen, Windows};
 use crate::info;
 use crate::open::Input;
 use crate::special::Special;
+use crate::time::is_known_zone;
 
 impl Special for File<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> std::result::Result<(), Failure> {
@@ -45,7 +47,14 @@ impl Special for File<'_> {
 
     fn verified(&self, input: &Input, _: &AnyFile<'_>) -> std::result::Result<String, Failure> {
         let (rows, segments, size) = (self.rows()?, self.segments(), input.len());
-        Ok(format!("{rows} rows in {segments} segments, {size} bytes, vortex"))
+        let zone = match refused_zone(self)? {
+            Some(Zones::Unknown(name)) => {
+                format!("; no time zone is called {}, so that the original refuses the whole file", named(&name))
+            }
+            Some(Zones::TooMany) => format!("; the time zones of {TYPES} types were compared, and not of others"),
+            None => String::new(),
+        };
+        Ok(format!("{rows} rows in {segments} segments, {size} bytes, vortex{zone}"))
     }
 
     /// Names an id that is unknown.
@@ -55,6 +64,39 @@ impl Special for File<'_> {
             None => budget::explain(e),
         }
     }
+}
+
+/// Maximum number of types whose time zones are compared, and their maximum depth.
+const TYPES: usize = 1 << 12;
+const DEPTH: u32 = 64;
+
+/// What is wrong with the time zones of a file.
+enum Zones {
+    /// No reader knows this one.
+    Unknown(String),
+    TooMany,
+}
+
+/// Returns the first time zone of a file that no reader knows.
+fn refused_zone(file: &File<'_>) -> Result<Option<Zones>> {
+    let (part, mut left) = (file.part()?, TYPES);
+    let mut open = Vec::new();
+    for k in (0..part.width()).rev() {
+        open.push((part.column(k)?, DEPTH));
+    }
+    while let Some((column, depth)) = open.pop() {
+        let (Some(rest), Some(depth)) = (left.checked_sub(1), depth.checked_sub(1)) else {
+            return Ok(Some(Zones::TooMany));
+        };
+        left = rest;
+        if let Some(zone) = column.zone()?.filter(|zone| !is_known_zone(zone)) {
+            return Ok(Some(Zones::Unknown(zone.to_owned())));
+        }
+        for k in 0..column.ty().children() {
+            open.push((column.child(k)?, depth));
+        }
+    }
+    Ok(None)
 }
 
 /// Prints the tree of layouts, and for each column the encodings and their sizes.

@@ -73,6 +73,12 @@ impl Tree {
         Some(Tree { encoding: node.encoding().ok()?, metadata, buffers, children, unpacked, max, is_terse })
     }
 
+    /// Returns the tree of the array in a segment, which ends where `bytes` end; `None` if no array ends there.
+    pub fn of_segment(bytes: &[u8]) -> Option<Self> {
+        // The buffers are before the tree. Their offsets do not matter here.
+        Some(Blob::of(candidate(bytes)?, u64::MAX >> 1)?.tree)
+    }
+
     /// Calls `each` with every node.
     pub fn walk(&self, each: &mut dyn FnMut(&Tree)) {
         each(self);

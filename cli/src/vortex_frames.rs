@@ -10,10 +10,14 @@ use pilaster::unstable::vortex_raw::{GROUP_MAGIC, MAGIC, group_segments_at};
 use pilaster::vortex::log::{Frame, Frames, Source};
 
 use crate::failure::Failure;
+use crate::lost::number;
 use crate::open::{Input, ReadAt};
 
 /// Row groups and checkpoints begin at multiples of this number of bytes.
 const ALIGNED: u64 = 8;
+
+/// One row group, and many.
+pub const ROW_GROUPS: [&str; 2] = ["row group", "row groups"];
 
 /// Number of bytes that are read at once.
 const STEP: usize = 1 << 16;
@@ -32,7 +36,7 @@ impl Steps {
     }
 
     /// Returns the bytes of a range, as far as the file has them.
-    fn get(&mut self, range: FileRange) -> Result<Vec<u8>, Error> {
+    pub fn get(&mut self, range: FileRange) -> Result<Vec<u8>, Error> {
         let len = range.len.min(self.len.saturating_sub(range.at));
         let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
         self.read(range.at, &mut bytes)?;
@@ -82,6 +86,18 @@ impl Group {
         let end = last.at.checked_add(last.len)?.checked_next_multiple_of(ALIGNED)?.checked_add(4)?;
         Some(Group { at: first.at.checked_sub(head)?, end, rows, segments })
     }
+
+    /// Returns whether the segments are consecutive, as in a frame. If the layout or the footer that lists them is damaged,
+    /// most often they are not.
+    fn is_framed(&self) -> bool {
+        let mut at = self.segments.first().map_or(0, |first| first.at);
+        at.is_multiple_of(ALIGNED)
+            && self.segments.iter().all(|segment| {
+                let is_next = segment.at == at;
+                at = at.saturating_add(segment.len).checked_next_multiple_of(ALIGNED).unwrap_or(u64::MAX);
+                is_next
+            })
+    }
 }
 
 /// The intact row groups of a log, and what the report says about the rest.
@@ -95,7 +111,7 @@ pub struct Groups {
     pub lost: u64,
 }
 
-/// Facts about a log: the end of the last checkpoint, the row groups that it lists, and how checkpoints begin.
+/// Facts about a log: the end of the last checkpoint, 0 without one, the row groups that it lists, and how checkpoints begin.
 pub struct Known<'k> {
     pub end: u64,
     /// `None` if a log has other layouts.
@@ -131,7 +147,7 @@ impl Groups {
                     groups.notes.push(format!("damaged: what the checkpoint says about the row group at {}", group.at));
                 }
             } else if group.at < known.end && known.listed.is_some() {
-                if list.overlaps(&group) {
+                if list.hides(&group) {
                     continue;
                 }
                 strays = u64::saturating_add(strays, 1);
@@ -141,6 +157,7 @@ impl Groups {
         }
         match known.listed {
             Some(listed) => groups.unlisted(listed, &list.found, strays, known.end),
+            None if known.end == 0 => {}
             None => groups.notes.push("damaged: the layouts of the last checkpoint, which are not used".to_owned()),
         }
         groups.gaps(&mut bytes, known)?;
@@ -151,7 +168,10 @@ impl Groups {
     fn unlisted(&mut self, listed: &[Group], is_found: &[bool], strays: u64, end: u64) {
         let missing = is_found.iter().filter(|is_found| !**is_found).count() as u64;
         if strays > 0 {
-            self.notes.push(format!("damaged: the checkpoint that ends at {end} lists {strays} row groups elsewhere"));
+            self.notes.push(format!(
+                "damaged: the checkpoint that ends at {end} lists {} elsewhere",
+                number(strays, ROW_GROUPS)
+            ));
         }
         if missing <= strays {
             return;
@@ -218,15 +238,18 @@ struct List<'l> {
     /// Which of them are intact.
     found: Vec<bool>,
     places: HashMap<u64, usize>,
-    ranges: Vec<(u64, u64)>,
+    /// The segments of those that are laid out as in a frame: where each begins and ends, in order.
+    segments: Vec<(u64, u64)>,
 }
 
 impl<'l> List<'l> {
     fn of(all: &'l [Group]) -> Self {
-        let mut ranges: Vec<(u64, u64)> = all.iter().map(|group| (group.at, group.end)).collect();
-        ranges.sort_unstable();
+        let framed = all.iter().filter(|group| group.is_framed()).flat_map(|group| &group.segments);
+        let mut segments: Vec<(u64, u64)> =
+            framed.map(|segment| (segment.at, segment.at.saturating_add(segment.len))).collect();
+        segments.sort_unstable();
         let places = all.iter().enumerate().map(|(k, group)| (group.at, k)).collect();
-        List { all, found: vec![false; all.len()], places, ranges }
+        List { all, found: vec![false; all.len()], places, segments }
     }
 
     /// Returns the listed row group at the offset of an intact one.
@@ -236,11 +259,11 @@ impl<'l> List<'l> {
         self.all.get(k)
     }
 
-    /// Returns whether a row group overlaps a listed one, of which it may be a text.
-    fn overlaps(&self, group: &Group) -> bool {
-        let after = self.ranges.partition_point(|(at, _)| *at <= group.at);
-        let before = after.checked_sub(1).and_then(|k| self.ranges.get(k));
-        before.is_some_and(|(_, end)| *end > group.at) || self.ranges.get(after).is_some_and(|(at, _)| *at < group.end)
+    /// Returns whether what looks like a row group lies inside a listed segment, so that it is one of its texts.
+    fn hides(&self, group: &Group) -> bool {
+        let after = self.segments.partition_point(|(at, _)| *at <= group.at);
+        let before = after.checked_sub(1).and_then(|k| self.segments.get(k));
+        before.is_some_and(|(_, end)| *end >= group.end)
     }
 }
 
@@ -250,7 +273,9 @@ fn checkpoint(bytes: &mut Steps, at: u64, left: u64, dtype: &[u8]) -> Result<Opt
     let start = bytes.get(FileRange { at, len: left.min(dtype.len() as u64) })?;
     // Some of the bytes may be damaged.
     let same = start.iter().zip(dtype).filter(|(a, b)| a == b).count();
-    if start.starts_with(&GROUP_MAGIC) || same.saturating_mul(4) < start.len().saturating_mul(3) {
+    // The first checkpoint of a log always begins there.
+    let is_first = at == ALIGNED;
+    if start.starts_with(&GROUP_MAGIC) || !is_first && same.saturating_mul(4) < start.len().saturating_mul(3) {
         return Ok(None);
     }
     let mut done = start.len() as u64 & !3;

@@ -72,7 +72,6 @@ pub fn in_order_of_use(blobs: &[Blob], leaves: &[Leaf]) -> Option<Vec<Vec<&'stat
             extended(list, blob, leaves, &mut longer);
         }
         lists = longer;
-        eprintln!("{} {:?}", lists.len(), lists.iter().take(40).collect::<Vec<_>>());
         (lists.len() <= TRIED).then_some(())?;
     }
     Some(lists)

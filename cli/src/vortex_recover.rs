@@ -30,8 +30,9 @@ use crate::target::Target;
 use crate::vortex_claims::Claims;
 use crate::vortex_dtype::stored;
 use crate::vortex_end::{completed, opened, retyped};
+use crate::vortex_frames::ROW_GROUPS;
 use crate::vortex_rebuilt::{Rebuilt, rebuilt};
-use crate::vortex_torn::{begins, is_log, torn};
+use crate::vortex_torn::{begins, is_first, is_log, torn, unstated};
 use crate::walk::batches;
 
 /// Maximum number of rows that are tried at once.
@@ -104,6 +105,11 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
     let begins = begins(input)?;
     let mut whole = if begins { None } else { completed(input)? };
     let why = || format!("damaged: the end marker, no rows: {e}");
+    if let Some(first) = whole.as_ref().filter(|whole| is_first(whole))
+        && let Some(log) = unstated(input, Some(first))?
+    {
+        return Ok((Some(log), Some(of_file)));
+    }
     // Checkpoints are not searched in a file that lacks only its end marker, because that reads all of it.
     if whole.as_ref().map(is_log).transpose()? == Some(false)
         && let Some(found) = whole.take()
@@ -111,6 +117,9 @@ fn source<'s>(input: &Input<'s>) -> Result<(Option<Rebuilt<'s>>, Option<String>)
         return Ok((Some(Rebuilt::whole(found)), Some(why())));
     }
     if let Some(log) = torn(input, false)? {
+        return Ok((Some(log), Some(of_file)));
+    }
+    if let Some(log) = unstated(input, None)? {
         return Ok((Some(log), Some(of_file)));
     }
     if let Some(input) = retyped(input) {
@@ -195,13 +204,21 @@ fn summary(outcomes: &[Outcome], to: Goal, (metadata, groups): (usize, u64), non
     let zones = count(|outcome| usize::from(outcome.fate.is_ok() && outcome.zone.is_some()));
     let contradicted = |outcome: &Outcome| usize::from(outcome.fate.is_ok() && !outcome.contradicted.is_empty());
     let counts = [
-        (groups, "lost", "row groups"),
-        (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", "columns"),
-        (count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }), "lost", "row ranges"),
-        (count(contradicted), "damaged", "columns or their statistics"),
-        (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))), "left out", "columns"),
-        (if to.has_zones() { 0 } else { zones }, "left out", "time zones"),
-        (metadata as u64, "left out", "entries of user data"),
+        (groups, "lost", ROW_GROUPS),
+        (count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::Lost(_))))), "lost", ["column", "columns"]),
+        (
+            count(|outcome| if outcome.fate.is_ok() { outcome.lost.len() } else { 0 }),
+            "lost",
+            ["row range", "row ranges"],
+        ),
+        (count(contradicted), "damaged", ["column or its statistics", "columns or their statistics"]),
+        (
+            count(|outcome| usize::from(matches!(outcome.fate, Err(Fate::LeftOut(_))))),
+            "left out",
+            ["column", "columns"],
+        ),
+        (if to.has_zones() { 0 } else { zones }, "left out", ["time zone", "time zones"]),
+        (metadata as u64, "left out", ["entry of user data", "entries of user data"]),
     ];
     counted(&counts, none)
 }

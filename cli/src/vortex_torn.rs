@@ -2,6 +2,7 @@
 //! columns that its checkpoints agree on (format description, section 17).
 
 use pilaster::bytes::{FileRange, Ranges};
+use pilaster::column::{Column as _, Part as _, Type};
 use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::generated::vortex as flat;
 use pilaster::unstable::meta::flat::{Flat, Table};
@@ -11,10 +12,13 @@ use pilaster::vortex::log::last_checkpoint;
 use pilaster::vortex::{DTypeBuf, File};
 
 use crate::failure::Failure;
+use crate::lost::number;
 use crate::open::Input;
 use crate::vortex_end::{ended, opened, postscript_of};
-use crate::vortex_frames::{Group, Groups, Known, has_frames};
+use crate::vortex_frames::{Group, Groups, Known, ROW_GROUPS, has_frames};
+use crate::vortex_log_ids;
 use crate::vortex_rebuilt::Rebuilt;
+use crate::walk::batches;
 
 /// Offset of the first checkpoint of a log.
 const FIRST: u64 = 8;
@@ -28,6 +32,17 @@ const COMPARED: usize = 8;
 /// What cannot be known of a log with one checkpoint.
 const SINGLE: &str = "names and types of the columns: only one checkpoint states them, and nothing can be compared with it; \
     --dtype confirms them";
+
+/// The columns of a log.
+struct Columns {
+    /// The type as text, and as it is stored.
+    dtype: (String, Vec<u8>),
+    count: usize,
+    /// `--dtype` gives them.
+    is_confirmed: bool,
+    /// What the report says about them.
+    notes: Vec<String>,
+}
 
 /// A checkpoint: its end, and what it says about columns.
 struct Checkpoint {
@@ -68,25 +83,81 @@ pub fn torn<'s>(input: &Input<'s>, is_whole: bool) -> Result<Option<Rebuilt<'s>>
         return Ok(None);
     }
     let all = checkpoints(input, first, last)?;
-    let Some((columns, is_confirmed)) = chosen(input, &all)? else { return Ok(None) };
-    let unverified = (all.len() == 1 && !is_confirmed).then_some(SINGLE);
+    let columns = chosen(input, &all)?;
+    let unverified = (all.len() == 1 && !columns.is_confirmed).then_some(SINGLE);
     let before = ended(input, last, Vec::new());
-    let listed = listed(&opened(&before)?, columns.columns)?;
+    let listed = listed(&opened(&before)?, columns.count)?;
     let listed = listed.as_deref();
-    let known = Known { end: last, listed, columns: columns.columns, dtype: &columns.dtype.1 };
+    let known = Known { end: last, listed, columns: columns.count, dtype: &columns.dtype.1 };
     let groups = Groups::search(input, &known)?;
     let mut notes = Vec::new();
     if !is_whole {
-        let rows = |groups: &[Group]| groups.iter().fold(0, |sum: u64, group| sum.saturating_add(group.rows));
         let (before, behind) = groups.found.split_at_checked(groups.listed).unwrap_or_default();
-        notes.push(format!("found: {} rows up to the checkpoint that ends at {last}", rows(before)));
+        notes.push(format!("found: {} up to the checkpoint that ends at {last}", rows(before)));
         if !behind.is_empty() {
-            notes.push(format!("found: {} rows in {} row groups behind the checkpoint", rows(behind), behind.len()));
+            let groups = number(behind.len() as u64, ROW_GROUPS);
+            notes.push(format!("found: {} in {groups} behind the checkpoint", rows(behind)));
         }
     }
-    let whole = joined(input, columns, &groups)?;
+    let stored: Vec<_> = all.iter().map(|one| (one.end, one.ids.as_slice())).collect();
+    Ok(Some(saved(input, (&columns, &stored), groups, (notes, last, unverified))?))
+}
+
+/// Returns the intact row groups of a log without any complete checkpoint as a file with an end, `None` if it has no intact one.
+/// `--dtype` gives the columns, or `first`, the first checkpoint with a new end marker.
+pub fn unstated<'s>(input: &Input<'s>, first: Option<&Input<'_>>) -> Result<Option<Rebuilt<'s>>, Failure> {
+    let given = input.hints().dtype.and_then(|text| text.parse::<DTypeBuf>().ok());
+    let (dtype, count) = match (&given, first) {
+        (Some(given), _) if matches!(given.as_dtype().ty(), Type::Struct(_)) => {
+            ((given.to_string(), given.as_bytes().to_vec()), given.as_dtype().children())
+        }
+        (None, Some(first)) => {
+            let file = opened(first)?;
+            ((file.dtype().to_string(), dtype(first)?), file.dtype().children())
+        }
+        _ => return Ok(None),
+    };
+    if count == 0 {
+        return Ok(None);
+    }
+    let groups = Groups::search(input, &Known { end: 0, listed: None, columns: count, dtype: &dtype.1 })?;
+    if groups.found.is_empty() {
+        return Ok(None);
+    }
+    let found = number(groups.found.len() as u64, ROW_GROUPS);
+    let notes = vec![format!("found: {} in {found}, and no complete checkpoint", rows(&groups.found))];
+    let unverified = given.is_none().then_some(SINGLE);
+    let columns = Columns { dtype, count, is_confirmed: given.is_some(), notes: Vec::new() };
+    Ok(Some(saved(input, (&columns, &[]), groups, (notes, 0, unverified))?))
+}
+
+/// Returns whether the end of a file is the first checkpoint of a log.
+pub fn is_first(input: &Input<'_>) -> bool {
+    dtype_range(input).is_ok_and(|dtype| dtype.at == FIRST)
+}
+
+/// Returns the number of rows of row groups, in words.
+fn rows(groups: &[Group]) -> String {
+    format!("{} rows", groups.iter().fold(0, |sum: u64, group| sum.saturating_add(group.rows)))
+}
+
+/// Returns a file with the row groups. `stored`: the ids of encodings that checkpoints list.
+fn saved<'s>(
+    input: &Input<'s>,
+    (columns, stored): (&Columns, &[(u64, &[String])]),
+    groups: Groups,
+    (mut notes, end, unverified): (Vec<String>, u64, Option<&'static str>),
+) -> Result<Rebuilt<'s>, Failure> {
+    let dtype: Option<DTypeBuf> = columns.dtype.0.parse().ok();
+    let dtype = dtype.as_ref().map(DTypeBuf::as_dtype);
+    let chosen = vortex_log_ids::chosen(input, stored, dtype, &groups)?;
+    let whole = joined(input, (columns, &chosen.ids), &groups, end)?;
+    if chosen.is_assumed && !is_read(&whole)? {
+        return Err(vortex_log_ids::refused());
+    }
+    notes.extend(columns.notes.iter().cloned().chain(chosen.notes));
     notes.extend(groups.notes);
-    Ok(Some(Rebuilt { input: whole, notes, absent: Vec::new(), is_contradicted: false, unverified, lost: groups.lost }))
+    Ok(Rebuilt { input: whole, notes, absent: Vec::new(), is_contradicted: false, unverified, lost: groups.lost })
 }
 
 /// Returns whether a file begins with a checkpoint, as a log does.
@@ -103,9 +174,8 @@ fn first(input: &Input<'_>) -> Result<Option<u64>, Failure> {
     let ends = start.chunks(4).zip((4u64..).step_by(4)).filter(|(four, end)| **four == MAGIC && *end > FIRST);
     for (_, end) in ends.take(COMPARED) {
         let before = ended(input, end, Vec::new());
-        if opened(&before).is_ok_and(|file| file.rows() == Ok(0))
-            && dtype_range(&before).is_ok_and(|dtype| dtype.at == FIRST)
-        {
+        // No other checkpoint has its type there. Its number of rows may be damaged.
+        if opened(&before).is_ok() && is_first(&before) {
             return Ok(Some(end));
         }
     }
@@ -140,29 +210,38 @@ fn checkpoints(input: &Input<'_>, first: Option<u64>, last: u64) -> Result<Vec<C
     Ok(all)
 }
 
-/// Returns the checkpoint with the columns that most checkpoints have, or that `--dtype` gives, and whether
-/// `--dtype` confirms them.
-fn chosen<'c>(input: &Input<'_>, all: &'c [Checkpoint]) -> Result<Option<(&'c Checkpoint, bool)>, Failure> {
-    let given = input.hints().dtype.and_then(|text| text.parse::<DTypeBuf>().ok()).map(|given| given.to_string());
-    let fits = |one: &&Checkpoint| given.as_ref().is_none_or(|given| one.dtype.0 == *given);
-    let votes = |one: &Checkpoint| all.iter().filter(|other| other.agrees(one)).count();
+/// Returns the columns that most checkpoints have, or that `--dtype` gives.
+fn chosen(input: &Input<'_>, all: &[Checkpoint]) -> Result<Columns, Failure> {
+    let given = input.hints().dtype.and_then(|text| text.parse::<DTypeBuf>().ok());
+    let text = given.as_ref().map(ToString::to_string);
+    let fits = |one: &&Checkpoint| text.as_ref().is_none_or(|text| one.dtype.0 == *text);
+    let votes = |one: &Checkpoint| all.iter().filter(|other| other.dtype.0 == one.dtype.0).count();
+    let damaged = |of: &Checkpoint| format!("damaged: the columns that the checkpoint that ends at {} states", of.end);
     let Some(best) = all.iter().filter(fits).max_by_key(|one| votes(one)) else {
+        // A damaged type has as many columns, in most cases.
+        if let ([only], Some(given)) = (all, &given)
+            && given.as_dtype().children() == only.columns
+        {
+            let notes = vec![format!("{}, {}: they are read as --dtype says", damaged(only), only.dtype.0)];
+            return Ok(Columns {
+                dtype: (given.to_string(), given.as_bytes().to_vec()),
+                count: only.columns,
+                is_confirmed: true,
+                notes,
+            });
+        }
         let stored: Vec<&str> = all.iter().take(1).map(|one| one.dtype.0.as_str()).collect();
         let why = format!("{} stores {}", input.path, stored.join(", "));
         return Err(Failure::Usage(format!("--dtype is not the type of any checkpoint, and {why}")));
     };
-    let rival = all.iter().filter(fits).find(|other| !other.agrees(best) && votes(other) == votes(best));
-    let Some(rival) = rival else { return Ok(Some((best, given.is_some()))) };
-    let [a, b] = [best, rival].map(|one| (one.end, &one.dtype.0, one.ids.join(",")));
-    if a.1 == b.1 {
-        let why = format!("they list the encodings {} and {}, and nothing tells which list is damaged", a.2, b.2);
-        return Err(Failure::Input(format!(
-            "the checkpoints that end at {} and {} contradict each other: {why}",
-            a.0, b.0
-        )));
+    let others = || all.iter().filter(|other| other.dtype.0 != best.dtype.0);
+    if let Some(rival) = others().filter(fits).find(|other| votes(other) == votes(best)) {
+        let why = format!("their columns are {} and {}: --dtype gives the right ones", best.dtype.0, rival.dtype.0);
+        let which = format!("the checkpoints that end at {} and {}", best.end, rival.end);
+        return Err(Failure::Input(format!("{which} contradict each other: {why}")));
     }
-    let why = format!("their columns are {} and {}: --dtype gives the right ones", a.1, b.1);
-    Err(Failure::Input(format!("the checkpoints that end at {} and {} contradict each other: {why}", a.0, b.0)))
+    let (dtype, notes) = (best.dtype.clone(), others().map(damaged).collect());
+    Ok(Columns { dtype, count: best.columns, is_confirmed: text.is_some(), notes })
 }
 
 /// Returns the row groups that a checkpoint lists, or `None` if a log has other layouts.
@@ -195,9 +274,25 @@ fn listed(file: &File<'_>, columns: usize) -> Result<Option<Vec<Group>>, Failure
     Ok((0..count).map(group).collect())
 }
 
-/// Returns a file with the row groups.
-fn joined<'s>(input: &Input<'s>, of: &Checkpoint, groups: &Groups) -> Result<Input<'s>, Failure> {
-    let (mut chunks, mut specs) = (vec![Vec::new(); of.columns], Vec::new());
+/// Returns whether all rows of all columns can be read.
+fn is_read(input: &Input<'_>) -> Result<bool, Failure> {
+    let file = opened(input)?;
+    let part = file.part()?;
+    let is_read = |k| {
+        let column = part.column(k)?;
+        batches(&column, 0..column.rows(), |_| Ok::<_, Error>(()))
+    };
+    Ok((0..part.width()).all(|k| is_read(k).is_ok()))
+}
+
+/// Returns a file with the row groups. `end_at`: where it ends without a row group.
+fn joined<'s>(
+    input: &Input<'s>,
+    (columns, ids): (&Columns, &[String]),
+    groups: &Groups,
+    end_at: u64,
+) -> Result<Input<'s>, Failure> {
+    let (mut chunks, mut specs) = (vec![Vec::new(); columns.count], Vec::new());
     for group in &groups.found {
         for (chunks, segment) in chunks.iter_mut().zip(&group.segments) {
             chunks.push(Layout::flat(u32::try_from(specs.len()).unwrap_or(u32::MAX), group.rows));
@@ -206,10 +301,10 @@ fn joined<'s>(input: &Input<'s>, of: &Checkpoint, groups: &Groups) -> Result<Inp
     }
     let children = chunks.into_iter().map(Layout::chunked).collect();
     let layout = Layout { children, ..Layout::new(LayoutId::Struct, groups.rows()) };
-    let ids: Vec<&str> = of.ids.iter().map(String::as_str).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     // Bytes of the file after the last row group are not needed, but offsets in what follows are right without them.
-    let at = groups.found.last().map_or(of.end, |group| group.end);
-    Ok(ended(input, at, end(at, &ids, &specs, &of.dtype.1, &layout)?))
+    let at = groups.found.last().map_or(end_at, |group| group.end);
+    Ok(ended(input, at, end(at, &ids, &specs, &columns.dtype.1, &layout)?))
 }
 
 /// Returns the ids of encodings in the order of their numbers.

@@ -73,6 +73,8 @@ fn files_of_other_formats_are_named() {
         (b"ORC\x0a", "an ORC file"),
         (b"", "empty"),
     ] {
+        // Without Arrow, the tool does not read them.
+        let name = if cfg!(feature = "arrow") { name } else { name.split(" (--format").next().unwrap() };
         fs::write(file, bytes).unwrap();
         for args in [&["info", file][..], &["cat", file], &["verify", file], &["convert", file, target]] {
             let line = bad(1, args);

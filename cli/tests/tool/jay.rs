@@ -176,25 +176,25 @@ fn recover_keeps_the_sound_columns() {
     assert_eq!(
         said("invalid/buffer_past_eof"),
         "lost: column A: jay buffer at offset 8: truncated, 352 bytes needed\n\
-         TARGET: 3 rows in 1 columns, 232 bytes of jay; lost: 1 columns\n"
+         TARGET: 3 rows in 1 columns, 232 bytes of jay; lost: 1 column\n"
     );
     assert!(good(&["verify", target]).contains(": ok, 3 rows in 1 columns"));
     // A string with an invalid offset is missing; the others remain.
     assert_eq!(
         said("invalid/str_offset_out_of_range"),
-        "lost: 1 values of B: jay offsets at offset 32: invalid value 1000000 (0xf4240)\n\
-         TARGET: 3 rows in 2 columns, 376 bytes of jay; lost: 1 values\n"
+        "lost: 1 value of B: jay offsets at offset 32: invalid value 1000000 (0xf4240)\n\
+         TARGET: 3 rows in 2 columns, 376 bytes of jay; lost: 1 value\n"
     );
     assert_eq!(good(&["cat", target]).lines().count(), 4);
     assert_eq!(
         said("invalid/name_invalid_utf8"),
         "damaged: column 0, which has no name: flatbuffer string at offset 324: not UTF-8\n\
-         renamed: column \"\" is \"C0\"\nTARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 places\n"
+         renamed: column \"\" is \"C0\"\nTARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 place\n"
     );
     assert_eq!(
         said("invalid/bad_tail"),
         "damaged: the file, no column: jay end signature at offset 336: invalid value 1480673841 (0x58414a31)\n\
-         TARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 places\n"
+         TARGET: 3 rows in 2 columns, 376 bytes of jay; damaged: 1 place\n"
     );
     let line = bad(1, &["recover", "--force", &path("invalid/truncated"), target]);
     assert!(line.contains("jay end signature") && line.contains("where they lie, is lost"), "{line}");
@@ -223,9 +223,9 @@ fn recover_of_intact_files_loses_nothing() {
     bytes[at] = 0xff;
     let said = good(&["recover", "--force", &file("jay_text.jay", &bytes), target]);
     let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("lost: 1 values of b: jay string at offset ") && lines.len() == 3, "{said}");
+    assert!(lines[0].starts_with("lost: 1 value of b: jay string at offset ") && lines.len() == 3, "{said}");
     assert_eq!(lines[1], "left out: the key, which may not hold for the new file");
-    assert!(lines[2].contains(": 20 rows in 3 columns, ") && lines[2].ends_with("; lost: 1 values, left out: 1 keys"));
+    assert!(lines[2].contains(": 20 rows in 3 columns, ") && lines[2].ends_with("; lost: 1 value, left out: 1 key"));
     assert!(!good(&["info", "-v", target]).contains("key "));
 }
 
@@ -238,8 +238,8 @@ fn recover_counts_elements_and_believes_no_count() {
     assert_eq!(bytes[64], b'x');
     bytes[64] = 0xff;
     let said = recovered(&bytes);
-    assert!(said.starts_with("lost: 1 values of a: jay string at offset "), "{said}");
-    assert!(said.ends_with(" rows in 1 columns, 408 bytes of jay; lost: 1 values\n"), "{said}");
+    assert!(said.starts_with("lost: 1 value of a: jay string at offset "), "{said}");
+    assert!(said.ends_with(" rows in 1 columns, 408 bytes of jay; lost: 1 value\n"), "{said}");
     let rows = |path: &str| good(&["cat", "--json-lines", path]);
     assert_eq!(rows(target), rows(&path("arr_str")).replacen(r#""x""#, "null", 1));
 

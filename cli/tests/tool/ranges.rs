@@ -315,7 +315,7 @@ fn recover_vortex_of_gigabytes() {
         let (first, last) = (damaged as u64 * ROWS, (damaged as u64 + 1) * ROWS);
         assert!(lines[1].starts_with(&format!("lost: rows {first}..{last} of a: ")), "{text}");
         assert!(lines[2].contains(&format!("{rows} rows in 1 columns, ")), "{text}");
-        assert!(lines[2].ends_with("; lost: 1 row ranges") && lines.len() == 3, "{text}");
+        assert!(lines[2].ends_with("; lost: 1 row range") && lines.len() == 3, "{text}");
         assert!(bytes < GIB, "{bytes}");
         let own = memory.saturating_sub(least);
         assert!(own <= 24, "{extension}: {memory} MiB, {own} more than for a small file");

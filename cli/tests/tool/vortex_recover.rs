@@ -26,25 +26,25 @@ fn damage_costs_the_rows_that_it_hits() {
     const OUTCOMES: [(usize, &str); 22] = [
         (8, "lost: 18 row ranges"),
         (355, "lost: 17 row ranges"),
-        (702, "lost: 1 columns"),
-        (1049, "lost: 1 row ranges"),
-        (1396, "lost: 1 row ranges"),
-        (1743, "lost: 1 row ranges"),
-        (2090, "lost: 1 row ranges"),
-        (2437, "lost: 1 row ranges"),
-        (2784, "lost: 1 row ranges"),
+        (702, "lost: 1 column"),
+        (1049, "lost: 1 row range"),
+        (1396, "lost: 1 row range"),
+        (1743, "lost: 1 row range"),
+        (2090, "lost: 1 row range"),
+        (2437, "lost: 1 row range"),
+        (2784, "lost: 1 row range"),
         (3131, "nothing is lost"),
         (3478, "nothing is lost"),
-        (3825, "lost: 1 columns"),
+        (3825, "lost: 1 column"),
         (4172, "lost: 25 row ranges"),
         (4519, "lost: 15 row ranges"),
         (4866, "lost: 2 row ranges"),
-        (5213, "lost: 1 row ranges"),
+        (5213, "lost: 1 row range"),
         (5560, "lost: 2 row ranges"),
         // One of the lost rows was missing. The counts in the statistics are of all rows, and are not compared.
-        (5892, "lost: 1 row ranges"),
-        (5907, "lost: 1 row ranges"),
-        (6254, "lost: 1 row ranges"),
+        (5892, "lost: 1 row range"),
+        (5907, "lost: 1 row range"),
+        (6254, "lost: 1 row range"),
         (6601, "nothing is lost"),
         (6948, "nothing is lost"),
     ];
@@ -52,7 +52,7 @@ fn damage_costs_the_rows_that_it_hits() {
     for (at, outcome) in OUTCOMES {
         let path = changed("enc_fsst_a", "damage.vortex", |bytes| bytes[at..at + 8].fill(0xff));
         let lines = recovered(&path, &to);
-        let columns = if outcome == "lost: 1 columns" { 2 } else { 3 };
+        let columns = if outcome == "lost: 1 column" { 2 } else { 3 };
         let last = lines.last().unwrap();
         assert!(last.starts_with(&format!("184 rows in {columns} columns, ")), "{at}: {last}");
         assert!(last.ends_with(&format!("bytes of dataseries; {outcome}")), "{at}: {last}");
@@ -134,7 +134,7 @@ fn damage_in_elements_costs_their_list() {
         recovered(&path, &to),
         [
             "lost: rows 0..1 of listutf8n: text at offset 0: not UTF-8".to_owned(),
-            format!("44 rows in 7 columns, {} bytes of jay; lost: 1 row ranges", fs::metadata(&to).unwrap().len())
+            format!("44 rows in 7 columns, {} bytes of jay; lost: 1 row range", fs::metadata(&to).unwrap().len())
         ]
     );
     let rows = |path: &str| good(&["cat", "--json-lines", "--columns", "listutf8n", path]);
@@ -213,7 +213,7 @@ fn statistics_that_contradict_the_values_are_named() {
         assert_eq!(lines[..lines.len() - 1], whole[..whole.len() - 1], "{name}");
         let (last, before) = (lines.last().unwrap(), whole.last().unwrap());
         let left_out = before.split("; ").nth(1).filter(|left| *left != "nothing is lost");
-        let counts = ["damaged: 1 columns or their statistics"].into_iter().chain(left_out);
+        let counts = ["damaged: 1 column or its statistics"].into_iter().chain(left_out);
         assert_eq!(last.split("; ").nth(1), Some(&*counts.collect::<Vec<_>>().join(", ")));
         let columns = ["--columns", column];
         let rows = |path: &str| good(&[&["cat", path], &columns[..]].concat());
