@@ -33,6 +33,7 @@ fields! { 0x240;
     VORTEX_TEXT_MEMORY = "memory for texts of a vortex log",
     VORTEX_FIELD = "field of a vortex log",
     VORTEX_VARIANT = "variant (profile 2026)",
+    VORTEX_DIGITS = "number of digits of a decimal",
 
     // What the notation of a type has at a position.
     NOTATION_TYPE = "name of a vortex type",

@@ -142,22 +142,23 @@ fn a_null_where_the_type_has_none_is_an_error() {
     let keys = [("key", longs(&[1, 2, 3]).with_validity(row_2)), ("value", longs(&[1, 2, 3]))];
     let field = [("x", longs(&[1, 2, 3]).with_validity(row_2))];
     let entries = [("entry", record(3, &keys))];
-    for (column, what) in [
-        (longs(&[1, 2, 3]).with_validity(row_2), What::OF_INT64),
-        (record(3, &field), What::OF_INT64),
-        (nested(Type::List, Ranges::Off32(&[0, 1, 3]), &field), What::OF_INT64),
-        (nested(Type::FixedList(3), Ranges::Stride { first: 0, size: 3, count: 1 }, &field), What::OF_INT64),
-        (nested(Type::Map, Ranges::Off32(&[0, 3]), &entries), What::OF_INT64),
+    // An item has the row of its list.
+    for (column, row) in [
+        (longs(&[1, 2, 3]).with_validity(row_2), 2),
+        (record(3, &field), 2),
+        (nested(Type::List, Ranges::Off32(&[0, 1, 3]), &field), 1),
+        (nested(Type::FixedList(3), Ranges::Stride { first: 0, size: 3, count: 1 }, &field), 0),
+        (nested(Type::Map, Ranges::Off32(&[0, 3]), &entries), 0),
     ] {
         let mut builder = Builder::new(Vec::new(), &OPTIONS).unwrap();
         let liar = Liar(column);
         let batch = liar.read(0..liar.rows(), &mut Scratch::new(&mut [])).unwrap();
         builder.open(liar.rows()).unwrap();
-        assert_eq!(refusal(builder.batch(0, "a", 0, &liar, &batch)), (Kind::Lossy, what, 2, 0));
+        assert_eq!(refusal(builder.batch(0, "a", 0, &liar, &batch)), (Kind::Lossy, What::OF_INT64, row, 0));
     }
     // Keys are never missing, whatever their column says.
     let map = nested(Type::Map, Ranges::Off32(&[0, 2, 3]), &entries);
-    assert_eq!(refusal(written(&[("m", map)], &OPTIONS)), (Kind::Lossy, What::OF_INT64, 2, 0));
+    assert_eq!(refusal(written(&[("m", map)], &OPTIONS)), (Kind::Lossy, What::OF_INT64, 1, 0));
 }
 
 #[test]

@@ -89,7 +89,8 @@ impl<S: Sink> Build for Builder<S> {
     /// # Errors
     /// [`Kind::WrongType`] if the format has no such type, or if the column began with another type; [`Kind::Unsupported`] for
     /// variants in a file of [`Profile::Wide`](super::Profile::Wide);
-    /// [`Kind::Lossy`] with the row if one is missing where the type says that none is; [`Kind::Misuse`] with the number
+    /// [`Kind::Lossy`] with the row of the group if one is missing where the type says that none is, or has a decimal of
+    /// more digits than its type; [`Kind::Misuse`] with the number
     /// of the column if it began with another name or after the first group, or if these are not its next rows of the
     /// group; [`Kind::Limit`] if the type or a row exceeds [`WriteOptions::limits`]; errors of an invalid batch; errors
     /// of the sink.
@@ -113,7 +114,13 @@ impl<S: Sink> Build for Builder<S> {
         if self.file.rows_of(k) != before.checked_add(at) {
             return Err(misuse.into());
         }
-        self.file.append(k, name, col, batch)
+        self.file.append(k, name, col, batch).map_err(|e| match e {
+            WriteError::Format(e) if e.kind() == Kind::Lossy => {
+                let row = e.at().saturating_sub(batch.first).saturating_add(at);
+                e.turned(e.kind(), e.what(), row).into()
+            }
+            e => e,
+        })
     }
 
     /// Ends a group.

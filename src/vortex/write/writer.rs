@@ -137,7 +137,7 @@ impl<S: Sink> Writer<S> {
     /// # Errors
     /// [`Kind::WrongType`] if a column has another type than in the schema; [`Kind::Misuse`] with the number of a column
     /// if it has another name or another number of rows, or if an earlier call failed; [`Kind::Lossy`] with the row if
-    /// one is missing where the schema says that none is; [`Kind::Limit`] if a row takes more than `max_decoded` bytes of
+    /// one is missing where the schema says that none is, or has a decimal of more digits than its type; [`Kind::Limit`] if a row takes more than `max_decoded` bytes of
     /// [`WriteOptions::limits`]; [`Kind::Overflow`] if a segment has 4 GiB or more; errors of `part`; errors of the sink.
     /// After an error the file cannot be finished.
     pub fn push<P: Part>(&mut self, part: P) -> Result<(), WriteError<S::Error>> {
@@ -223,6 +223,14 @@ impl Open {
                 Err(_) if len > 1 && gather.is_over() => {
                     most = len >> 1;
                     continue;
+                }
+                // Halving finds the row of the table in which the value is, perhaps in a list.
+                Err(e) if e.kind() == Kind::Lossy && len > 1 => {
+                    most = len >> 1;
+                    continue;
+                }
+                Err(e) if e.kind() == Kind::Lossy => {
+                    return Err(e.turned(e.kind(), e.what(), batch.first.saturating_add(at as u64)).into());
                 }
                 done => done?,
             }
