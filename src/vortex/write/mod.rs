@@ -120,10 +120,11 @@ pub struct WriteOptions {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Profile {
-    /// Releases since 0.84: with zone maps and OnPair.
+    /// Releases since 0.84, as far as they know the types of the columns: with zone maps and OnPair. Maps need 0.90.
     #[default]
     Edition2026,
-    /// Releases since 0.36, as far as they know the types of the columns.
+    /// Releases since 0.36, as far as they know the types of the columns. 0.36 does not read structs that may be missing, and
+    /// does not convert timestamps with a time zone to Arrow. Maps need 0.90.
     Wide,
 }
 

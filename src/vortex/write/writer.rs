@@ -56,6 +56,46 @@ type Done<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
 /// # }
 /// # main().unwrap();
 /// ```
+///
+/// Decimals are integers of the width that their digits need, and lists are ranges of the rows of a child:
+///
+/// ```
+/// # #[cfg(feature = "std")] {
+/// use std::fs::File;
+/// use std::io::BufWriter;
+///
+/// use pilaster::bytes::{Bits, IoSink};
+/// use pilaster::column::{Borrowed, Prim, Ranges, Type, Unit, Validity, Values};
+/// use pilaster::vortex::write::{WriteOptions, Writer};
+///
+/// // Two rows: a list of readings, a struct that is missing in the second row, a price, and a time with a zone.
+/// let readings = [("item", Borrowed::new(Type::Prim(Prim::F64), Values::F64(&[20.5, 21.0, 19.5])))];
+/// let lists = Borrowed::new(Type::List, Values::Nested(Ranges::Off32(&[0, 2, 3]))).with_children(&readings);
+/// let fields = [("x", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1, 0])))];
+/// let rows = Ranges::Stride { first: 0, size: 1, count: 2 };
+/// let point = Borrowed::new(Type::Struct(1), Values::Nested(rows)).with_children(&fields);
+/// let point = point.with_validity(Validity::Bits(Bits::new(&[0b01], 0, 2)?));
+/// let price = Borrowed::new(Type::Decimal { precision: 18, scale: 4 }, Values::I64(&[12_5000, 99]));
+/// let time = Borrowed::new(Type::Timestamp(Unit::Milli), Values::I64(&[0, 1000])).with_zone("Europe/Rome");
+/// let batch = [("readings", lists), ("point", point), ("price", price), ("time", time)];
+///
+/// # let path = std::env::temp_dir().join(format!("pilaster-{}.vortex", std::process::id()));
+/// let sink = IoSink(BufWriter::new(File::create(&path)?));
+/// let mut file = Writer::new(sink, &batch[..], &WriteOptions::DEFAULT)?;
+/// file.push(&batch[..])?;
+/// // The buffer may still hold the end of the file.
+/// file.finish()?.0.into_inner()?.sync_all()?;
+///
+/// let bytes = std::fs::read(&path)?;
+/// # std::fs::remove_file(&path)?;
+/// let dtype = pilaster::vortex::File::open(&bytes)?.dtype().to_string();
+/// assert!(dtype.starts_with("{readings=list(f64), point={x=i32}?, price=decimal(18,4), "));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The name of a time zone is stored as it is. The original opens a column to Arrow only if the name is in the IANA database,
+/// or an offset like `+02:00`.
 #[derive(Debug)]
 pub struct Writer<S> {
     file: Container<S>,
@@ -137,7 +177,7 @@ impl<S: Sink> Writer<S> {
     /// # Errors
     /// [`Kind::WrongType`] if a column has another type than in the schema; [`Kind::Misuse`] in `What::VORTEX_WIDTH` for
     /// another number of columns, in `What::VORTEX_COLUMN_NAME` with the number of a column that has another name (`need`:
-    /// the number of the column of the schema that has this name, plus one; 0 if there is none), in
+    /// the number of the column of the schema that has this name, plus one, or 0), in
     /// `What::VORTEX_COLUMN_ROWS` with the number of a column that has another number of rows, and in
     /// `What::VORTEX_FAILED` if an earlier call failed; [`Kind::Lossy`] with the row if
     /// one is missing where the schema says that none is, or has a decimal of more digits than its type;
