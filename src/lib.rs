@@ -2,7 +2,7 @@
 //!
 //! Decodes byte slices to columns and encodes columns to byte slices. The crate does no I/O, allocates no memory
 //! without the feature `alloc`, and treats every input as untrusted. It reads and writes [Filo](filo),
-//! [DataSeries](dataseries), [Jay](jay) and [bcolz], and reads [Vortex](vortex).
+//! [DataSeries](dataseries), [Jay](jay), [bcolz] and [Vortex](vortex).
 //!
 //! # A round trip
 //!
@@ -75,7 +75,7 @@
 //! | `vortex-preview` | yes | the arrays of Vortex files that are in no edition yet; implies `vortex` |
 //! | `vortex-variant` | yes | variants in Vortex files: values of any type; implies `vortex` |
 //! | `pco-encode` | yes | pco arrays of Vortex files, encoded by the crate `pco`; implies `pco` and `std` |
-//! | `alloc` | yes | `Vec<u8>` as a sink, the Jay writer, the Filo builder; needs a heap |
+//! | `alloc` | yes | `Vec<u8>` as a sink, the writers of Jay and Vortex, the Filo builder; needs a heap |
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |
 //! | `embedded-io-07` | | `embedded_io::Write` as a sink |

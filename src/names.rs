@@ -130,6 +130,21 @@ impl fmt::Display for Error {
                     f.write_str("a Filo vector does not store its element type: set `Hints::element`")
                 }
                 #[cfg(feature = "vortex")]
+                What::VORTEX_WIDTH => write!(f, "{at} columns, and the file has {need}"),
+                #[cfg(feature = "vortex")]
+                What::VORTEX_COLUMN_NAME => match need.checked_sub(1) {
+                    None => write!(f, "column {at}, counted from 0: no column of the file has its name"),
+                    Some(place) => {
+                        write!(f, "column {at}, counted from 0: its name is that of column {place} of the file")
+                    }
+                },
+                #[cfg(feature = "vortex")]
+                What::VORTEX_COLUMN_ROWS => {
+                    write!(f, "column {at}, counted from 0: {need} rows, and others have another number of rows")
+                }
+                #[cfg(feature = "vortex")]
+                What::VORTEX_FAILED => f.write_str("an earlier call failed: the file cannot be finished"),
+                #[cfg(feature = "vortex")]
                 What::VORTEX_CHECKPOINT => {
                     f.write_str("no checkpoint of these columns: it is a log of other columns, or is damaged")
                 }

@@ -283,7 +283,7 @@ impl<'s> Input<'s> {
                 "--no-index reads the file from the start; recover saves what is intact".to_owned()
             }
             (Format::Vortex, What::VORTEX_DTYPE) if self.opens_with("null") => {
-                "the file does not store the type of its rows: --dtype gives it, as info prints types".to_owned()
+                "the file does not store the type of its rows: --dtype gives it, as '{a=i64, b=utf8?}'".to_owned()
             }
             (Format::Vortex, What::VORTEX_END | What::VORTEX_VERSION | What::VORTEX_POSTSCRIPT) => {
                 "the end of the file is lost, or bytes follow it: recover saves what is before it".to_owned()

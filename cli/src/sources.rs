@@ -62,7 +62,9 @@ pub struct Hints {
     #[arg(value_parser = one_of(Element::ALL.map(|e| (e.name(), e))))]
     pub element: Option<Element>,
     /// The numpy name of the item type of a single Blosc chunk: int32, '>f8', '|S5' [default: byte items, printed in
-    /// hexadecimal]. The type of the rows of a Vortex file that does not store it, as info prints types: '{a=i64, b=utf8?}'
+    /// hexadecimal]. The type of the rows of a Vortex file that does not store it, in the notation that info -v --json prints
+    /// (docs/formats/vortex.md, section 5.4): '{a=i64, b=utf8?}'; without its ?, missing rows are read as values, and verify
+    /// refuses them
     #[arg(long, help_heading = HINTS, allow_hyphen_values = true)]
     pub dtype: Option<String>,
     /// FILE is a single Vortex array of N rows, the bytes of one segment; --dtype gives its type

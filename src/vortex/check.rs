@@ -271,9 +271,13 @@ impl<'c, 'm> Checks<'c, 'm> {
         }
         if let Some(scheme) = node.scheme()
             && let Validity::Child(k) = node.validity_of(scheme.validity)?
-            && let Some(validity) = &node.validity(k)?
         {
-            self.node(validity, false)?;
+            match &node.validity(k)? {
+                Some(validity) => self.node(validity, false)?,
+                // Rows may be missing, and the type says that none is. Their values would be read.
+                None if node.children()? > k => return Err(node.mistyped()),
+                None => {}
+            }
         }
         match &node.form {
             Form::Array(encoding) => encoding.check(node, top, self),
@@ -312,6 +316,9 @@ impl<'c, 'm> Checks<'c, 'm> {
 
     /// Checks the scalar in the rows of a constant array, or of a sparse one.
     pub(super) fn scalar(&mut self, node: &Node<'_>) -> Result<()> {
+        if !node.dtype.nullable && constant::scalar(node)?.is_null()? {
+            return Err(node.mistyped());
+        }
         if node.dtype.children() > 0 { self.node(&constant::value(node)?, false) } else { Ok(()) }
     }
 }

@@ -1,9 +1,9 @@
 //! What [`File::verify`](super::File::verify) refuses although it can be read: the original implementation requires that
-//! the numbers of a FlatBuffer are aligned in it.
+//! the numbers of a FlatBuffer are aligned in it, and has no decimals whose scale exceeds their number of digits.
 
 use super::file::File;
 use super::node::Node;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, Type as Tag};
 use crate::limits::Fuel;
 use crate::meta::flat::Table;
@@ -102,6 +102,7 @@ fn dtype(table: Option<Table<'_>>, fuel: &mut Fuel) -> Result<()> {
     let Some((number, member)) = table.member(flat::DType::TYPE)? else { return Ok(()) };
     // `children` are the fields of single types.
     let (fields, children): (_, &[u8]) = match number {
+        Tag::DECIMAL => return decimal(flat::Decimal::from(member)),
         Tag::STRUCT => (Fields::new(&[], &[flat::Struct::NAMES, flat::Struct::DTYPES]), &[]),
         Tag::UNION => (Fields::new(&[], &[flat::Union::NAMES, flat::Union::DTYPES, flat::Union::TYPE_IDS]), &[]),
         Tag::LIST => (Fields::new(&[], &[flat::List::ELEMENT_TYPE]), &[flat::List::ELEMENT_TYPE]),
@@ -132,6 +133,15 @@ fn dtype(table: Option<Table<'_>>, fuel: &mut Fuel) -> Result<()> {
         dtype(Some(child?), fuel)?;
     }
     Ok(())
+}
+
+/// Checks that the scale of a decimal is not greater than its number of digits. It may be negative.
+fn decimal(ty: flat::Decimal<'_>) -> Result<()> {
+    let (precision, scale) = (ty.precision()?, ty.scale()?);
+    match u8::try_from(scale) {
+        Ok(scale) if scale > precision => Err(Error::needing(Kind::Invalid, What::VORTEX_DTYPE, ty.at(), scale.into())),
+        _ => Ok(()),
+    }
 }
 
 /// Checks a layout or array, without its children.

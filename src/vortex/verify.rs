@@ -62,7 +62,9 @@ impl<'a> File<'a> {
     /// name is read in full, and what is searched is in order. Rows that are known to be alike are read once.
     ///
     /// A file is also refused if it is read, but the original implementation refuses it: numbers in the metadata that are
-    /// not aligned in their FlatBuffer, and buffers whose alignment is less than the size of their numbers.
+    /// not aligned in their FlatBuffer, buffers whose alignment is less than the size of their numbers, and decimal types
+    /// whose scale is greater than their number of digits. So is an array that says which rows are missing, although its type
+    /// says that none is: values of missing rows are read then.
     ///
     /// ```
     /// use pilaster::bytes::Scratch;
@@ -84,7 +86,7 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     /// The first error that is found: [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
-    /// statistics, in `What::FLAT_ALIGNMENT` or `What::VORTEX_ALIGNMENT` if something is not aligned,
+    /// statistics, in `What::FLAT_ALIGNMENT` or `What::VORTEX_ALIGNMENT` if something is not aligned, in `What::VORTEX_DTYPE` for types,
     /// [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows,
     /// or variants with far more parts, than it has bytes or unpacks to more than
     /// [`max_file_decoded`](Limits::max_file_decoded), [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
@@ -108,7 +110,7 @@ impl<'a> File<'a> {
         let mut checks = Checks::reading(self, scratch, [budget, nodes].map(each), limits);
         for k in (0..part.width()).filter(|k| share.has((*k as u64).saturating_add(1))) {
             let rows = part.column(k)?.rows();
-            // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.
+            // The statistics of a file without rows may describe rows that were lost; nothing contradicts them.
             let statistics = if rows > 0 { self.column_statistics(k)? } else { None };
             let mut checker = statistics.map(Checker::of).transpose()?;
             let mut row = 0;

@@ -33,6 +33,11 @@ fields! { 0x240;
     VORTEX_TEXT_MEMORY = "memory for texts of a vortex log",
     VORTEX_FIELD = "field of a vortex log",
     VORTEX_VARIANT = "variant (profile 2026)",
+    VORTEX_DIGITS = "number of digits of a decimal",
+    VORTEX_WIDTH = "number of columns pushed to vortex",
+    VORTEX_COLUMN_NAME = "name of a column pushed to vortex",
+    VORTEX_COLUMN_ROWS = "number of rows pushed to a column of vortex",
+    VORTEX_FAILED = "writer of vortex after a call that failed",
 
     // What the notation of a type has at a position.
     NOTATION_TYPE = "name of a vortex type",

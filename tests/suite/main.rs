@@ -45,6 +45,7 @@ mod vortex_notation;
 #[cfg(feature = "vortex-preview")]
 mod vortex_preview;
 mod vortex_read;
+mod vortex_refused;
 mod vortex_shredded;
 mod vortex_strict;
 mod vortex_variant;

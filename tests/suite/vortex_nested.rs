@@ -172,7 +172,9 @@ fn sparse_nested_values() {
     let fill = items(&[number(8), number(9)]);
     assert_eq!(rows(sparse(lists()), &fill, list(long(false))), "[8,9] [0] null [8,9] [8,9] [1,2,3] [8,9]");
     assert_eq!(rows(sparse(lists()), &NULL, list(long(false))), "null [0] null null null [1,2,3] null");
-    let masked = node(Encoding::Masked, &[], &[], vec![sparse(lists()), bits(4)]);
+    // Rows are missing by the mask only.
+    let unmasked = node(Encoding::List, &[0x08, 4], &[], vec![count(0), plain(2)]);
+    let masked = node(Encoding::Masked, &[], &[], vec![sparse(unmasked), bits(4)]);
     assert_eq!(rows(masked, &fill, list(long(false))), "[8,9] null [] [8,9] [8,9] [1,2,3] [8,9]");
     // Structs of a sequence from 5 on.
     let structs = || node(Encoding::Struct, &[], &[], vec![bits(3), count(5)]);

@@ -184,3 +184,36 @@ fn a_damaged_array_is_an_error() {
     assert_eq!(verify("bool", 1 << 20).map_err(why), Err((Kind::Truncated, What::VORTEX_BUFFER)));
     assert_eq!(verify("i64", 260).map_err(why), Err((Kind::Invalid, What::VORTEX_DTYPE)));
 }
+
+/// Values of missing rows would be read as if they were there.
+#[test]
+fn verify_refuses_a_type_without_missing_rows_where_some_are() {
+    let mut refused = 0;
+    for golden in common::of("vortex").iter().filter(|golden| golden.is("varr")) {
+        let (bytes, shown) = (golden.bytes(), golden.fact("dtype"));
+        let Some(required) = shown.strip_suffix('?') else { continue };
+        let rows = golden.expected["nrows"].as_u64().unwrap();
+        let ids = golden.expected["facts"]["encoding_ids"].as_array().unwrap();
+        let ids: Vec<&str> = ids.iter().map(|id| id.as_str().unwrap()).collect();
+        let of = |dtype: &str| {
+            let dtype: DTypeBuf = dtype.parse().unwrap();
+            let array = Array::parse_with(&bytes, dtype.as_dtype(), rows, &ids, &Default::default()).unwrap();
+            array.verify(&mut Scratch::new(&mut vec![0; 1 << 20]))
+        };
+        assert_eq!(of(shown), Ok(()), "{}", golden.name);
+        assert_eq!(of(required).map_err(why), Err((Kind::Invalid, What::VORTEX_DTYPE)), "{}", golden.name);
+        refused += 1;
+    }
+    assert!(refused > 4, "{refused}");
+
+    let verify = |dtype| {
+        let hints = Hints { dtype: Some(dtype), ..Hints::default() };
+        let mut owned = Owned::open(path("lay_no_dtype_a.vortex"), &hints).unwrap();
+        let pilaster::any::File::Vortex(file) = owned.file().unwrap() else { panic!("a Vortex file") };
+        file.verify(&mut Scratch::new(&mut vec![0; 1 << 20]))
+    };
+    assert_eq!(verify("{a=i64, b=f64?, s=utf8?}"), Ok(()));
+    for dtype in ["{a=i64, b=f64, s=utf8?}", "{a=i64, b=f64?, s=utf8}"] {
+        assert!(verify(dtype).is_err(), "{dtype}");
+    }
+}

@@ -164,3 +164,26 @@ fn a_validity_and_children_are_checked_too() {
     blob[codes + 2] = 0;
     assert_eq!(verify(&build::file(&blob, &dtype, 2)).unwrap_err().what(), What::VORTEX_ALIGNMENT);
 }
+
+#[test]
+fn the_scale_of_a_decimal_is_at_most_its_number_of_digits() {
+    let of = |precision, scale| {
+        let decimal = owned::Decimal { precision, scale, nullable: false };
+        aligned(
+            node(Encoding::Decimal, &[8, 3], &[0], vec![]),
+            &le(&[5, -6]),
+            &dtype(owned::Type::Decimal(Box::new(decimal))),
+            3,
+        )
+    };
+    for (precision, scale) in [(18, 18), (18, -20), (18, 0)] {
+        assert_eq!(verify(&of(precision, scale)), Ok(()));
+    }
+    // Its values are read nevertheless.
+    let bytes = of(18, 20);
+    let (file, mut memory) = (File::open(&bytes).unwrap(), [0; 64]);
+    let column = file.part().unwrap().column(0).unwrap();
+    assert!(column.read(0..2, &mut Scratch::new(&mut memory)).is_ok());
+    let e = verify(&bytes).unwrap_err();
+    assert_eq!((why(e), e.need()), ((Kind::Invalid, What::VORTEX_DTYPE), 20));
+}

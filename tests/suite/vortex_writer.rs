@@ -18,6 +18,9 @@ type Done = Result<Vec<u8>, WriteError<core::convert::Infallible>>;
 
 const OPTIONS: WriteOptions = WriteOptions::DEFAULT;
 
+/// The error of calls after another error.
+const FAILED: (Kind, What, u64, u32) = (Kind::Misuse, What::VORTEX_FAILED, 0, 0);
+
 fn longs(values: &[i64]) -> Borrowed<'_> {
     Borrowed::new(Type::Prim(Prim::I64), Values::I64(values))
 }
@@ -142,22 +145,23 @@ fn a_null_where_the_type_has_none_is_an_error() {
     let keys = [("key", longs(&[1, 2, 3]).with_validity(row_2)), ("value", longs(&[1, 2, 3]))];
     let field = [("x", longs(&[1, 2, 3]).with_validity(row_2))];
     let entries = [("entry", record(3, &keys))];
-    for (column, what) in [
-        (longs(&[1, 2, 3]).with_validity(row_2), What::OF_INT64),
-        (record(3, &field), What::OF_INT64),
-        (nested(Type::List, Ranges::Off32(&[0, 1, 3]), &field), What::OF_INT64),
-        (nested(Type::FixedList(3), Ranges::Stride { first: 0, size: 3, count: 1 }, &field), What::OF_INT64),
-        (nested(Type::Map, Ranges::Off32(&[0, 3]), &entries), What::OF_INT64),
+    // An item has the row of its list.
+    for (column, row) in [
+        (longs(&[1, 2, 3]).with_validity(row_2), 2),
+        (record(3, &field), 2),
+        (nested(Type::List, Ranges::Off32(&[0, 1, 3]), &field), 1),
+        (nested(Type::FixedList(3), Ranges::Stride { first: 0, size: 3, count: 1 }, &field), 0),
+        (nested(Type::Map, Ranges::Off32(&[0, 3]), &entries), 0),
     ] {
         let mut builder = Builder::new(Vec::new(), &OPTIONS).unwrap();
         let liar = Liar(column);
         let batch = liar.read(0..liar.rows(), &mut Scratch::new(&mut [])).unwrap();
         builder.open(liar.rows()).unwrap();
-        assert_eq!(refusal(builder.batch(0, "a", 0, &liar, &batch)), (Kind::Lossy, what, 2, 0));
+        assert_eq!(refusal(builder.batch(0, "a", 0, &liar, &batch)), (Kind::Lossy, What::OF_INT64, row, 0));
     }
     // Keys are never missing, whatever their column says.
     let map = nested(Type::Map, Ranges::Off32(&[0, 2, 3]), &entries);
-    assert_eq!(refusal(written(&[("m", map)], &OPTIONS)), (Kind::Lossy, What::OF_INT64, 2, 0));
+    assert_eq!(refusal(written(&[("m", map)], &OPTIONS)), (Kind::Lossy, What::OF_INT64, 1, 0));
 }
 
 #[test]
@@ -262,7 +266,7 @@ fn calls_of_the_builder_are_checked() {
     // A column got fewer rows than were announced, or more.
     let mut builder = begun(&[4]);
     builder.batch(0, "a", 0, &column, &batch).unwrap();
-    assert_eq!(refusal(builder.close()), misuse(0, 4));
+    assert_eq!(refusal(builder.close()), (Kind::Misuse, What::VORTEX_COLUMN_ROWS, 0, 3));
     assert_eq!(refusal(begun(&[2]).batch(0, "a", 0, &column, &batch)), misuse(0, 0));
     // The first group has two columns, the second one only one of them, or three.
     let mut builder = begun(&[3]);
@@ -271,12 +275,17 @@ fn calls_of_the_builder_are_checked() {
     builder.close().unwrap();
     builder.open(3).unwrap();
     builder.batch(0, "a", 0, &column, &batch).unwrap();
+    assert_eq!(refusal(builder.close()), (Kind::Misuse, What::VORTEX_COLUMN_ROWS, 1, 0));
+    let mut builder = begun(&[3, 3]);
+    builder.batch(0, "a", 0, &column, &batch).unwrap();
     assert_eq!(refusal(builder.batch(2, "c", 0, &column, &batch)), misuse(2, 0));
-    assert_eq!(refusal(builder.close()), misuse(1, 3));
+    assert_eq!(refusal(builder.close()), FAILED);
+    assert_eq!(refusal(builder.finish()), FAILED);
     // Rows that are not the next ones, or of a column with another name.
     assert_eq!(refusal(begun(&[6]).batch(0, "a", 1, &column, &batch)), misuse(0, 1));
     assert_eq!(refusal(begun(&[6]).batch(1, "a", 0, &column, &batch)), misuse(1, 0));
-    assert_eq!(refusal(begun(&[3, 3]).batch(0, "b", 0, &column, &batch)), misuse(0, 0));
+    let named = (Kind::Misuse, What::VORTEX_COLUMN_NAME, 0, 0);
+    assert_eq!(refusal(begun(&[3, 3]).batch(0, "b", 0, &column, &batch)), named);
     // Groups that are not open, or not closed.
     let mut builder = Builder::new(Vec::new(), &OPTIONS).unwrap();
     assert_eq!(refusal(builder.batch(0, "a", 0, &column, &batch)), misuse(0, 0));
@@ -289,13 +298,36 @@ fn calls_of_the_builder_are_checked() {
 fn parts_that_do_not_fit_the_schema_are_refused() {
     let (a, b) = (longs(&[1, 2]), longs(&[3]));
     let new = || Writer::new(Vec::new(), &[("a", a), ("b", b)][..], &OPTIONS).unwrap();
-    assert_eq!(refusal(new().push(&[("a", a)][..])), (Kind::Misuse, What::COLUMN, 1, 0));
-    assert_eq!(refusal(new().push(&[("a", a), ("c", a)][..])), (Kind::Misuse, What::COLUMN, 1, 0));
-    let mut file = new();
-    assert_eq!(refusal(file.push(&[("a", a), ("b", b)][..])), (Kind::Misuse, What::COLUMN, 1, 1));
-    // The first column has more rows now: a file of these would be wrong.
-    assert_eq!(refusal(file.push(&[("a", a), ("b", a)][..])), (Kind::Misuse, What::COLUMN, 0, 2));
-    assert_eq!(refusal(file.finish()).0, Kind::Misuse);
+    let misuse = |what, at, need| (Kind::Misuse, what, at, need);
+    for (part, error, text) in [
+        (&[("a", a)][..], misuse(What::VORTEX_WIDTH, 1, 2), "1 columns, and the file has 2"),
+        (
+            &[("a", a), ("c", a)],
+            misuse(What::VORTEX_COLUMN_NAME, 1, 0),
+            "column 1, counted from 0: no column of the file has its name",
+        ),
+        (
+            &[("b", b), ("a", a)],
+            misuse(What::VORTEX_COLUMN_NAME, 0, 2),
+            "column 0, counted from 0: its name is that of column 1 of the file",
+        ),
+        (
+            &[("a", a), ("b", b)],
+            misuse(What::VORTEX_COLUMN_ROWS, 1, 1),
+            "column 1, counted from 0: 1 rows, and others have another number of rows",
+        ),
+        (&[("a", a), ("b", texts("xy", &[0, 1, 2]))], (Kind::WrongType, What::OF_TEXT, 0, 0), "column of text"),
+    ] {
+        let mut file = new();
+        let e = file.push(part).unwrap_err();
+        assert!(e.to_string().starts_with(text), "{e}");
+        assert_eq!(refusal(Err::<(), _>(e)), error);
+        // Other columns may have more rows now: a file of these would be wrong.
+        assert_eq!(refusal(file.push(&[("a", a), ("b", a)][..])), FAILED);
+        let e = file.finish().unwrap_err();
+        assert_eq!(e.to_string(), "an earlier call failed: the file cannot be finished");
+        assert_eq!(refusal(Err::<(), _>(e)), FAILED);
+    }
     let hours = Borrowed::new(Type::Timestamp(pilaster::column::Unit::Hour), Values::I64(&[1]));
     assert_eq!(refusal(written(&[("a", hours)], &OPTIONS)), (Kind::WrongType, What::OF_TIMESTAMPS, 0, 0));
 }

@@ -158,8 +158,9 @@ pub struct ToJay {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "To Vortex")]
 pub struct ToVortex {
-    /// The releases of the original that open the file: those since 0.84, or since 0.36 (wide), which then have no zone maps
-    /// [default: 2026]
+    /// The releases of the original that open the file, as far as they know its types: those since 0.84, or since 0.36
+    /// (wide), which then have no zone maps; 0.36 reads no structs that may be missing, and no time zones to Arrow, and maps
+    /// need 0.90 [default: 2026]
     #[arg(long, value_parser = one_of([("2026", Profile::Edition2026), ("wide", Profile::Wide)]))]
     pub profile: Option<Profile>,
     /// The encodings to choose from: default, compact (also vortex.pco and vortex.zstd, for smaller files that take longer

@@ -121,7 +121,7 @@ fn a_type_is_given_to_a_file_without_one() {
     assert_eq!(good(&["cat", &jay]), typed);
 
     let e = bad(1, &["cat", UNTYPED]);
-    assert!(e.contains("--dtype gives it, as info prints types"), "{e}");
+    assert!(e.contains("--dtype gives it, as '{a=i64, b=utf8?}'"), "{e}");
     let e = bad(2, &["cat", UNTYPED, "--dtype", "{a=i64, b=f65?}"]);
     assert!(e.contains("name of a vortex type expected at character 11, not 'f'"), "{e}");
     let e = bad(2, &["cat", UNTYPED, "--dtype", "list(vortex.time[µs](i64)"]);

@@ -53,7 +53,8 @@ impl<S: Sink> Builder<S> {
     /// Writes the rest of the rows and the metadata. Returns the sink.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] if a group is not closed; [`Kind::Overflow`] if a segment or the metadata has 4 GiB or more;
+    /// [`Kind::Misuse`] if a group is not closed, and in `What::VORTEX_FAILED` if an earlier call failed;
+    /// [`Kind::Overflow`] if a segment or the metadata has 4 GiB or more;
     /// errors of the sink.
     pub fn finish(self) -> Result<S, WriteError<S::Error>> {
         if let Some(rows) = self.group {
@@ -89,9 +90,10 @@ impl<S: Sink> Build for Builder<S> {
     /// # Errors
     /// [`Kind::WrongType`] if the format has no such type, or if the column began with another type; [`Kind::Unsupported`] for
     /// variants in a file of [`Profile::Wide`](super::Profile::Wide);
-    /// [`Kind::Lossy`] with the row if one is missing where the type says that none is; [`Kind::Misuse`] with the number
+    /// [`Kind::Lossy`] with the row of the group if one is missing where the type says that none is, or has a decimal of
+    /// more digits than its type; [`Kind::Misuse`] with the number
     /// of the column if it began with another name or after the first group, or if these are not its next rows of the
-    /// group; [`Kind::Limit`] if the type or a row exceeds [`WriteOptions::limits`]; errors of an invalid batch; errors
+    /// group, and in `What::VORTEX_FAILED` if an earlier call failed; [`Kind::Limit`] if the type or a row exceeds [`WriteOptions::limits`]; errors of an invalid batch; errors
     /// of the sink.
     fn batch<C: Column>(
         &mut self,
@@ -101,19 +103,28 @@ impl<S: Sink> Build for Builder<S> {
         col: &C,
         batch: &Batch<'_, C>,
     ) -> Result<(), Self::Error> {
-        let before = self.file.rows();
-        let is_in_group = |end: u64| self.group.is_some_and(|rows| end <= rows);
+        let (before, group, begun) = (self.file.rows(), self.group, self.begun);
+        let is_in_group = |end: u64| group.is_some_and(|rows| end <= rows);
         let misuse = Error::needing(Kind::Misuse, What::COLUMN, k as u64, at);
-        if !at.checked_add(batch.len as u64).is_some_and(is_in_group) {
-            return Err(misuse.into());
-        }
-        if k == self.file.width() && !self.begun {
-            self.file.add(name, col)?;
-        }
-        if self.file.rows_of(k) != before.checked_add(at) {
-            return Err(misuse.into());
-        }
-        self.file.append(k, name, col, batch)
+        self.file.call(|file| {
+            if !at.checked_add(batch.len as u64).is_some_and(is_in_group) {
+                return Err(misuse.into());
+            }
+            if k == file.width() && !begun {
+                file.add(name, col)?;
+            }
+            if file.rows_of(k) != before.checked_add(at) {
+                return Err(misuse.into());
+            }
+            file.check_name(k, name)?;
+            file.append(k, col, batch).map_err(|e| match e {
+                WriteError::Format(e) if e.kind() == Kind::Lossy => {
+                    let row = e.at().saturating_sub(batch.first).saturating_add(at);
+                    e.turned(e.kind(), e.what(), row).into()
+                }
+                e => e,
+            })
+        })
     }
 
     /// Ends a group.
@@ -124,6 +135,6 @@ impl<S: Sink> Build for Builder<S> {
         let before = self.file.rows();
         let group = self.group.take().ok_or_else(|| Error::new(Kind::Misuse, What::ROW, before))?;
         self.begun = true;
-        self.file.end(group)
+        self.file.call(|file| file.end(group))
     }
 }

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::holds;
 use crate::column::{Column, Prim, Type, Unit};
 use crate::error::{Error, Kind, Result};
 use crate::generated::vortex::{self as flat, Type as Tag};
@@ -64,8 +65,11 @@ impl Logical {
     /// more nodes than `fuel`; errors of the column.
     pub(super) fn of<C: Column>(column: &C, depth: Depth, fuel: &mut Fuel) -> Result<Self> {
         fuel.spend(0)?;
-        let mut child = |k| Logical::of(&column.child(k)?, depth.child(0)?, fuel);
         let ty = column.ty();
+        if !holds(ty) {
+            return Err(Error::new(Kind::WrongType, ty.what(), 0));
+        }
+        let mut child = |k| Logical::of(&column.child(k)?, depth.child(0)?, fuel);
         let plain = |shape| Logical::new(shape, column.nullable());
         let time = |id, unit, prim, zone: &str| -> Result<Self> {
             let number = number_of_unit(unit).ok_or_else(|| Error::new(Kind::WrongType, ty.what(), 0))?;

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::digits;
 use super::dtype::{Logical, Shape};
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use crate::bytes::saturated;
@@ -52,6 +53,19 @@ impl<'t> Of<'t> {
             return &[variant::NULL];
         }
         &[]
+    }
+
+    /// Checks that decimals, the new ones from place `start` on, have no more digits than their type; `row` is the row of
+    /// the first new one.
+    fn check_digits(self, numbers: &Numbers, start: usize, row: u64) -> Result<()> {
+        match self {
+            Of::Type(Logical { shape: Shape::Decimal { precision, .. }, .. }) => {
+                let excess = digits::excess(numbers, start, *precision);
+                let lossy = |i| Err(Error::new(Kind::Lossy, What::VORTEX_DIGITS, row.saturating_add(i as u64)));
+                excess.map_or(Ok(()), lossy)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn child(self, k: usize) -> Option<Of<'t>> {
@@ -106,7 +120,7 @@ impl Gather {
     ///
     /// # Errors
     /// [`Kind::Limit`] if they take more; [`Kind::Lossy`] with the row if one is missing where the type does not allow
-    /// it; [`Kind::Invalid`] if a row of a struct or fixed-size list has another number of child rows; errors of the
+    /// it, or is a decimal of more digits than the type has; [`Kind::Invalid`] if a row of a struct or fixed-size list has another number of child rows; errors of the
     /// column, among them of a text that is not valid UTF-8.
     pub fn rows<C: Column>(
         &mut self,
@@ -187,7 +201,11 @@ impl Gather {
                 let values = Bitmap::of(&bits.slice(rows.start, rows.len())?);
                 to.append(&there.map_or_else(|| values.clone(), |there| values.and(there)));
             }
-            (Data::Numbers(to), values) => numbers(to, &values, rows, there).ok_or_else(wrong)?,
+            (Data::Numbers(to), values) => {
+                let (start, row) = (to.len(), batch.first.saturating_add(rows.start as u64));
+                numbers(to, &values, rows, there).ok_or_else(wrong)?;
+                of.check_digits(to, start, row)?;
+            }
             (Data::Texts(to), Values::Utf8(texts) | Values::Bytes(texts)) => {
                 let before = (to.bytes.len(), to.ends.len());
                 for (i, row) in rows.clone().enumerate() {

@@ -20,6 +20,7 @@ mod build;
 mod column;
 mod compact;
 mod dictionary;
+mod digits;
 mod distinct;
 mod dtype;
 mod encode;
@@ -54,7 +55,9 @@ use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 use crate::vortex::raw::Encoding;
 
-/// Returns whether the format has a type for columns of `ty`, apart from their children.
+/// Returns whether the format has a type for columns of `ty`, apart from their children: it has dates in days and
+/// milliseconds, times and timestamps in seconds to nanoseconds, and decimals of 1 to 76 digits with a scale of at most as
+/// many.
 ///
 /// ```
 /// use pilaster::column::{Type, Unit};
@@ -62,6 +65,8 @@ use crate::vortex::raw::Encoding;
 ///
 /// assert!(holds(Type::Timestamp(Unit::Micro)) && holds(Type::Map));
 /// assert!(!holds(Type::Timestamp(Unit::Hour)));
+/// assert!(holds(Type::Decimal { precision: 18, scale: -2 }));
+/// assert!(!holds(Type::Decimal { precision: 18, scale: 20 }));
 /// ```
 #[must_use]
 pub const fn holds(ty: Type) -> bool {
@@ -70,6 +75,9 @@ pub const fn holds(ty: Type) -> bool {
         Type::Time(unit) | Type::Timestamp(unit) => {
             matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano)
         }
+        // A negative scale is allowed.
+        Type::Decimal { precision: digits @ 1..=76, scale } => scale <= digits.cast_signed(),
+        Type::Decimal { .. } => false,
         _ => true,
     }
 }
@@ -112,10 +120,11 @@ pub struct WriteOptions {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Profile {
-    /// Releases since 0.84: with zone maps and OnPair.
+    /// Releases since 0.84, as far as they know the types of the columns: with zone maps and OnPair. Maps need 0.90.
     #[default]
     Edition2026,
-    /// Releases since 0.36, as far as they know the types of the columns.
+    /// Releases since 0.36, as far as they know the types of the columns. 0.36 does not read structs that may be missing, and
+    /// does not convert timestamps with a time zone to Arrow. Maps need 0.90.
     Wide,
 }
 

@@ -89,6 +89,10 @@ impl Numbers {
         }
     }
 
+    pub fn len(&self) -> usize {
+        each_number!(self, values => values.len())
+    }
+
     /// Returns the storage of decimals: the narrowest integers that hold `precision` digits.
     pub fn of_decimals(precision: u8) -> Self {
         match precision {

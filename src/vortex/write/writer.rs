@@ -56,6 +56,46 @@ type Done<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
 /// # }
 /// # main().unwrap();
 /// ```
+///
+/// Decimals are integers of the width that their digits need, and lists are ranges of the rows of a child:
+///
+/// ```
+/// # #[cfg(feature = "std")] {
+/// use std::fs::File;
+/// use std::io::BufWriter;
+///
+/// use pilaster::bytes::{Bits, IoSink};
+/// use pilaster::column::{Borrowed, Prim, Ranges, Type, Unit, Validity, Values};
+/// use pilaster::vortex::write::{WriteOptions, Writer};
+///
+/// // Two rows: a list of readings, a struct that is missing in the second row, a price, and a time with a zone.
+/// let readings = [("item", Borrowed::new(Type::Prim(Prim::F64), Values::F64(&[20.5, 21.0, 19.5])))];
+/// let lists = Borrowed::new(Type::List, Values::Nested(Ranges::Off32(&[0, 2, 3]))).with_children(&readings);
+/// let fields = [("x", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1, 0])))];
+/// let rows = Ranges::Stride { first: 0, size: 1, count: 2 };
+/// let point = Borrowed::new(Type::Struct(1), Values::Nested(rows)).with_children(&fields);
+/// let point = point.with_validity(Validity::Bits(Bits::new(&[0b01], 0, 2)?));
+/// let price = Borrowed::new(Type::Decimal { precision: 18, scale: 4 }, Values::I64(&[12_5000, 99]));
+/// let time = Borrowed::new(Type::Timestamp(Unit::Milli), Values::I64(&[0, 1000])).with_zone("Europe/Rome");
+/// let batch = [("readings", lists), ("point", point), ("price", price), ("time", time)];
+///
+/// # let path = std::env::temp_dir().join(format!("pilaster-{}.vortex", std::process::id()));
+/// let sink = IoSink(BufWriter::new(File::create(&path)?));
+/// let mut file = Writer::new(sink, &batch[..], &WriteOptions::DEFAULT)?;
+/// file.push(&batch[..])?;
+/// // The buffer may still hold the end of the file.
+/// file.finish()?.0.into_inner()?.sync_all()?;
+///
+/// let bytes = std::fs::read(&path)?;
+/// # std::fs::remove_file(&path)?;
+/// let dtype = pilaster::vortex::File::open(&bytes)?.dtype().to_string();
+/// assert!(dtype.starts_with("{readings=list(f64), point={x=i32}?, price=decimal(18,4), "));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The name of a time zone is stored as it is. The original opens a column to Arrow only if the name is in the IANA database,
+/// or an offset like `+02:00`.
 #[derive(Debug)]
 pub struct Writer<S> {
     file: Container<S>,
@@ -135,62 +175,92 @@ impl<S: Sink> Writer<S> {
     /// Appends all rows of `part`, which has the columns of the schema, in the same order.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if a column has another type than in the schema; [`Kind::Misuse`] with the number of a column
-    /// if it has another name or another number of rows, or if an earlier call failed; [`Kind::Lossy`] with the row if
-    /// one is missing where the schema says that none is; [`Kind::Limit`] if a row takes more than `max_decoded` bytes of
+    /// [`Kind::WrongType`] if a column has another type than in the schema; [`Kind::Misuse`] in `What::VORTEX_WIDTH` for
+    /// another number of columns, in `What::VORTEX_COLUMN_NAME` with the number of a column that has another name (`need`:
+    /// the number of the column of the schema that has this name, plus one, or 0), in
+    /// `What::VORTEX_COLUMN_ROWS` with the number of a column that has another number of rows, and in
+    /// `What::VORTEX_FAILED` if an earlier call failed; [`Kind::Lossy`] with the row if
+    /// one is missing where the schema says that none is, or has a decimal of more digits than its type;
+    /// [`Kind::Limit`] if a row takes more than `max_decoded` bytes of
     /// [`WriteOptions::limits`]; [`Kind::Overflow`] if a segment has 4 GiB or more; errors of `part`; errors of the sink.
-    /// After an error the file cannot be finished.
+    /// After an error the file cannot be finished: some columns may have rows that others lack.
     pub fn push<P: Part>(&mut self, part: P) -> Result<(), WriteError<S::Error>> {
+        self.call(|file| file.push_all(&part))
+    }
+
+    /// Calls `of`, unless an earlier call failed.
+    pub(super) fn call<T>(&mut self, of: impl FnOnce(&mut Self) -> Done<T, S>) -> Done<T, S> {
+        if self.broken {
+            return Err(Error::new(Kind::Misuse, What::VORTEX_FAILED, 0).into());
+        }
+        let done = of(self);
+        self.broken = done.is_err();
+        done
+    }
+
+    fn push_all<P: Part>(&mut self, part: &P) -> Done<(), S> {
+        let misuse = |what, at: usize, need| Err(Error::needing(Kind::Misuse, what, at as u64, need).into());
         if part.width() != self.columns.len() {
-            return Err(Error::new(Kind::Misuse, What::COLUMN, part.width() as u64).into());
+            return misuse(What::VORTEX_WIDTH, part.width(), self.columns.len() as u64);
         }
         let mut memory = self.gather.memory()?;
         for k in 0..part.width() {
             let (name, column) = (part.name(k)?, part.column(k)?);
-            if self.rows_of(k) != Some(self.rows) || column.rows() != part.rows() {
-                return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, column.rows()).into());
+            self.check_name(k, name)?;
+            if column.rows() != part.rows() {
+                return misuse(What::VORTEX_COLUMN_ROWS, k, column.rows());
             }
-            each_batch(&column, 0..part.rows(), &mut memory, &mut |batch| self.append(k, name, &column, batch))?;
+            each_batch(&column, 0..part.rows(), &mut memory, &mut |batch| self.append(k, &column, batch))?;
         }
         self.gather.release(memory);
         self.end(part.rows())
     }
 
+    /// Checks that column `k` is called `name`.
+    pub(super) fn check_name(&self, k: usize, name: &str) -> Done<(), S> {
+        if self.columns.get(k).is_some_and(|open| open.name == name) {
+            return Ok(());
+        }
+        let place = self.columns.iter().position(|open| open.name == name);
+        let need = place.map_or(0, |place| (place as u64).saturating_add(1));
+        Err(Error::needing(Kind::Misuse, What::VORTEX_COLUMN_NAME, k as u64, need).into())
+    }
+
     /// Counts rows that all columns have.
     pub(super) fn end(&mut self, rows: u64) -> Done<(), S> {
         let all = self.rows.checked_add(rows).ok_or_else(|| Error::new(Kind::Overflow, What::ROW, self.rows))?;
-        if let Some(k) = self.columns.iter().position(|open| open.rows != all) {
-            return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, rows).into());
+        if let Some((k, open)) = self.columns.iter().enumerate().find(|(_, open)| open.rows != all) {
+            let rows = open.rows.saturating_sub(self.rows);
+            return Err(Error::needing(Kind::Misuse, What::VORTEX_COLUMN_ROWS, k as u64, rows).into());
         }
         self.rows = all;
         Ok(())
     }
 
     /// Appends the rows of a batch to column `k`, in pieces that fit into memory.
-    pub(super) fn append<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>) -> Done<(), S> {
+    pub(super) fn append<C: Column>(&mut self, k: usize, column: &C, batch: &Batch<'_, C>) -> Done<(), S> {
         let misuse = || Error::new(Kind::Misuse, What::COLUMN, k as u64);
-        let open = self.columns.get_mut(k).filter(|open| open.name == name && !self.broken).ok_or_else(misuse)?;
+        let open = self.columns.get_mut(k).ok_or_else(misuse)?;
         let (depth, mut fuel) = (Depth::new(&self.options.limits), Fuel::new(&self.options.limits));
         if !open.ty.takes(&Logical::of(column, depth, &mut fuel)?) {
             return Err(Error::new(Kind::WrongType, column.ty().what(), 0).into());
         }
-        let done = open.append(column, batch, &mut self.gather, (&self.options, &mut self.file));
-        self.broken = done.is_err();
-        done
+        open.append(column, batch, &mut self.gather, (&self.options, &mut self.file))
     }
 
     /// Writes the rest of the rows and the metadata. Returns the sink.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] if an earlier call failed;
+    /// [`Kind::Misuse`] in `What::VORTEX_FAILED` if an earlier call failed;
     /// [`Kind::Overflow`] if a segment or the metadata has 4 GiB or more; errors of the sink.
-    pub fn finish(self) -> Result<S, WriteError<S::Error>> {
-        let Writer { mut file, options, columns, rows, broken, .. } = self;
+    pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
+        self.call(|_| Ok(()))?;
+        let Writer { mut file, options, columns, rows, .. } = self;
         let mut to = write::Writer::default();
         let (mut fields, mut layouts, mut statistics) = (Vec::new(), Vec::new(), Vec::<Place>::new());
         for (k, Open { name, ty, rows: known, column }) in columns.into_iter().enumerate() {
-            if known != rows || broken {
-                return Err(Error::needing(Kind::Misuse, What::COLUMN, k as u64, known).into());
+            if known != rows {
+                return Err(Error::needing(Kind::Misuse, What::VORTEX_COLUMN_ROWS, k as u64, known).into());
             }
             let (layout, facts): (Layout, Statistics) = column.finish(&mut file)?;
             statistics.push(facts.put(&ty, options.profile, &mut to));
@@ -223,6 +293,14 @@ impl Open {
                 Err(_) if len > 1 && gather.is_over() => {
                     most = len >> 1;
                     continue;
+                }
+                // Halving finds the row of the table in which the value is, perhaps in a list.
+                Err(e) if e.kind() == Kind::Lossy && len > 1 => {
+                    most = len >> 1;
+                    continue;
+                }
+                Err(e) if e.kind() == Kind::Lossy => {
+                    return Err(e.turned(e.kind(), e.what(), batch.first.saturating_add(at as u64)).into());
                 }
                 done => done?,
             }
