@@ -317,3 +317,35 @@ fn a_small_file_with_a_huge_type_is_refused() {
     }
     bad(1, &["verify", &path]);
 }
+
+/// A file that the original refuses: its column `d` has a scale above its number of digits.
+#[test]
+fn a_decimal_type_that_does_not_exist_is_named() {
+    use pilaster::column::{Borrowed, Type, Values};
+    use pilaster::vortex::{File, write::WriteOptions, write::Writer};
+
+    let part = [("d", Borrowed::new(Type::Decimal { precision: 18, scale: 17 }, Values::I64(&[5])))];
+    let mut writer = Writer::new(Vec::new(), &part[..], &WriteOptions::DEFAULT).unwrap();
+    writer.push(&part[..]).unwrap();
+    let bytes = writer.finish().unwrap();
+    let changed = (0..bytes.len()).filter(|at| bytes[*at] == 17).find_map(|at| {
+        let mut changed = bytes.clone();
+        changed[at] = 20;
+        let dtype = File::open(&changed).ok()?.dtype().to_string();
+        (dtype == "{d=decimal(18,20)}").then_some(changed)
+    });
+    let (path, to) = (target("scale.vortex"), target("scale_again.vortex"));
+    std::fs::write(&path, changed.unwrap()).unwrap();
+    good(&["cat", &path]);
+    let e = bad(1, &["verify", &path]);
+    assert!(e.contains("vortex dtype") && e.contains("invalid value 20"), "{e}");
+    let e = bad(1, &["convert", &path, &to]);
+    assert!(e.contains("column d: vortex cannot store decimal(18,20)"), "{e}");
+}
+
+#[test]
+fn verify_refuses_a_type_that_hides_missing_rows() {
+    good(&["verify", UNTYPED, "--dtype", "{a=i64, b=f64?, s=utf8?}"]);
+    let e = bad(1, &["verify", UNTYPED, "--dtype", "{a=i64, b=f64, s=utf8?}"]);
+    assert!(e.contains("vortex"), "{e}");
+}
