@@ -11,6 +11,7 @@ mod build;
 mod conversions;
 #[cfg(feature = "arrow")]
 mod convert_page;
+mod damaged;
 mod dataseries;
 mod dataseries_verdicts;
 mod documents;
