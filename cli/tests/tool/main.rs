@@ -23,6 +23,7 @@ mod matrix;
 mod people;
 mod ranges;
 mod recover_nothing;
+mod refusals;
 mod targets;
 mod threads;
 #[cfg(feature = "arrow")]
