@@ -149,6 +149,7 @@ fn foreign_rows<R: Printer>(
     let choice = Choice {
         rows,
         columns: how.columns.as_deref(),
+        except: &how.except,
         conditions: &how.conditions,
         retyped: Retyped { stored_times: how.stored_times, ..Retyped::default() },
         texts: false,
@@ -277,6 +278,7 @@ impl Reading<'_> {
         let choice = Choice {
             rows: &piece.rows,
             columns: self.how.columns.as_deref(),
+            except: &self.how.except,
             conditions: &self.how.conditions,
             retyped: Retyped { stored_times: self.how.stored_times, ..Retyped::default() },
             texts: self.input.texts(),

@@ -30,6 +30,8 @@ pub struct Retyped {
     pub stored_times: bool,
     /// Bytes are text. The writer of the target checks that they are UTF-8, as with any text.
     pub bytes_as_text: bool,
+    /// Timestamps in days are dates, of 32 bits.
+    pub days_as_dates: bool,
 }
 
 impl Retyped {
@@ -39,6 +41,7 @@ impl Retyped {
                 Type::Prim(Prim::I32)
             }
             Type::Date(_) | Type::Time(_) | Type::Timestamp(_) if self.stored_times => Type::Prim(Prim::I64),
+            Type::Timestamp(Unit::Day) if self.days_as_dates => Type::Date(Unit::Day),
             Type::Bytes | Type::FixedBytes(_) | Type::Opaque if self.bytes_as_text => Type::Utf8,
             ty => ty,
         }
@@ -110,9 +113,14 @@ impl Columns {
         Ok(())
     }
 
-    /// Returns the columns called `wanted`, in this order, or all.
-    pub fn pick(self, wanted: Option<&[String]>) -> std::result::Result<Self, Failure> {
-        let Some(wanted) = wanted else { return Ok(self) };
+    /// Returns the columns called `wanted`, in this order, or all but those called `except`.
+    pub fn pick(mut self, wanted: Option<&[String]>, except: &[String]) -> std::result::Result<Self, Failure> {
+        let Some(wanted) = wanted else {
+            except.iter().try_for_each(|name| self.find(name).map(drop))?;
+            let left = self.numbers.iter().zip(&self.names).filter(|(_, name)| !except.contains(name));
+            (self.numbers, self.names) = left.map(|(k, name)| (*k, name.clone())).unzip();
+            return Ok(self);
+        };
         let numbers = wanted.iter().map(|name| self.find(name)).collect::<std::result::Result<_, _>>()?;
         Ok(Columns { numbers, names: wanted.to_vec(), ..self })
     }
@@ -121,7 +129,8 @@ impl Columns {
     pub fn find(&self, name: &str) -> std::result::Result<usize, Failure> {
         let place = self.names.iter().position(|known| known == name);
         let found = place.and_then(|place| self.numbers.get(place).copied());
-        let unknown = || Failure::Usage(format!("there is no column {name:?}; there are {}", self.names.join(", ")));
+        let all = || self.names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let unknown = || Failure::Usage(format!("there is no column {name:?}; there are {}", all()));
         found.ok_or_else(unknown)
     }
 
@@ -190,6 +199,19 @@ fn no_column(k: usize, columns: &Columns) -> Error {
     Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, columns.numbers.len() as u64)
 }
 
+/// Returns days as dates of 32 bits. `first`: the row of the first one.
+fn dates<'s>(days: &[i64], validity: &Validity<'_>, first: u64, scratch: &mut Scratch<'s>) -> Result<&'s [i32]> {
+    let dates = scratch.take::<i32>(days.len())?;
+    for (i, (date, day)) in dates.iter_mut().zip(days).enumerate() {
+        *date = match i32::try_from(*day) {
+            Ok(date) => date,
+            Err(_) if !validity.get(i) => 0,
+            Err(_) => return Err(Error::new(Kind::Lossy, What::COLUMN, first.saturating_add(i as u64))),
+        };
+    }
+    Ok(dates)
+}
+
 /// A column whose types may be read as others, and whose lost rows are missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'c, C> {
@@ -204,6 +226,11 @@ impl<C: Column> Stored<'_, C> {
     /// Returns `column` with the types of `retyped`.
     pub fn new(column: C, retyped: Retyped) -> Self {
         Stored { ty: retyped.of(column.ty()), column, retyped, lost: &[] }
+    }
+
+    /// Returns whether values are days in 64 bits that become dates.
+    fn is_narrowed(&self) -> bool {
+        self.ty == Type::Date(Unit::Day) && matches!(self.column.ty(), Type::Timestamp(_))
     }
 }
 
@@ -240,7 +267,11 @@ impl<C: Column> Column for Stored<'_, C> {
     fn need(&self, rows: Range<u64>) -> Result<u64> {
         match lost::split(self.lost, rows.clone()) {
             (lost, true) => Ok(lost::need(&lost)),
-            (rows, false) => self.column.need(rows),
+            (rows, false) => {
+                // Days are copied to numbers of 32 bits.
+                let len = if self.is_narrowed() { rows.end.saturating_sub(rows.start) } else { 0 };
+                Ok(self.column.need(rows)?.saturating_add(len.saturating_mul(4)).saturating_add(8))
+            }
         }
     }
 
@@ -261,6 +292,7 @@ impl<C: Column> Column for Stored<'_, C> {
         let Batch { first, len, values, validity, of } = self.column.read(rows, scratch)?;
         let values = match (self.ty, values) {
             (Type::Utf8, Values::Bytes(strings)) => Values::Utf8(strings),
+            (Type::Date(Unit::Day), Values::I64(days)) => Values::I32(dates(days, &validity, first, scratch)?),
             (_, values) => values,
         };
         Ok(Batch { first, len, values, validity, of: Stored { column: of, ..*self } })

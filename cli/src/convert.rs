@@ -8,7 +8,7 @@ use pilaster::any::{self, File, Format};
 use pilaster::bcolz::write::{Builder, FileSystem, Missing};
 use pilaster::bcolz::{self, Compressor};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
-use pilaster::column::{Memory, Part, Prim, Table, Type};
+use pilaster::column::{Memory, Part, Prim, Table, Type, Unit};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, AnyFile, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
@@ -67,12 +67,17 @@ pub fn run(
     // An estimate: one row may take more. The loop below then grows the memory.
     let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM as u64))?;
     let (mut columns, filter) = choose(&mut table, input, how, to, &mut memory)?;
-    columns.retyped = Retyped { stored_times: how.stored_times, bytes_as_text: how.bytes_as_text };
+    columns.retyped = Retyped {
+        stored_times: how.stored_times,
+        bytes_as_text: how.bytes_as_text,
+        days_as_dates: !matches!(to, Goal::Format(_)),
+    };
     let condition = filter.as_ref().map(|filter| (filter, how.conditions.trust_statistics));
     let windows = Some(Windows { input, file, table: wanted, condition });
     let mut view = View { table, columns: &columns, windows };
     // The target has a key only if all columns are converted.
-    let keys = how.jay.keys.unwrap_or(if how.columns.is_none() && !input.tolerant { keys } else { 0 });
+    let is_whole = how.columns.is_none() && how.except.is_empty();
+    let keys = how.jay.keys.unwrap_or(if is_whole && !input.tolerant { keys } else { 0 });
     let len = write(&mut view, (how, target), keys, to, &mut memory)?;
     write!(out, "{}: {len} bytes of {to}", how.target.display())?;
     if input.dataset().is_none() {
@@ -126,7 +131,7 @@ fn choose(
     let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok((Columns::default(), None)) };
     let all = Columns::all(&part, input.rules())?;
     let filter = how.conditions.bind(&part, &all)?;
-    let mut columns = all.pick(how.columns.as_deref())?;
+    let mut columns = all.pick(how.columns.as_deref(), &how.except)?;
     // A single array of bcolz has no name, which no other format allows. A Filo column has this name, too.
     if part.width() == 1 && to != Goal::Format(Format::Bcolz) {
         columns.name_the_unnamed("v");
@@ -197,8 +202,14 @@ fn to_dataseries<T: Table>(
     (how, target): (&Convert, &Target<'_>),
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
-    let holds = |ty| FieldType::of_column(ty).is_some();
-    Storable { to: Format::DataSeries, holds: &holds, hint: &time_hint, any_time: true }.check(table, scratch)?;
+    // The description of a field says the unit of timestamps only.
+    let holds = |ty| match ty {
+        Type::Date(_) | Type::Time(_) => false,
+        Type::Timestamp(unit) => matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano),
+        ty => FieldType::of_column(ty).is_some(),
+    };
+    Storable { to: Format::DataSeries, holds: &holds, hint: &time_hint, any_time: how.any_time }
+        .check(table, scratch)?;
     match order(table, how) {
         Order::Little => to_dataseries_of::<T, LittleEndian>(table, (how, target), scratch),
         Order::Big => to_dataseries_of::<T, BigEndian>(table, (how, target), scratch),
@@ -321,7 +332,7 @@ fn to_filo<T: Table>(
         return Err(Failure::Usage(why));
     }
     let holds = |ty| filo::Element::of_column(ty).is_some();
-    Storable { to: Format::Filo, holds: &holds, hint: &time_hint, any_time: true }.check(table, scratch)?;
+    Storable { to: Format::Filo, holds: &holds, hint: &time_hint, any_time: how.any_time }.check(table, scratch)?;
     target.fill(|mut sink| {
         let mut failed = None;
         let mut builder = filo::Builder::new(|_, _: &str, _, chunk: &[u8]| {

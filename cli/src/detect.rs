@@ -1,6 +1,8 @@
 //! The format of a file: from the option, the content or the name. If damage may have hit the magic number, formats are
 //! tried, so that an error names the one that helps.
 
+use std::path::Path;
+
 use pilaster::any::{self, Format};
 use pilaster::bytes::{self, FileRange, Scratch};
 use pilaster::column::Memory;
@@ -11,7 +13,7 @@ use crate::args::Recover;
 use crate::failure::Failure;
 use crate::foreign;
 use crate::open::Input;
-use crate::sources::Source;
+use crate::sources::{Source, named};
 use crate::vortex_dtype::is_array;
 use crate::vortex_end::{completed, opened};
 
@@ -84,6 +86,9 @@ fn help(input: &Input<'_>, recover: bool) -> String {
             .to_owned(),
         (true, false) if is_array(&input.input()) => {
             "a single Vortex array has no magic number: if it is one, --dtype TYPE --array-rows N reads it".to_owned()
+        }
+        (true, false) if named(Path::new(&input.name)).is_some() => {
+            "it is damaged: no end of the file is as its extension says".to_owned()
         }
         (true, false) => "a Filo vector has no magic number: if it is one, --type ELEMENT reads it".to_owned(),
         (false, true) => format!("{} fits, if the magic number is damaged", ways.join(" or ")),

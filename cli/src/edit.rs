@@ -151,7 +151,7 @@ fn new_column(how: &Edit, name: &str, path: &Path, (dataset, to): (&Dataset, &Pa
     let choose = |columns: Columns, rows: u64| {
         let mut columns = match columns.names.len() {
             1 => columns,
-            _ => columns.pick(Some(&[name.to_owned()]))?,
+            _ => columns.pick(Some(&[name.to_owned()]), &[])?,
         };
         if rows != dataset.rows() && !dataset.arrays().is_empty() {
             let others = format!("the columns of {} have {}", dataset.dir().display(), dataset.rows());

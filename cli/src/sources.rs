@@ -212,7 +212,7 @@ impl Sources {
         let mut found = Found { files: Vec::new(), unknown: Vec::new(), empty: Vec::new(), formats, searched: false };
         for path in &self.paths {
             match path {
-                Location::Path(path) if path.is_dir() && !is_dataset(path) => {
+                Location::Path(path) if path.is_dir() && !is_dataset(path) && !was_dataset(path) => {
                     let before = found.files.len();
                     found.searched = true;
                     self.search(path, &mut found).map_err(|e| Failure::of_file(path, e))?;
@@ -235,23 +235,27 @@ impl Sources {
         let mut left = vec![top.to_owned()];
         while let Some(path) = left.pop() {
             let kind = if path == top { fs::metadata(&path)? } else { fs::symlink_metadata(&path)? };
-            if kind.is_dir() && !is_dataset(&path) {
+            // What is left of a dataset is refused as a whole: its chunks are no files of their own.
+            let is_bcolz = kind.is_dir() && (is_dataset(&path) || was_dataset(&path));
+            if kind.is_dir() && !is_bcolz {
                 let mut inside = fs::read_dir(&path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
                 // The last one is taken first.
                 inside.sort_by(|a, b| b.cmp(a));
                 left.extend(inside);
                 continue;
             }
-            let known = if kind.is_dir() {
-                Some((Format::Bcolz, self.hints.for_dataset()))
+            let known = if is_bcolz {
+                Some((Some(Format::Bcolz), self.hints.for_dataset()))
             } else if path.is_file() {
                 self.known(&path)?
             } else {
                 None
             };
-            let is_chosen = |format| self.only.as_ref().is_none_or(|only| only.contains(format));
+            let is_chosen = |format: Option<Format>| {
+                self.only.as_ref().is_none_or(|only| format.is_some_and(|format| only.contains(&format)))
+            };
             match known {
-                Some((format, hints)) if is_chosen(&format) => {
+                Some((format, hints)) if is_chosen(format) => {
                     found.files.push(Source { path: Location::Path(path), hints });
                 }
                 None if self.only.is_none() => found.unknown.push(path),
@@ -262,12 +266,13 @@ impl Sources {
     }
 
     /// Returns the format of a file in a directory, by its ends and its name, and the hints for it; `None` if the format is
-    /// unknown.
-    fn known(&self, path: &Path) -> io::Result<Option<(Format, Hints)>> {
+    /// unknown. A damaged file has the format that its extension names, so that it is refused and not left out; `None` in it
+    /// is Parquet or Arrow.
+    fn known(&self, path: &Path) -> io::Result<Option<(Option<Format>, Hints)>> {
         /// Bytes at either end that tell the format.
         const END: u64 = 4096;
         if let Some(format) = self.hints.library_format() {
-            return Ok(Some((format, self.hints.clone())));
+            return Ok(Some((Some(format), self.hints.clone())));
         }
         let mut file = File::open(path)?;
         let len = file.metadata()?.len();
@@ -276,8 +281,32 @@ impl Sources {
         file.seek(SeekFrom::Start(len.saturating_sub(END)))?;
         file.take(END).read_to_end(&mut tail)?;
         let name = path.file_name().and_then(|name| name.to_str());
-        Ok(any::detect_ends(&head, &tail, len, name).ok().map(|format| (format, self.hints.for_format(format))))
+        if let Some(format) = any::detect_ends(&head, &tail, len, name).ok().or_else(|| named(path)) {
+            return Ok(Some((Some(format), self.hints.for_format(format))));
+        }
+        #[cfg(feature = "arrow")]
+        if self.hints.format.is_none() && crate::arrow::is_damaged(&head, &tail, path) {
+            return Ok(Some((None, Hints::default())));
+        }
+        Ok(None)
     }
+}
+
+/// Returns the format of the library that the extension names.
+pub fn named(path: &Path) -> Option<Format> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "ds" => Some(Format::DataSeries),
+        "blosc" | "blp" => Some(Format::Bcolz),
+        name => Format::ALL.into_iter().find(|format| format.name() == name),
+    }
+}
+
+/// Returns whether a directory that is no dataset is what is left of one: it is called `.bcolz`, or has attributes, or the
+/// chunks of an array.
+fn was_dataset(path: &Path) -> bool {
+    let has_chunks = || path.join("data/__0.blp").exists() || path.join("data/__leftover.blp").exists();
+    named(path) == Some(Format::Bcolz) || path.join("__attrs__").is_file() || has_chunks()
 }
 
 /// Returns whether a directory is a bcolz dataset.

@@ -1,5 +1,7 @@
 //! The types that the target of `convert` can store, checked before anything is written.
 
+use std::collections::HashSet;
+
 use pilaster::Result;
 use pilaster::any::Format;
 use pilaster::bytes::Scratch;
@@ -12,6 +14,9 @@ use crate::type_name::Budget;
 
 /// Maximum length in bytes of the name of a column: a limit of DataSeries, and of directories, as in bcolz.
 const MAX_NAME: usize = 255;
+
+/// Precedes the other columns that a target cannot store.
+const ALSO: &str = "; it cannot store these either: ";
 
 /// What a target can store.
 pub struct Storable<'s> {
@@ -28,7 +33,8 @@ impl Storable<'_> {
     /// Checks the columns of the first part.
     ///
     /// # Errors
-    /// [`Failure::Input`] that names the column, and the field in it, whose type or time zone the target cannot store.
+    /// [`Failure::Input`] that names the column, and the field in it, whose type or time zone the target cannot store, and the
+    /// other columns that are refused.
     pub fn check<T: Table>(
         &self,
         table: &mut View<'_, T>,
@@ -38,6 +44,7 @@ impl Storable<'_> {
         let mut scope = scratch.scope();
         let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
         let (to, budget) = (self.to, &mut Budget::default());
+        let (mut refused, mut known) = (Vec::<(String, String)>::new(), HashSet::new());
         for k in 0..part.width() {
             let (column, name) = (part.column(k)?, part.name(k)?);
             if matches!(to, Format::DataSeries | Format::Bcolz) && name.len() > MAX_NAME {
@@ -45,12 +52,42 @@ impl Storable<'_> {
                 let why = format!("its name has {len} bytes, and {to} allows {MAX_NAME}{LEAVE_OUT}");
                 return Err(Failure::Input(format!("column {start}: {why}")));
             }
+            if let Some(why) = self.unfit(name, part.width(), !known.insert(name.to_owned())) {
+                let number = k.saturating_add(1);
+                refused.push((
+                    name.to_owned(),
+                    format!("column {number}, called {name:?}: {to} cannot store {why}{LEAVE_OUT}"),
+                ));
+                continue;
+            }
             let mut path = name.to_owned();
             if let Some(why) = self.refusal(&column, &mut path, budget)? {
-                return Err(Failure::Input(format!("column {path}: {to} cannot store {why}")));
+                refused.push((name.to_owned(), format!("column {path}: {to} cannot store {why}")));
             }
         }
-        Ok(())
+        match &refused[..] {
+            [] => Ok(()),
+            [(_, only)] => Err(Failure::Input(only.clone())),
+            [(_, first), ..] => {
+                let names: Vec<&str> = refused.iter().map(|(name, _)| name.as_str()).collect();
+                let (others, all) = (names.get(1..).unwrap_or_default().join(", "), names.join(","));
+                Err(Failure::Input(format!("{first}{ALSO}{others} (--except {all} leaves all of these out)")))
+            }
+        }
+    }
+
+    /// Returns what is wrong with the name of a column of a table of `width` columns. `is_known`: a column before it has it.
+    fn unfit(&self, name: &str, width: usize, is_known: bool) -> Option<&'static str> {
+        let is_path = name.contains(['/', '\\', '\0']) || name == "." || name == "..";
+        match self.to {
+            Format::Filo | Format::Vortex => None,
+            // An array alone has no name.
+            Format::Bcolz if name.is_empty() && width == 1 => None,
+            Format::Bcolz if is_path => Some("a name that is no name of a directory"),
+            _ if name.is_empty() => Some("an empty name"),
+            _ if is_known => Some("the same name twice"),
+            _ => None,
+        }
     }
 
     /// Returns what the target cannot store of `column`, which is called `path`, and appends the names of the fields that

@@ -47,6 +47,8 @@ pub struct Choice<'c> {
     pub rows: &'c Range<u64>,
     /// Names of columns, in this order; all columns if `None`.
     pub columns: Option<&'c [String]>,
+    /// Names of columns that are left out, if all are chosen.
+    pub except: &'c [String],
     pub conditions: &'c Conditions,
     pub retyped: Retyped,
     /// Whether byte strings are printed as text if they are UTF-8.
@@ -58,7 +60,15 @@ impl<'c> Choice<'c> {
     /// The rows `rows` that `conditions` leave, with all columns.
     #[cfg(test)]
     pub fn of(rows: &'c Range<u64>, conditions: &'c Conditions) -> Self {
-        Choice { rows, columns: None, conditions, retyped: Retyped::default(), texts: false, rules: Rules::default() }
+        Choice {
+            rows,
+            columns: None,
+            except: &[],
+            conditions,
+            retyped: Retyped::default(),
+            texts: false,
+            rules: Rules::default(),
+        }
     }
 }
 
@@ -201,7 +211,7 @@ impl<'w> Walk<'w> {
 fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(Columns, Option<Filter>), Failure> {
     let all = Columns::all(part, choice.rules)?;
     let filter = choice.conditions.bind(part, &all)?;
-    let columns = all.pick(choice.columns)?;
+    let columns = all.pick(choice.columns, choice.except)?;
     let mut budget = Budget::default();
     let ty = |k: &usize| type_name(&Stored::new(part.column(*k)?, choice.retyped), ("vortex", false), &mut budget);
     let types = columns.numbers.iter().map(ty).collect::<Result<Vec<_>>>()?;

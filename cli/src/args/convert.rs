@@ -67,6 +67,15 @@ pub struct Convert {
     /// The columns, in this order [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
     pub columns: Option<Vec<String>>,
+    /// Columns to leave out; all others are taken
+    #[arg(
+        long,
+        value_name = "NAME,NAME",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        conflicts_with = "columns"
+    )]
+    pub except: Vec<String>,
     /// The table to read if FILE has several, else the name of the table to write
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
@@ -78,7 +87,7 @@ pub struct Convert {
     /// Write bytes as strings; bytes that are not UTF-8 are an error
     #[arg(long)]
     pub bytes_as_text: bool,
-    /// Jay: convert timestamps of any unit to nanoseconds. Jay and bcolz: drop the time zone
+    /// Jay: convert timestamps of any unit to nanoseconds. Jay, bcolz, DataSeries and Filo: drop the time zone
     #[arg(long)]
     pub any_time: bool,
     #[command(flatten)]
@@ -133,7 +142,7 @@ impl Convert {
     /// Returns whether the target has other rows, columns or types than the source.
     pub fn is_choice(&self) -> bool {
         let chosen = self.conditions.are_given() || self.columns.is_some() || self.table.is_some();
-        chosen || self.stored_times || self.bytes_as_text
+        chosen || !self.except.is_empty() || self.stored_times || self.bytes_as_text
     }
 }
 

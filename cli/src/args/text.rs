@@ -50,6 +50,15 @@ pub struct Text {
     /// The columns, in this order [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
     pub columns: Option<Vec<String>>,
+    /// Columns to leave out; all others are taken
+    #[arg(
+        long,
+        value_name = "NAME,NAME",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        conflicts_with = "columns"
+    )]
+    pub except: Vec<String>,
     /// The table, if the file has several
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
@@ -89,6 +98,7 @@ impl Text {
             sources: Sources { paths: vec![how.source.path.clone()], only: None, hints: how.source.hints.clone() },
             rows: None,
             columns: how.columns.clone(),
+            except: how.except.clone(),
             table: how.table.clone(),
             conditions: how.conditions.clone(),
             format_out: Some(form),

@@ -19,5 +19,5 @@ mod write;
 
 pub use commands::{cat, info, verify};
 pub use convert::{convert, own_goal};
-pub use source::{Foreign, KINDS, TextHints, is_known, opened};
+pub use source::{Foreign, KINDS, TextHints, is_damaged, is_known, opened};
 pub use write::write;

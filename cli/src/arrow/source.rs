@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
 
 use clap::Args;
 use pilaster::any;
@@ -119,6 +120,18 @@ pub fn opened(source: &Source) -> Result<Option<Foreign>, Failure> {
     let (path, len) = (source.path.to_string(), input.len());
     let files = open(input.clone(), options).map_err(|e| failed(e).of(&path))?;
     Ok(Some(Foreign { kind, path, len, files, input }))
+}
+
+/// Returns whether a file is called Parquet or Arrow, and does not begin or end so. `first` and `last`: its bytes at both ends.
+pub fn is_damaged(first: &[u8], last: &[u8], path: &Path) -> bool {
+    let (named, found) = (FileKind::of_name(&path.to_string_lossy()), FileKind::detect(first, ""));
+    let is_whole = match named {
+        Some(FileKind::Parquet) => last.ends_with(b"PAR1"),
+        Some(FileKind::IpcFile) => last.ends_with(b"ARROW1") || found == Some(FileKind::IpcStream),
+        Some(FileKind::IpcStream) => true,
+        _ => return false,
+    };
+    found.is_none() || !is_whole
 }
 
 /// Returns whether a file is of these kinds.

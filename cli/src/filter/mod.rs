@@ -67,6 +67,10 @@ impl Filter {
                 columns.len().saturating_sub(1)
             });
             let constant = |literal: &Literal| {
+                if !literal.quoted && literal.text.eq_ignore_ascii_case("null") {
+                    let help = format!("{name} is missing finds missing values, and 'null' in quotes is a text");
+                    return Err(Failure::Usage(format!("column {name}: no value is equal to null; {help}")));
+                }
                 Constant::new(literal, column.ty(), column.zone()?)
                     .map_err(|why| Failure::Usage(format!("column {name}: {why}")))
             };

@@ -11,6 +11,7 @@ mod build;
 mod conversions;
 #[cfg(feature = "arrow")]
 mod convert_page;
+mod damaged;
 mod dataseries;
 mod dataseries_verdicts;
 mod documents;
@@ -22,6 +23,7 @@ mod matrix;
 mod people;
 mod ranges;
 mod recover_nothing;
+mod refusals;
 mod targets;
 mod threads;
 #[cfg(feature = "arrow")]

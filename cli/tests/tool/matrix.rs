@@ -34,7 +34,9 @@ fn message(golden: &Golden, output: &Output) -> String {
     assert_eq!(line.lines().count(), 1, "{}: {line}", golden.name);
     let line = line.strip_prefix("pilaster: ").unwrap();
     let path = format!("{}: ", golden.path.display());
-    line.strip_prefix(&path).unwrap_or(line).to_owned()
+    let line = line.strip_prefix(&path).unwrap_or(line);
+    // The other columns that are refused have messages of their own if they are chosen alone.
+    line.split("; it cannot store these either: ").next().unwrap().to_owned()
 }
 
 /// A message in general terms, as refusal and remedy: without names, numbers and lists.

@@ -118,7 +118,7 @@ fn the_order_and_the_name_are_kept() {
 fn what_is_not_possible_is_told() {
     let to = target("where_refused.jay");
     let line = bad(2, &["convert", "--where", "other > 3", NUMBERS, &to]);
-    assert!(line.contains("there is no column \"other\"; there are n_id, n_v, n_k"), "{line}");
+    assert!(line.contains("there is no column \"other\"; there are \"n_id\", \"n_v\", \"n_k\""), "{line}");
     let ds = target("where_refused.ds");
     good(&["convert", NUMBERS, &ds]);
     let to = target("where_refused_too.ds");

@@ -1,0 +1,81 @@
+//! What `convert` says of several columns that it refuses, of names, and what `--except` leaves out.
+
+use super::{bad, good, place};
+
+const TEMPORAL: &str = "../tests/golden/vortex/def_temporal_a.vortex";
+
+#[test]
+fn all_refused_columns_are_named_at_once() {
+    let place = place("refusals");
+    let target = place.join("a.ds").to_str().unwrap().to_owned();
+    let line = bad(1, &["convert", TEMPORAL, &target]);
+    let (first, others) = line.split_once("; it cannot store these either: ").unwrap();
+    assert!(first.contains("dataseries cannot store ") && others.contains(", "), "{line}");
+    let (_, names) = others.split_once("(--except ").unwrap();
+    let names = names.split_once(" leaves").unwrap().0;
+    good(&["convert", "--except", names, TEMPORAL, &target]);
+}
+
+#[test]
+fn columns_are_left_out_by_their_names() {
+    let file = "../tests/golden/jay/alltypes_n5.jay";
+    let place = place("except");
+    let header = |args: &[&str]| good(&[&["head", "-n0"], args].concat()).trim_end().to_owned();
+    let all = header(&[file]);
+    let without: Vec<&str> = all.split(',').filter(|name| !["int32", "str32"].contains(name)).collect();
+    assert!(without.len() + 2 == all.split(',').count(), "{all}");
+    assert_eq!(header(&["--except", "str32,int32", file]), without.join(","));
+    for name in ["a.jay", "a.vortex", "a.csv"] {
+        let target = place.join(name).to_str().unwrap().to_owned();
+        let format: &[&str] = if name == "a.csv" { &["--format", "csv"] } else { &[] };
+        good(&["convert", "--except", "str32,int32", file, &target]);
+        if cfg!(feature = "arrow") || name != "a.csv" {
+            assert_eq!(header(&[format, &[&target]].concat()), without.join(","));
+        }
+    }
+    let line = bad(2, &["cat", "--except", "nothing", file]);
+    assert!(line.contains("there is no column \"nothing\"; there are \"") && line.contains(", \"int32\""), "{line}");
+    assert!(bad(2, &["cat", "--except", "a", "--columns", "b", file]).contains("cannot be used with"));
+    let line = bad(2, &["cat", "--where", "int32 = null", file]);
+    assert!(line.contains("int32 is missing finds missing values"), "{line}");
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn names_that_a_target_lacks_are_refused() {
+    let place = place("names");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    std::fs::write(place.join("empty.csv"), ",a,b\n1,2,3\n").unwrap();
+    std::fs::write(place.join("twice.csv"), "a,a\n1,2\n").unwrap();
+    std::fs::write(place.join("path.csv"), "a/b,..\n1,2\n").unwrap();
+    for (to, format) in [("x.jay", "jay"), ("x.ds", "dataseries"), ("x.bcolz", "bcolz")] {
+        let line = bad(1, &["convert", &path("empty.csv"), &path(to)]);
+        let wanted = format!("column 1, called \"\": {format} cannot store an empty name (--columns leaves it out)");
+        assert!(line.ends_with(&wanted), "{line}");
+        let line = bad(1, &["convert", &path("twice.csv"), &path(to)]);
+        assert!(line.contains(&format!("column 2, called \"a\": {format} cannot store the same name twice")), "{line}");
+        good(&["convert", "--columns", "a,b", &path("empty.csv"), &path(to)]);
+    }
+    let line = bad(1, &["convert", &path("path.csv"), &path("y.bcolz")]);
+    assert!(
+        line.contains("column 1, called \"a/b\": bcolz cannot") && line.contains("either: .. (--except a/b,.."),
+        "{line}"
+    );
+    assert!(!line.contains(".partial"), "{line}");
+}
+
+/// Days are dates in Parquet and Arrow, with 32 bits.
+#[cfg(feature = "arrow")]
+#[test]
+fn days_become_dates() {
+    let place = place("days");
+    let target = place.join("a.parquet").to_str().unwrap().to_owned();
+    let source = "../tests/golden/bcolz/dtype_M8D";
+    good(&["convert", source, &target]);
+    assert!(good(&["info", &target]).contains("date32[day]"));
+    let rows = |path: &str, more: &[&str]| good(&[&["cat", "--no-header", path], more].concat());
+    assert_eq!(rows(&target, &["--stored-times"]), rows(source, &["--stored-times"]));
+    good(&["convert", "--force", "--stored-times", source, &target]);
+    assert!(good(&["info", &target]).contains("int64"));
+    assert_eq!(rows(&target, &[]), rows(source, &["--stored-times"]));
+}
