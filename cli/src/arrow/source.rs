@@ -80,7 +80,11 @@ impl Foreign {
 pub fn failed(e: pilaster_arrow::Error) -> Failure {
     match e {
         pilaster_arrow::Error::File(e) => Failure::Format(e),
-        e => Failure::Input(e.to_string()),
+        e => {
+            let why = e.to_string();
+            let help = if why.contains("give the type") { " (--schema 'NAME: utf8' does)" } else { "" };
+            Failure::Input(format!("{why}{help}"))
+        }
     }
 }
 

@@ -64,6 +64,18 @@ fn names_that_a_target_lacks_are_refused() {
     assert!(!line.contains(".partial"), "{line}");
 }
 
+#[cfg(feature = "arrow")]
+#[test]
+fn a_field_of_two_types_is_named() {
+    let path = place("two_types").join("a.jsonl");
+    std::fs::write(&path, "{\"a\":1,\"b\":{\"c\":2}}\n{\"a\":2,\"b\":{\"c\":\"x\"}}\n").unwrap();
+    let path = path.to_str().unwrap();
+    let line = bad(1, &["cat", path]);
+    let wanted =
+        "field \"b\": field \"c\": a value is string, and one before is number; give the type at line 2 column ";
+    assert!(line.contains(wanted) && line.ends_with("(--schema 'NAME: utf8' does)"), "{line}");
+}
+
 /// Days are dates in Parquet and Arrow, with 32 bits.
 #[cfg(feature = "arrow")]
 #[test]

@@ -119,7 +119,7 @@ impl Guess {
 
     #[cold]
     fn conflict(&self, other: &Guess) -> String {
-        format!("a value is {}, and one before is {}; give the type", other.name(), self.name())
+        format!("a value is {}, and one before is {}; {GIVE}", other.name(), self.name())
     }
 
     /// Adds a text.
@@ -206,6 +206,16 @@ impl Guess {
         })
     }
 }
+
+/// Returns the error of a field, with its name if its type is in doubt. The place at the end of the text is kept.
+#[cold]
+fn in_field<E: serde::de::Error>(name: &str, e: E) -> E {
+    let why = e.to_string();
+    if why.contains(GIVE) { E::custom(format!("field {name:?}: {why}")) } else { e }
+}
+
+/// What helps against types that differ.
+const GIVE: &str = "give the type";
 
 /// Parses a value, and adds its type to a guess.
 struct Seed<'g> {
@@ -340,8 +350,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
             } else if at < ordered || !others.insert(at) {
                 return Err(A::Error::custom(TWICE));
             }
-            if let Some((_, guess)) = fields.fields.get_mut(at) {
-                entries.next_value_seed(Seed { guess, depth })?;
+            if let Some((name, guess)) = fields.fields.get_mut(at) {
+                entries.next_value_seed(Seed { guess, depth }).map_err(|e| in_field(name, e))?;
             }
             k = k.saturating_add(1);
             next = entries.next_key_seed(Key { fields: Some(&*fields), k })?;
