@@ -31,6 +31,7 @@ mod to_arrow;
 mod vortex;
 mod vortex_convert;
 mod vortex_endless;
+mod vortex_logs;
 mod vortex_options;
 mod vortex_recover;
 mod vortex_torn;
