@@ -141,7 +141,7 @@ impl Owned {
             Kind::F32 => (Type::Prim(Prim::F32), Values::F32(&self.floats)),
             Kind::F64 => (Type::Prim(Prim::F64), Values::F64(&self.doubles)),
             Kind::Decimal => (Type::Decimal { precision: 30, scale: 2 }, Values::I128(&self.longs)),
-            Kind::Wide => (Type::Decimal { precision: 70, scale: 2 }, Values::I256(&self.wides)),
+            Kind::Wide => (Type::Decimal { precision: 76, scale: 2 }, Values::I256(&self.wides)),
             Kind::Text => (Type::Utf8, Values::Utf8(texts)),
             Kind::Bytes => (Type::Bytes, Values::Bytes(texts)),
         };
