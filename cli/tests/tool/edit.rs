@@ -115,7 +115,7 @@ fn edits_that_are_refused() {
         (1, &["--add-column", &add, array], &["a single array"]),
         (1, &["--add-column", &add, dir], &["refused_array: column \"x\"", rows, "refused have 333 (--resize"]),
         (1, &["--add-column", "x=absent", dir], &["pilaster: absent: No such file"]),
-        (2, &["--add-column", &format!("x={dir}"), dir], &[refused, "\"x\"; there are id, price"]),
+        (2, &["--add-column", &format!("x={dir}"), dir], &[refused, "\"x\"; there are \"id\", \"price\""]),
         (1, &["--add-column", &format!("price={array}"), dir], &[taken, "\"price\" already (--drop-column"]),
         (1, &["--add-column", &format!("/={one}"), dir], &["no column can be called \"/\"", "contains no /"]),
         (2, &["--overwrite", &over, dir], &["has no column", "id, price"]),
