@@ -211,7 +211,7 @@ fn jay() {
 #[test]
 fn dataseries() {
     let columns = |dump: &Value| dump["tables"][0]["columns"].clone();
-    assert!(round("ds", &[], columns, |_| Value::Null) > 80);
+    assert!(round("ds", &["--stored-times"], columns, |_| Value::Null) > 80);
 }
 
 #[test]

@@ -72,6 +72,12 @@ const LOGS: [(&str, Policy, bool); 3] =
 
 const TICKS: &str = "{time=i64, count=i32}";
 
+/// Returns the name of a file that no other test has: tests run at the same time.
+fn own(name: &str) -> String {
+    let test = std::thread::current().name().unwrap_or_default().replace("::", "_");
+    format!("{test}_{name}")
+}
+
 /// Returns a log of three row groups of 16 rows, and what `cat` prints.
 fn ticks(policy: Policy, is_replaced: bool) -> (Vec<u8>, String) {
     let (mut memory, mut groups) = ([0; Tick::memory_len(16, 0)], [0; 8 * (3 + 2)]);
@@ -83,7 +89,7 @@ fn ticks(policy: Policy, is_replaced: bool) -> (Vec<u8>, String) {
         log.push(&Tick { time, count: time as i32 * 7919 % 1000 }).unwrap();
     }
     let bytes = log.finish().unwrap();
-    let all = good(&["cat", &written("ticks.vortex", &bytes)]);
+    let all = good(&["cat", &written(&own("ticks.vortex"), &bytes)]);
     assert_eq!(all.lines().count(), 49);
     (bytes, all)
 }
@@ -107,7 +113,7 @@ fn saves_all_but(
     (frames, is_confirmed, what): (&[Range<usize>], bool, &str),
     seen: &mut BTreeMap<Vec<u8>, String>,
 ) {
-    let (path, to) = (written("ticks_bad.vortex", bytes), target("ticks_saved.vortex"));
+    let (path, to) = (written(&own("ticks_bad.vortex"), bytes), target(&own("ticks_saved.vortex")));
     let without: [&[&str]; 2] =
         [&["recover", "--force", &path, &to], &["recover", "--force", "--dtype", TICKS, &path, &to]];
     let mut output = run(without[usize::from(is_confirmed)]);
