@@ -72,7 +72,10 @@ test('a plot over time, with minimum, maximum and missing values', async () => {
   assert.ok(points[0][1] > 50 && points[0][1] < 70 && points.at(-1)[0] > 399, `${points[0]} ${points.at(-1)}`)
   assert.ok(Math.min(...points.map(([, y]) => y)) < 6 && Math.max(...points.map(([, y]) => y)) > 114)
   assert.equal(await card('who').locator('svg').count(), 0, 'no plot of strings')
-  assert.match(await card('who').locator('dl').innerText(), /nulls\s*0/)
+  const who = card('who')
+  await who.scrollIntoViewIfNeeded()
+  await who.locator('dl', { hasText: 'nulls' }).waitFor()
+  assert.match(await who.locator('dl').innerText(), /nulls\s*0/)
 })
 
 test('the plot by keyboard, and over row numbers', async () => {
