@@ -148,8 +148,7 @@ fn foreign_rows<R: Printer>(
     let all = if is_last { 0 } else { foreign.rows()? };
     let choice = Choice {
         rows,
-        columns: how.columns.as_deref(),
-        except: &how.except,
+        wanted: &how.wanted,
         conditions: &how.conditions,
         retyped: Retyped { stored_times: how.stored_times, ..Retyped::default() },
         texts: false,
@@ -277,8 +276,7 @@ impl Reading<'_> {
     ) -> Result<(), Failure> {
         let choice = Choice {
             rows: &piece.rows,
-            columns: self.how.columns.as_deref(),
-            except: &self.how.except,
+            wanted: &self.how.wanted,
             conditions: &self.how.conditions,
             retyped: Retyped { stored_times: self.how.stored_times, ..Retyped::default() },
             texts: self.input.texts(),

@@ -9,6 +9,7 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Column, Part, Prim, Type, Unit, Validity, Values};
 use pilaster::error::{Error, Kind, What};
 
+use crate::args::Wanted;
 use crate::failure::{Failure, warn};
 use crate::lost;
 
@@ -113,9 +114,10 @@ impl Columns {
         Ok(())
     }
 
-    /// Returns the columns called `wanted`, in this order, or all but those called `except`.
-    pub fn pick(mut self, wanted: Option<&[String]>, except: &[String]) -> std::result::Result<Self, Failure> {
-        let Some(wanted) = wanted else {
+    /// Returns the wanted columns.
+    pub fn pick(mut self, wanted: &Wanted) -> std::result::Result<Self, Failure> {
+        let Wanted { columns: Some(wanted), .. } = wanted else {
+            let except = &wanted.except;
             except.iter().try_for_each(|name| self.find(name).map(drop))?;
             let left = self.numbers.iter().zip(&self.names).filter(|(_, name)| !except.contains(name));
             (self.numbers, self.names) = left.map(|(k, name)| (*k, name.clone())).unzip();

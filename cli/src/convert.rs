@@ -76,8 +76,7 @@ pub fn run(
     let windows = Some(Windows { input, file, table: wanted, condition });
     let mut view = View { table, columns: &columns, windows };
     // The target has a key only if all columns are converted.
-    let is_whole = how.columns.is_none() && how.except.is_empty();
-    let keys = how.jay.keys.unwrap_or(if is_whole && !input.tolerant { keys } else { 0 });
+    let keys = how.jay.keys.unwrap_or(if how.wanted.is_all() && !input.tolerant { keys } else { 0 });
     let len = write(&mut view, (how, target), keys, to, &mut memory)?;
     write!(out, "{}: {len} bytes of {to}", how.target.display())?;
     if input.dataset().is_none() {
@@ -131,7 +130,7 @@ fn choose(
     let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok((Columns::default(), None)) };
     let all = Columns::all(&part, input.rules())?;
     let filter = how.conditions.bind(&part, &all)?;
-    let mut columns = all.pick(how.columns.as_deref(), &how.except)?;
+    let mut columns = all.pick(&how.wanted)?;
     // A single array of bcolz has no name, which no other format allows. A Filo column has this name, too.
     if part.width() == 1 && to != Goal::Format(Format::Bcolz) {
         columns.name_the_unnamed("v");

@@ -11,7 +11,7 @@ use pilaster::column::{Memory, Table as _, convert};
 use pilaster::error::{Kind, What};
 use pilaster::limits::Limits;
 
-use crate::args::Edit;
+use crate::args::{Edit, Wanted};
 use crate::columns::Columns;
 use crate::conversion::View;
 use crate::detect;
@@ -151,7 +151,7 @@ fn new_column(how: &Edit, name: &str, path: &Path, (dataset, to): (&Dataset, &Pa
     let choose = |columns: Columns, rows: u64| {
         let mut columns = match columns.names.len() {
             1 => columns,
-            _ => columns.pick(Some(&[name.to_owned()]), &[])?,
+            _ => columns.pick(&Wanted { columns: Some(vec![name.to_owned()]), ..Wanted::default() })?,
         };
         if rows != dataset.rows() && !dataset.arrays().is_empty() {
             let others = format!("the columns of {} have {}", dataset.dir().display(), dataset.rows());

@@ -40,6 +40,11 @@ impl Goal {
         all.chain([("ndjson", Goal::Text(Form::JsonLines))])
     }
 
+    /// Returns what a file with this extension has.
+    pub fn of_extension(extension: &str) -> Option<Goal> {
+        Goal::extensions().find(|(known, _)| extension.eq_ignore_ascii_case(known)).map(|(_, goal)| goal)
+    }
+
     /// Returns the names of `--format-out`, which are extensions, too.
     pub fn all() -> impl Iterator<Item = (&'static str, Goal)> {
         let formats = Format::ALL.into_iter().map(|format| (format.name(), Goal::Format(format)));
@@ -88,8 +93,7 @@ pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
         return Ok(how.format_out);
     }
     let Some(extension) = extension(&how.target) else { return Ok(None) };
-    let found = Goal::extensions().find(|(known, _)| extension.eq_ignore_ascii_case(known));
-    if let Some((_, goal)) = found {
+    if let Some(goal) = Goal::of_extension(&extension) {
         return unpacked(how, goal).map(Some);
     }
     Err({

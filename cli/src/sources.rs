@@ -16,6 +16,7 @@ use pilaster::vortex::DTypeBuf;
 
 use crate::budget::Budget;
 use crate::failure::Failure;
+use crate::goal::Goal;
 
 const HINTS: &str = "Hints about FILE";
 
@@ -235,7 +236,7 @@ impl Sources {
         let mut left = vec![top.to_owned()];
         while let Some(path) = left.pop() {
             let kind = if path == top { fs::metadata(&path)? } else { fs::symlink_metadata(&path)? };
-            // What is left of a dataset is refused as a whole: its chunks are no files of their own.
+            // The rest of a damaged dataset is refused as a whole: its chunks are not separate files.
             let is_bcolz = kind.is_dir() && (is_dataset(&path) || was_dataset(&path));
             if kind.is_dir() && !is_bcolz {
                 let mut inside = fs::read_dir(&path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
@@ -294,11 +295,13 @@ impl Sources {
 
 /// Returns the format of the library that the extension names.
 pub fn named(path: &Path) -> Option<Format> {
-    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-    match extension.as_str() {
-        "ds" => Some(Format::DataSeries),
-        "blosc" | "blp" => Some(Format::Bcolz),
-        name => Format::ALL.into_iter().find(|format| format.name() == name),
+    match path.extension()?.to_str()? {
+        // A chunk in a bcolz dataset.
+        extension if extension.eq_ignore_ascii_case("blp") => Some(Format::Bcolz),
+        extension => match Goal::of_extension(extension)? {
+            Goal::Format(format) => Some(format),
+            _ => None,
+        },
     }
 }
 

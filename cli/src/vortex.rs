@@ -70,7 +70,7 @@ impl Special for File<'_> {
 const TYPES: usize = 1 << 12;
 const DEPTH: u32 = 64;
 
-/// What is wrong with the time zones of a file.
+/// The result of the search for unknown time zones.
 enum Zones {
     /// No reader knows this one.
     Unknown(String),

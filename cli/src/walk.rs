@@ -7,6 +7,7 @@ use pilaster::Result;
 use pilaster::column::{Batch, Column, Memory, Part, Table};
 use pilaster::error::{Error, Kind};
 
+use crate::args::Wanted;
 use crate::columns::{Columns, Retyped, Rules, Stored};
 use crate::failure::Failure;
 use crate::filter::Filter;
@@ -45,10 +46,7 @@ pub trait Rows {
 pub struct Choice<'c> {
     /// Row numbers, counted over all parts.
     pub rows: &'c Range<u64>,
-    /// Names of columns, in this order; all columns if `None`.
-    pub columns: Option<&'c [String]>,
-    /// Names of columns that are left out, if all are chosen.
-    pub except: &'c [String],
+    pub wanted: &'c Wanted,
     pub conditions: &'c Conditions,
     pub retyped: Retyped,
     /// Whether byte strings are printed as text if they are UTF-8.
@@ -60,15 +58,9 @@ impl<'c> Choice<'c> {
     /// The rows `rows` that `conditions` leave, with all columns.
     #[cfg(test)]
     pub fn of(rows: &'c Range<u64>, conditions: &'c Conditions) -> Self {
-        Choice {
-            rows,
-            columns: None,
-            except: &[],
-            conditions,
-            retyped: Retyped::default(),
-            texts: false,
-            rules: Rules::default(),
-        }
+        static ALL: Wanted = Wanted { columns: None, except: Vec::new() };
+        let (retyped, rules) = (Retyped::default(), Rules::default());
+        Choice { rows, wanted: &ALL, conditions, retyped, texts: false, rules }
     }
 }
 
@@ -211,7 +203,7 @@ impl<'w> Walk<'w> {
 fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(Columns, Option<Filter>), Failure> {
     let all = Columns::all(part, choice.rules)?;
     let filter = choice.conditions.bind(part, &all)?;
-    let columns = all.pick(choice.columns, choice.except)?;
+    let columns = all.pick(choice.wanted)?;
     let mut budget = Budget::default();
     let ty = |k: &usize| type_name(&Stored::new(part.column(*k)?, choice.retyped), ("vortex", false), &mut budget);
     let types = columns.numbers.iter().map(ty).collect::<Result<Vec<_>>>()?;

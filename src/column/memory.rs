@@ -94,7 +94,7 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// Those of [`fit`], but [`Kind::NoRoom`] only if the memory has the size that [`with_len`](Self::with_len) allows at most.
+    /// Errors of [`fit`], [`Kind::NoRoom`] only if the memory cannot grow: [`with_len`](Self::with_len) allows no larger one.
     pub fn fit<C: Column>(&mut self, column: &C, rows: Range<u64>) -> Result<Range<u64>> {
         /// Number of rows that are worth more memory, and how much.
         const FEW: u64 = 1024;

@@ -99,8 +99,8 @@ fn head(len: u32) -> Vec<u8> {
     checked([b"PLRG".as_slice(), &1u32.to_le_bytes(), &len.to_le_bytes()].concat())
 }
 
-/// Long row groups whose second check is wrong, with a short intact one behind every second of them: the bound of a search is
-/// one of the walk over all row groups, too.
+/// Every second of many long row groups with a wrong second check is followed by a short intact one. One bound applies to all
+/// searches of a walk together.
 #[test]
 fn a_walk_over_row_groups_is_bounded_by_the_length() {
     let mut bytes = Vec::new();

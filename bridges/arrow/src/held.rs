@@ -136,7 +136,7 @@ pub(crate) fn decode<C: Column, T>(
     let mut block = std::mem::take(&mut home.block);
     if block.len() < need {
         drop(block);
-        // New memory that nobody has touched takes no time, and no pages until values are in them.
+        // The operating system provides pages of new memory, already zero, when values are written to them.
         block = vec![0; need];
     }
     let at = span(&block);

@@ -15,6 +15,7 @@ use pilaster::vortex::write::{Encodings, Profile, WriteOptions};
 #[cfg(feature = "arrow")]
 use pilaster_arrow::write::Compression;
 
+use super::Wanted;
 use crate::goal::Goal;
 use crate::sieve::Conditions;
 use crate::sources::{Hints, Location, Source, one_of};
@@ -64,18 +65,8 @@ pub struct Convert {
     #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
     #[arg(value_parser = one_of(Goal::all()))]
     pub format_out: Option<Goal>,
-    /// The columns, in this order [default: all]
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
-    pub columns: Option<Vec<String>>,
-    /// Columns to leave out; all others are taken
-    #[arg(
-        long,
-        value_name = "NAME,NAME",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        conflicts_with = "columns"
-    )]
-    pub except: Vec<String>,
+    #[command(flatten)]
+    pub wanted: Wanted,
     /// The table to read if FILE has several, else the name of the table to write
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
@@ -141,8 +132,8 @@ impl Convert {
 
     /// Returns whether the target has other rows, columns or types than the source.
     pub fn is_choice(&self) -> bool {
-        let chosen = self.conditions.are_given() || self.columns.is_some() || self.table.is_some();
-        chosen || !self.except.is_empty() || self.stored_times || self.bytes_as_text
+        let chosen = self.conditions.are_given() || !self.wanted.is_all() || self.table.is_some();
+        chosen || self.stored_times || self.bytes_as_text
     }
 }
 

@@ -46,6 +46,25 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The choice of columns.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Wanted {
+    /// The columns, in this order [default: all]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
+    pub columns: Option<Vec<String>>,
+    /// Columns to leave out; all others are taken
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(conflicts_with = "columns")]
+    pub except: Vec<String>,
+}
+
+impl Wanted {
+    /// Returns whether all columns are chosen, in their order.
+    pub const fn is_all(&self) -> bool {
+        self.columns.is_none() && self.except.is_empty()
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Describes files: format, size, tables, columns and their types
@@ -307,7 +326,7 @@ mod tests {
         }
         let all = text("cat --columns a,b --table T --time t --from -3 --until 1e9 --json-lines x");
         assert_eq!(
-            (all.form(false), all.columns, all.table),
+            (all.form(false), all.wanted.columns, all.table),
             (Form::JsonLines, Some(vec!["a".into(), "b".into()]), Some("T".into()))
         );
         assert_eq!(

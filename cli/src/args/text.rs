@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use clap::Args;
 
-use super::Convert;
+use super::{Convert, Wanted};
 use crate::failure::Failure;
 use crate::sieve::Conditions;
 use crate::sources::{Sources, one_of};
@@ -47,18 +47,8 @@ pub struct Text {
     /// conditions; only the number of head counts the rows that meet them
     #[arg(short = 'n', long, value_name = "N", value_parser = rows)]
     pub rows: Option<Which>,
-    /// The columns, in this order [default: all]
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
-    pub columns: Option<Vec<String>>,
-    /// Columns to leave out; all others are taken
-    #[arg(
-        long,
-        value_name = "NAME,NAME",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        conflicts_with = "columns"
-    )]
-    pub except: Vec<String>,
+    #[command(flatten)]
+    pub wanted: Wanted,
     /// The table, if the file has several
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
@@ -97,8 +87,7 @@ impl Text {
         Ok(Text {
             sources: Sources { paths: vec![how.source.path.clone()], only: None, hints: how.source.hints.clone() },
             rows: None,
-            columns: how.columns.clone(),
-            except: how.except.clone(),
+            wanted: how.wanted.clone(),
             table: how.table.clone(),
             conditions: how.conditions.clone(),
             format_out: Some(form),

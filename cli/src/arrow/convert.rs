@@ -84,7 +84,7 @@ fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Resu
 fn choose(table: &mut Batches<Rows<'_>>, how: &Convert) -> Result<(Columns, Option<Filter>), Failure> {
     let (all, filter) = bound(table, &how.conditions)?;
     // Without batches, no column is known.
-    let mut columns = if all.names.is_empty() { all } else { all.pick(how.columns.as_deref(), &how.except)? };
+    let mut columns = if all.names.is_empty() { all } else { all.pick(&how.wanted)? };
     columns.retyped =
         Retyped { stored_times: how.stored_times, bytes_as_text: how.bytes_as_text, ..Retyped::default() };
     Ok((columns, filter))

@@ -109,7 +109,7 @@ fn is_rounded(digits: u64, scale: u32, value: f64) -> bool {
 pub(super) fn given<F: Copy + Into<f64>>(text: &str, value: Option<F>, exact: f64) -> Result<F, Why> {
     let value = value.ok_or_else(|| "it is no number".to_owned())?;
     let number: f64 = value.into();
-    // Of these, any text stands for the nearest float.
+    // Below `exact`, a text may be rounded to the nearest float.
     if number.is_finite() && number != 0.0 && number.abs() < exact {
         return Ok(value);
     }
