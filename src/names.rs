@@ -100,6 +100,10 @@ impl fmt::Display for Error {
                 _ => write!(f, "columns {need} and {at} of a vortex log have the same name"),
             },
             #[cfg(feature = "vortex")]
+            Kind::Invalid if self.what() == What::VORTEX_TIME_ZONE => {
+                write!(f, "{name}: not the name of an IANA time zone, not an offset such as +01:00; for UTC, write UTC")
+            }
+            #[cfg(feature = "vortex")]
             Kind::Invalid if self.what() == What::VORTEX_LOG && at == 0 => {
                 write!(f, "no vortex file: it begins with 0x{need:08x}")
             }

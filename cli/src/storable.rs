@@ -6,6 +6,7 @@ use pilaster::Result;
 use pilaster::any::Format;
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column, Part as _, Table, Type};
+use pilaster::vortex::write::holds_zone;
 
 use crate::conversion::View;
 use crate::extents::LEAVE_OUT;
@@ -100,6 +101,10 @@ impl Storable<'_> {
         }
         if let Some(zone) = column.zone()?.filter(|_| !self.any_time) {
             return Ok(Some(format!("the time zone {zone} (--any-time drops it)")));
+        }
+        if let Some(zone) = column.zone()?.filter(|zone| self.to == Format::Vortex && !holds_zone(zone)) {
+            let known = "IANA names and offsets such as +01:00; the zone UTC is called UTC";
+            return Ok(Some(format!("the time zone {zone:?}, only {known}{LEAVE_OUT}")));
         }
         let len = path.len();
         for k in 0..ty.children() {

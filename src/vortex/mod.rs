@@ -122,6 +122,7 @@ mod stored_type;
 mod strict;
 mod table;
 mod text;
+mod time_zone;
 mod tree;
 mod type_numbers;
 mod values;

@@ -3,6 +3,8 @@
 
 use super::file::File;
 use super::node::Node;
+use super::time_zone;
+use super::type_numbers::calendar;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, Type as Tag};
 use crate::limits::Fuel;
@@ -121,6 +123,9 @@ fn dtype(table: Option<Table<'_>>, fuel: &mut Fuel) -> Result<()> {
         _ => (Fields::new(&[], &[]), &[]),
     };
     fields.check(Some(member))?;
+    if number == Tag::EXTENSION {
+        zone(flat::Extension::from(member))?;
+    }
     for child in children {
         dtype(member.table(*child)?, fuel)?;
     }
@@ -141,6 +146,15 @@ fn decimal(ty: flat::Decimal<'_>) -> Result<()> {
     match u8::try_from(scale) {
         Ok(scale) if scale > precision => Err(Error::needing(Kind::Invalid, What::VORTEX_DTYPE, ty.at(), scale.into())),
         _ => Ok(()),
+    }
+}
+
+/// Checks the time zone of a timestamp.
+fn zone(ty: flat::Extension<'_>) -> Result<()> {
+    let (Some(id), Some(metadata)) = (ty.id()?, ty.metadata()?) else { return Ok(()) };
+    match calendar(id.bytes(), metadata.bytes()) {
+        Some((_, _, zone)) => time_zone::check(zone, ty.at()),
+        None => Ok(()),
     }
 }
 

@@ -37,6 +37,7 @@ fields! { 0x240;
     VORTEX_WIDTH = "number of columns pushed to vortex",
     VORTEX_COLUMN_NAME = "name of a column pushed to vortex",
     VORTEX_COLUMN_ROWS = "number of rows pushed to a column of vortex",
+    VORTEX_TIME_ZONE = "time zone of a vortex timestamp",
     VORTEX_FAILED = "writer of vortex after a call that failed",
 
     // What the notation of a type has at a position.

@@ -187,3 +187,23 @@ fn the_scale_of_a_decimal_is_at_most_its_number_of_digits() {
     let e = verify(&bytes).unwrap_err();
     assert_eq!((why(e), e.need()), ((Kind::Invalid, What::VORTEX_DTYPE), 20));
 }
+
+#[test]
+fn the_time_zone_of_a_timestamp_is_one_that_readers_find() {
+    // A column of the golden file is in UTC.
+    let golden = golden("enc_timestamp_ext_a");
+    let at =
+        golden.windows(5).rposition(|found| found == b"\x03\0UTC").expect("the length of the zone, and the zone") + 2;
+    for (zone, found) in
+        [(b"GMT", true), (b"+01", true), (b"-99", false), (b"Z/Z", true), (b"UT ", false), (b"/UT", false)]
+    {
+        let mut bytes = golden.clone();
+        bytes[at..at + 3].copy_from_slice(zone);
+        assert_eq!(File::open(&bytes).and_then(|file| file.part().map(|_| ())), Ok(()));
+        let verdict = verify(&bytes);
+        assert_eq!(verdict.is_ok(), found, "{verdict:?}");
+        if let Err(e) = verdict {
+            assert_eq!((why(e), e.need()), ((Kind::Invalid, What::VORTEX_TIME_ZONE), 3));
+        }
+    }
+}

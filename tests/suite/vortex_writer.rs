@@ -110,6 +110,18 @@ fn a_later_batch_has_the_type_of_the_first() {
 }
 
 #[test]
+fn a_time_zone_that_no_reader_finds_is_refused() {
+    for (zone, found) in [("", true), ("UTC", true), ("+01:00", true), ("Z", false), ("UTC+1", false)] {
+        let times = Borrowed::new(Type::Timestamp(pilaster::column::Unit::Second), Values::I64(&[1])).with_zone(zone);
+        let file = Writer::new(Vec::new(), &[("a", times)][..], &OPTIONS).map(|_| ());
+        assert_eq!(file.is_ok(), found, "{zone}");
+        if !found {
+            assert_eq!(refusal(file), (Kind::Invalid, What::VORTEX_TIME_ZONE, 0, zone.len() as u32));
+        }
+    }
+}
+
+#[test]
 fn a_null_where_the_type_has_none_is_an_error() {
     /// A column that says that no row is missing, and lies.
     #[derive(Clone, Copy, Debug)]

@@ -91,3 +91,24 @@ fn days_become_dates() {
     assert!(good(&["info", &target]).contains("int64"));
     assert_eq!(rows(&target, &[]), rows(source, &["--stored-times"]));
 }
+
+#[test]
+fn vortex_refuses_a_time_zone_that_no_reader_knows() {
+    let place = place("zones");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let mut bytes = std::fs::read("../tests/golden/vortex/enc_timestamp_ext_a.vortex").unwrap();
+    let at = bytes.windows(5).rposition(|found| found == b"\x03\0UTC").unwrap() + 2;
+    for (zone, found) in [(b"GMT", true), (b"U+1", false)] {
+        bytes[at..at + 3].copy_from_slice(zone);
+        std::fs::write(place.join("a.vortex"), &bytes).unwrap();
+        let command = ["convert", "--force", &path("a.vortex"), &path("b.vortex")];
+        if found {
+            good(&command);
+            continue;
+        }
+        let line = bad(1, &command);
+        assert!(line.contains(": vortex cannot store the time zone \"U+1\", only IANA names and offsets"), "{line}");
+        let line = bad(1, &["verify", &path("a.vortex")]);
+        assert!(line.contains("time zone of a vortex timestamp: not the name of an IANA time zone"), "{line}");
+    }
+}

@@ -6,11 +6,11 @@ use super::fixed::Part;
 use super::form::Form;
 use super::put::Flat;
 use super::record::Record;
-use super::zone;
 use crate::bytes::len32;
 use crate::column::{Prim, Unit};
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::raw::Calendar;
+use crate::vortex::time_zone;
 
 /// The type of a column of a log.
 ///
@@ -33,8 +33,8 @@ pub enum FieldType<'f> {
     Time(Unit),
     /// Points in time since 1970-01-01T00:00Z, and a time zone; an empty name is no zone.
     ///
-    /// A zone is a name of the IANA time zone database, such as `UTC`, `Europe/Berlin`, `CET` or `Etc/GMT+5`, or an offset of
-    /// the form `+01:00`, below 24 hours. What certainly is no name is refused: a part that is empty or does not begin with a
+    /// A zone is a name of the IANA time zone database, such as `UTC`, `Europe/Berlin`, `CET` or `Etc/GMT+5`, or an offset such
+    /// as `+01:00`, `-0530` or `+01`, below 26 hours. What certainly is no name is refused: a part that is empty or does not begin with a
     /// letter, a space or another sign than `_`, `+` and `-`, a single letter such as `Z`, `local`, and an offset after a
     /// name, such as `UTC+1`. The name is not looked up: if the database of a reader lacks it, the original program refuses the
     /// whole file. Release 0.36 of the original does not convert columns with a zone to Arrow.
@@ -114,7 +114,7 @@ impl<'f> Field<'f> {
     /// Returns whether the time zone may be known to readers, if there is one.
     const fn has_zone(&self) -> bool {
         match self.ty {
-            FieldType::Timestamp(_, name) => zone::is_zone(name),
+            FieldType::Timestamp(_, name) => time_zone::is_zone(name.as_bytes()),
             _ => true,
         }
     }

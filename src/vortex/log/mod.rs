@@ -87,7 +87,6 @@ mod rows;
 mod scalar;
 mod source;
 mod writer;
-mod zone;
 
 #[doc(hidden)]
 pub use field::{Constants as __Constants, checked as __checked, forms as __forms, name as __name};

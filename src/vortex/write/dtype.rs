@@ -12,6 +12,7 @@ use crate::limits::{Depth, Fuel};
 use crate::meta::flat::write::{Field, Place, Writer};
 use crate::vortex::dtype::{number_of_prim, number_of_unit};
 use crate::vortex::raw::Calendar;
+use crate::vortex::time_zone;
 
 /// The type of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +62,8 @@ impl Logical {
     /// may have a type without end.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if the format has no such type; [`Kind::Limit`] if the type has more levels than `depth`, or
+    /// [`Kind::WrongType`] if the format has no such type; [`Kind::Invalid`] in `What::VORTEX_TIME_ZONE` if readers do not know
+    /// a time zone; [`Kind::Limit`] if the type has more levels than `depth`, or
     /// more nodes than `fuel`; errors of the column.
     pub(super) fn of<C: Column>(column: &C, depth: Depth, fuel: &mut Fuel) -> Result<Self> {
         fuel.spend(0)?;
@@ -75,6 +77,7 @@ impl Logical {
             let number = number_of_unit(unit).ok_or_else(|| Error::new(Kind::WrongType, ty.what(), 0))?;
             let mut metadata = Vec::from([number]);
             if id == Calendar::Timestamp {
+                time_zone::check(zone.as_bytes(), 0)?;
                 let len = u16::try_from(zone.len()).map_err(|_| Error::new(Kind::Overflow, ty.what(), 0))?;
                 metadata.extend_from_slice(&len.to_le_bytes());
                 metadata.extend_from_slice(zone.as_bytes());

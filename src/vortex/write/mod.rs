@@ -54,6 +54,7 @@ use crate::column::{Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 use crate::vortex::raw::Encoding;
+use crate::vortex::time_zone::is_zone;
 
 /// Returns whether the format has a type for columns of `ty`, apart from their children: it has dates in days and
 /// milliseconds, times and timestamps in seconds to nanoseconds, and decimals of 1 to 76 digits with a scale of at most as
@@ -80,6 +81,20 @@ pub const fn holds(ty: Type) -> bool {
         Type::Decimal { .. } => false,
         _ => true,
     }
+}
+
+/// Returns whether readers may know the time zone of a timestamp: an empty text, an offset such as `+01:00`, or the form of a
+/// name of the IANA time zone database. The original refuses files with another one.
+///
+/// ```
+/// use pilaster::vortex::write::holds_zone;
+///
+/// assert!(holds_zone("") && holds_zone("UTC") && holds_zone("America/New_York") && holds_zone("-05:30"));
+/// assert!(!holds_zone("Z") && !holds_zone("UTC+1"));
+/// ```
+#[must_use]
+pub const fn holds_zone(name: &str) -> bool {
+    is_zone(name.as_bytes())
 }
 
 /// Options for writing a file.

@@ -1,15 +1,47 @@
-//! Names of time zones.
+//! Names of time zones. A reader that finds none of them refuses the whole file.
+
+use crate::error::{Error, Kind, Result, What};
+
+/// Checks the time zone of a timestamp whose type is at `at`.
+///
+/// # Errors
+/// [`Kind::Invalid`] in `What::VORTEX_TIME_ZONE` if no reader knows it; `need` is the number of its bytes.
+pub(super) fn check(name: &[u8], at: u64) -> Result<()> {
+    if is_zone(name) {
+        Ok(())
+    } else {
+        Err(Error::needing(Kind::Invalid, What::VORTEX_TIME_ZONE, at, name.len() as u64))
+    }
+}
 
 /// Returns whether a time zone may be known to readers: it is empty, an offset such as `+01:00`, or has the form of a name of the
 /// IANA time zone database.
-pub(super) const fn is_zone(name: &str) -> bool {
-    match name.as_bytes() {
+pub(super) const fn is_zone(name: &[u8]) -> bool {
+    match name {
         [] => true,
-        [b'+' | b'-', h @ b'0'..=b'2', hh, b':', b'0'..=b'5', b'0'..=b'9'] => {
-            hh.is_ascii_digit() && (*h < b'2' || *hh < b'4')
-        }
+        [b'+' | b'-', offset @ ..] => is_offset(offset),
         [b'l' | b'L', b'o' | b'O', b'c' | b'C', b'a' | b'A', b'l' | b'L'] => false,
+        [b'G' | b'g', b'M' | b'm', b'T' | b't', b'+' | b'-', b'0'] => true,
         bytes => bytes.len() <= u16::MAX as usize && is_name(bytes),
+    }
+}
+
+/// Returns whether an offset without its sign has hours up to 25, and perhaps minutes and seconds, with or without colons.
+const fn is_offset(offset: &[u8]) -> bool {
+    match offset {
+        [hours @ .., b':', m, mm, b':', s, ss] => is_two(hours, 25) && is_two(&[*m, *mm], 59) && is_two(&[*s, *ss], 59),
+        [hours @ .., b':', m, mm] => is_two(hours, 25) && is_two(&[*m, *mm], 59),
+        [h, hh, m, mm, s, ss] => is_two(&[*h, *hh], 25) && is_two(&[*m, *mm], 59) && is_two(&[*s, *ss], 59),
+        [h, hh, m, mm] => is_two(&[*h, *hh], 25) && is_two(&[*m, *mm], 59),
+        hours => is_two(hours, 25),
+    }
+}
+
+/// Returns whether `digits` are two digits, at most `most`.
+const fn is_two(digits: &[u8], most: u8) -> bool {
+    match digits {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9'] => (*a & 15).saturating_mul(10).saturating_add(*b & 15) <= most,
+        _ => false,
     }
 }
 
@@ -65,9 +97,16 @@ mod tests {
             "+01:00",
             "-05:30",
             "+23:59",
+            "+01",
+            "-0530",
+            "+01:00:00",
+            "+010000",
+            "+25:59",
+            "GMT+0",
+            "gmt-0",
         ];
         for name in known {
-            assert!(is_zone(name), "{name}");
+            assert!(is_zone(name.as_bytes()), "{name}");
         }
         let unknown = [
             "Z",
@@ -75,7 +114,6 @@ mod tests {
             "local",
             "Local",
             "UTC+1",
-            "GMT-1",
             " UTC",
             "UTC ",
             "Europe Berlin",
@@ -84,18 +122,24 @@ mod tests {
             "Europe//Berlin",
             "/",
             "+1:00",
-            "+24:00",
+            "+26:00",
             "+01:60",
-            "+01:00:00",
+            "+1",
+            "+",
+            "+010",
+            "+01:0000",
+            "+0100:00",
+            "+01:00:",
+            "GMT+1",
             "5",
             "\u{3b1}/\u{3b2}",
             "UTC\0",
             "EST5EDT,M3.2.0,M11.1.0",
         ];
         for name in unknown {
-            assert!(!is_zone(name), "{name}");
+            assert!(!is_zone(name.as_bytes()), "{name}");
         }
         let long = ["a"; 1 << 16].concat();
-        assert!(!is_zone(&long) && is_zone(&long[1..]));
+        assert!(!is_zone(long.as_bytes()) && is_zone(&long.as_bytes()[1..]));
     }
 }
