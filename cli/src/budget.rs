@@ -64,8 +64,8 @@ pub fn explain(e: Error) -> Failure {
     }
 }
 
-/// Parses a number that may end in k, M, G or T, which multiply it by powers of 1024.
-fn number(text: &str) -> Result<u64, String> {
+/// Parses a number of bytes, rows or the like, which may end in k, M, G or T, which multiply it by powers of 1024.
+pub fn number(text: &str) -> Result<u64, String> {
     const UNITS: [(char, u32); 4] = [('k', 10), ('m', 20), ('g', 30), ('t', 40)];
     let unit = UNITS.iter().find_map(|(unit, bits)| {
         let digits = text.strip_suffix([*unit, unit.to_ascii_uppercase()])?;

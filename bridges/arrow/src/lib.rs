@@ -49,6 +49,7 @@ mod array;
 mod build;
 #[cfg(feature = "ipc")]
 pub mod dictionaries;
+pub mod durations;
 mod error;
 mod fields;
 mod held;

@@ -95,7 +95,7 @@ pub fn data_type(ty: Type) -> Option<DataType> {
 }
 
 /// Returns the column type of a field, or `None` if no column type holds its values without a conversion: intervals,
-/// durations, unions. It is the reverse of [`data_type`]; nested types, dictionaries, views and large offsets have the
+/// unions, and durations, which [`durations`](crate::durations) makes integers. It is the reverse of [`data_type`]; nested types, dictionaries, views and large offsets have the
 /// column type of their values.
 ///
 /// ```

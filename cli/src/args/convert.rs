@@ -16,6 +16,7 @@ use pilaster::vortex::write::{Encodings, Profile, WriteOptions};
 use pilaster_arrow::write::Compression;
 
 use super::Wanted;
+use crate::budget::number;
 use crate::goal::Goal;
 use crate::sieve::Conditions;
 use crate::sources::{Hints, Location, Source, one_of};
@@ -62,7 +63,7 @@ pub struct Convert {
     pub force: bool,
     /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc .vortex .parquet .arrow
     /// .arrows .csv .jsonl, the last two also with .gz), or without one the format of FILE]
-    #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
+    #[arg(long, visible_alias = "to", value_name = "FORMAT", ignore_case = true)]
     #[arg(value_parser = one_of(Goal::all()))]
     pub format_out: Option<Goal>,
     #[command(flatten)]
@@ -78,7 +79,8 @@ pub struct Convert {
     /// Write bytes as strings; bytes that are not UTF-8 are an error
     #[arg(long)]
     pub bytes_as_text: bool,
-    /// Jay: convert timestamps of any unit to nanoseconds. Jay, bcolz, DataSeries and Filo: drop the time zone
+    /// Jay: convert timestamps of any unit to nanoseconds. Jay, bcolz, DataSeries and Filo: drop the time zone. Durations of Arrow
+    /// become integers of their units
     #[arg(long)]
     pub any_time: bool,
     #[command(flatten)]
@@ -170,8 +172,8 @@ pub struct ToVortex {
     /// Encodings not to choose
     #[arg(long, value_name = "ID,ID", value_delimiter = ',', value_parser = optional)]
     pub without_encodings: Option<Vec<Encoding>>,
-    /// The size of the values of a chunk in bytes, at most 1 GiB [default: 1048576]
-    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(..=1 << 30))]
+    /// The size of the values of a chunk in bytes, such as 64k, at most 1G [default: 1M]
+    #[arg(long, value_name = "BYTES", value_parser = chunk_size)]
     pub chunk_size: Option<u64>,
     /// Rows that share a minimum and a maximum, a multiple of 1024 [default: 8192]
     #[arg(long, value_name = "N", value_parser = zone_rows)]
@@ -307,6 +309,14 @@ fn written(id: &str) -> Result<Encoding, String> {
             Err(format!("not an encoding that is written; these are: {}", all.collect::<Vec<_>>().join(", ")))
         }
     }
+}
+
+/// The largest `--chunk-size`, in bytes.
+const MAX_CHUNK: u64 = 1 << 30;
+
+fn chunk_size(text: &str) -> Result<u64, String> {
+    let size = number(text)?;
+    if size > MAX_CHUNK { Err(format!("the maximum is {MAX_CHUNK}")) } else { Ok(size) }
 }
 
 fn zone_rows(number: &str) -> Result<u32, String> {

@@ -134,7 +134,8 @@ pub fn verify(mut foreign: Foreign, how: &Verify, out: &mut dyn Write) -> Result
 
 /// Passes the chosen rows of a file to `to`. Returns the number of rows up to the last one that was read.
 pub fn cat<R: walk::Rows>(foreign: Foreign, choice: Choice<'_>, to: &mut R) -> Result<u64, Failure> {
-    let mut table = Batches::tolerant(Rows::new(foreign.files, &foreign.input, None)).map_err(failed)?;
+    let rows = |files| Rows::new(files, &foreign.input, None).with_integers_for_durations();
+    let mut table = Batches::tolerant(rows(foreign.files)).map_err(failed)?;
     // The numbers of rows would not count those that are left out.
     if choice.conditions.trust_statistics && *choice.rows == (0..u64::MAX) {
         let (_, filter) = bound(&mut table, choice.conditions)?;
@@ -142,7 +143,7 @@ pub fn cat<R: walk::Rows>(foreign: Foreign, choice: Choice<'_>, to: &mut R) -> R
         if let Some(filter) = &filter {
             prune(&mut files, filter)?;
         }
-        table = Batches::tolerant(Rows::new(files, &foreign.input, None)).map_err(failed)?;
+        table = Batches::tolerant(rows(files)).map_err(failed)?;
     }
     let (mut walked, first) = (Walked::default(), table.skip(choice.rows.start)?);
     let mut walk = Walk::resume(choice, &mut walked, first);

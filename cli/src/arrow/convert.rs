@@ -53,7 +53,9 @@ pub fn convert(foreign: Foreign, how: &Convert, to: Goal, out: &mut dyn Write) -
 }
 
 fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Result<u64, Failure> {
-    let mut table = Batches::tolerant(Rows::new(foreign.files, &foreign.input, None)).map_err(failed)?;
+    // Conditions compare durations as integers.
+    let rows = Rows::new(foreign.files, &foreign.input, None).with_integers_for_durations();
+    let mut table = Batches::tolerant(rows).map_err(failed)?;
     let (mut columns, filter) = choose(&mut table, how)?;
     let mut files = table.into_source().files;
     if let Some(filter) = filter.as_ref().filter(|_| how.conditions.trust_statistics) {
@@ -68,6 +70,9 @@ fn write(foreign: Foreign, how: &Convert, to: Goal, target: &Target<'_>) -> Resu
     let retyped = how.stored_times || how.bytes_as_text;
     if let (Goal::Arrow(kind), false) = (to, retyped) {
         return straight(source, &columns, (how, target), kind);
+    }
+    if how.any_time || matches!(to, Goal::Text(_)) {
+        source = source.with_integers_for_durations();
     }
     let mut table = Batches::tolerant(source).map_err(failed)?;
     table.choose(Some(&columns.numbers));

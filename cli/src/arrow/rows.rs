@@ -4,6 +4,7 @@ use pilaster::column::{Memory, Part as _, Table as _, Zone};
 use pilaster_arrow::arrow_array::{BooleanArray, RecordBatch};
 use pilaster_arrow::arrow_schema::{ArrowError, SchemaRef};
 use pilaster_arrow::arrow_select::filter::filter_record_batch;
+use pilaster_arrow::durations::{as_integers, schema_of_integers};
 use pilaster_arrow::input::{AnyReader, Input, InputFile};
 use pilaster_arrow::{Batches, Error, Kept, Source};
 
@@ -24,11 +25,19 @@ pub struct Rows<'f> {
     input: Input,
     /// The condition on rows, bound to the columns of the file.
     filter: Option<&'f Filter>,
+    /// The schema with integers in place of durations, if rows are read so.
+    integers: Option<SchemaRef>,
 }
 
 impl<'f> Rows<'f> {
     pub fn new(files: InputFile, input: &Input, filter: Option<&'f Filter>) -> Self {
-        Rows { files, input: input.clone(), filter }
+        Rows { files, input: input.clone(), filter, integers: None }
+    }
+
+    /// Makes durations integers of their units.
+    pub fn with_integers_for_durations(mut self) -> Self {
+        self.integers = Some(schema_of_integers(&self.files.schema()));
+        self
     }
 }
 
@@ -52,7 +61,7 @@ impl Source for Rows<'_> {
     type Batches = Sifted;
 
     fn schema(&self) -> SchemaRef {
-        self.files.schema()
+        self.integers.clone().unwrap_or_else(|| self.files.schema())
     }
 
     fn rows(&self) -> Option<u64> {
@@ -68,13 +77,17 @@ impl Source for Rows<'_> {
     }
 
     fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(Sifted, u64), Error> {
+        let schema = match (&self.integers, columns) {
+            (Some(schema), Some(columns)) => Some(SchemaRef::from(schema.project(columns)?)),
+            (schema, _) => schema.clone(),
+        };
         let progress = match self.files.rows() {
             Some(rows) => (Progress::new(rows, true), None),
             None => (Progress::read(self.input.len(), true), Some(self.input.clone())),
         };
         let Some(filter) = self.filter else {
             let (batches, first) = self.files.open(columns, row)?;
-            return Ok((Sifted { batches, progress, done: first, test: None }, first));
+            return Ok((Sifted { batches, progress, done: first, test: None, schema }, first));
         };
         // The columns of the condition are read, too, and removed.
         let all: Vec<usize> = (0..self.schema().fields().len()).collect();
@@ -87,7 +100,7 @@ impl Source for Rows<'_> {
         bound.columns = filter.columns.iter().filter_map(place).collect();
         let kept = wanted.iter().filter_map(place).collect();
         let (batches, _) = self.files.open(Some(&read), 0)?;
-        Ok((Sifted { batches, progress, done: 0, test: Some((bound, kept)) }, 0))
+        Ok((Sifted { batches, progress, done: 0, test: Some((bound, kept)), schema }, 0))
     }
 }
 
@@ -100,6 +113,8 @@ pub struct Sifted {
     done: u64,
     /// The condition over the columns that are read, and the places of those that are returned.
     test: Option<(Filter, Vec<usize>)>,
+    /// The schema of the batches, if durations become integers.
+    schema: Option<SchemaRef>,
 }
 
 impl Iterator for Sifted {
@@ -111,9 +126,13 @@ impl Iterator for Sifted {
             self.done = self.done.saturating_add(batch.num_rows() as u64);
             let (progress, input) = &mut self.progress;
             progress.at(input.as_ref().map_or(self.done, Input::position));
-            match &self.test {
+            let batch = match &self.test {
+                None => batch,
+                Some((filter, kept)) => sifted(&batch, filter)?.project(kept)?,
+            };
+            match &self.schema {
                 None => Ok(batch),
-                Some((filter, kept)) => sifted(&batch, filter)?.project(kept),
+                Some(schema) => as_integers(&batch, schema).map_err(ArrowError::from),
             }
         });
         Some(batch)
@@ -129,6 +148,7 @@ fn sifted(batch: &RecordBatch, filter: &Filter) -> Result<RecordBatch, ArrowErro
 fn kept(batch: &RecordBatch, filter: &Filter) -> Result<Vec<bool>, Error> {
     // The other columns may be of types that no condition tests.
     let batch = batch.project(&filter.columns)?;
+    let batch = as_integers(&batch, &schema_of_integers(&batch.schema()))?;
     let mut filter = filter.clone();
     filter.columns = (0..filter.columns.len()).collect();
     let mut table = Batches::from_source(Kept::new(batch.schema(), [batch.clone()]))?;

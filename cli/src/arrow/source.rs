@@ -6,11 +6,12 @@ use std::path::Path;
 
 use clap::Args;
 use pilaster::any;
+use pilaster_arrow::arrow_schema::Schema;
 use pilaster_arrow::input::{FileKind, Input, InputFile, InputOptions, open};
 use pilaster_arrow::{Source as _, schema};
 
 use crate::extents::LEAVE_OUT;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::sources::{Known, Location, Source};
 use crate::spool::in_file;
 
@@ -22,6 +23,9 @@ pub const KINDS: [(&str, FileKind); 5] = [
     ("csv", FileKind::Csv),
     ("jsonl", FileKind::JsonLines),
 ];
+
+/// Delimiters of CSV beside the comma, and how `--delimiter` has them.
+const OTHERS: [(char, &str); 3] = [(';', "';'"), ('\t', "tab"), ('|', "'|'")];
 
 /// Facts that a file of text does not contain.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -90,8 +94,18 @@ pub fn failed(e: pilaster_arrow::Error) -> Failure {
 
 /// Returns the failure of reading rows, with what helps against a column of a type that nothing stores.
 pub fn refused(e: &pilaster_arrow::Error) -> Failure {
-    let is_refused = matches!(e, pilaster_arrow::Error::Column { error, .. } if matches!(**error, pilaster_arrow::Error::Refused(..)));
-    Failure::Input(format!("{e}{}", if is_refused { LEAVE_OUT } else { "" }))
+    let error = match e {
+        pilaster_arrow::Error::Column { error, .. } => error,
+        e => e,
+    };
+    let help = match error {
+        pilaster_arrow::Error::Refused(ty, _) if ty.starts_with("Duration") => {
+            " (--any-time does; --columns leaves it out)"
+        }
+        pilaster_arrow::Error::Refused(..) => LEAVE_OUT,
+        _ => "",
+    };
+    Failure::Input(format!("{e}{help}"))
 }
 
 /// Opens a file of these kinds; `None` for any other.
@@ -123,7 +137,20 @@ pub fn opened(source: &Source) -> Result<Option<Foreign>, Failure> {
     };
     let (path, len) = (source.path.to_string(), input.len());
     let files = open(input.clone(), options).map_err(|e| failed(e).of(&path))?;
+    if kind == FileKind::Csv && hints.text.delimiter.is_none() {
+        warn_of_delimiter(&path, &files.schema());
+    }
     Ok(Some(Foreign { kind, path, len, files, input }))
+}
+
+/// Warns of a file with one column whose name seems to be several, separated by something else than a comma.
+fn warn_of_delimiter(path: &str, schema: &Schema) {
+    let [only] = &schema.fields()[..] else { return };
+    let Some((delimiter, option)) = OTHERS.into_iter().find(|(delimiter, _)| only.name().contains(*delimiter)) else {
+        return;
+    };
+    let names = only.name().split(delimiter).count();
+    warn(&format!("{path}: the only column is called {:?}; with --delimiter {option} there are {names}", only.name()));
 }
 
 /// Returns whether a file is called Parquet or Arrow, and does not begin or end so. `first` and `last`: its bytes at both ends.

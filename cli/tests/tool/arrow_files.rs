@@ -38,8 +38,7 @@ fn union() -> ArrayRef {
 fn a_column_that_no_format_stores_is_left_out_on_demand() {
     let place = place("arrow_refused");
     let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
-    let columns: [(&str, ArrayRef, &str); 3] = [
-        ("span", Arc::new(DurationSecondArray::from(vec![5, 6])), "cast it to int64"),
+    let columns: [(&str, ArrayRef, &str); 2] = [
         ("months", Arc::new(IntervalYearMonthArray::from(vec![5, 6])), "cast it to int32"),
         ("either", union(), "store a column for each of its types"),
     ];
@@ -66,6 +65,35 @@ fn a_column_that_no_format_stores_is_left_out_on_demand() {
         // Arrow keeps the column.
         good(&["convert", "--force", "--where", "n > 1", &source, &path("c.arrow")]);
         assert_eq!(read(&path("c.arrow")).1[0], batch.slice(1, 1));
+    }
+}
+
+#[test]
+fn durations_are_integers_in_text_and_on_demand_in_formats() {
+    let place = place("arrow_durations");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    let spans = Arc::new(DurationSecondArray::from(vec![Some(5), None, Some(-7)])) as ArrayRef;
+    let numbers = Arc::new(Int32Array::from(vec![1, 2, 3])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("n", numbers), ("span", spans)]).unwrap();
+    write(&path("a.arrow"), Kind::IpcFile, std::slice::from_ref(&batch));
+    let (source, rows) = (path("a.arrow"), "n,span\n1,5\n2,\n3,-7\n");
+    assert!(good(&["info", &source]).contains("Duration(s) of Arrow"));
+    assert_eq!(good(&["cat", &source]), rows);
+    assert_eq!(good(&["cat", "--columns", "n", "--where", "span < 0", &source]), "n\n3\n");
+    good(&["convert", &source, &path("a.csv")]);
+    assert_eq!(std::fs::read_to_string(path("a.csv")).unwrap(), rows);
+    let why = bad(1, &["convert", &source, &path("a.vortex")]);
+    let wanted =
+        "column \"span\": no format stores Duration(s); store integers of its unit (--any-time does; --columns";
+    assert!(why.contains(wanted), "{why}");
+    for target in ["b.vortex", "b.jay", "b.ds", "b.bcolz"] {
+        good(&["convert", "--any-time", "--where", "span is not missing", &source, &path(target)]);
+        assert_eq!(good(&["cat", &path(target)]), "n,span\n1,5\n3,-7\n", "{target}");
+    }
+    // Arrow and Parquet keep the type.
+    for target in ["c.arrow", "c.parquet"] {
+        good(&["convert", "--where", "span < 0", &source, &path(target)]);
+        assert!(good(&["info", &path(target)]).contains("Duration(s) of Arrow"), "{target}");
     }
 }
 

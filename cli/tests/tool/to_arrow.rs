@@ -256,6 +256,9 @@ fn conditions_and_columns_of_parquet_and_text() {
     assert!(bad(2, &["cat", "--type", "int", &path("a.csv")]).contains("are not for CSV"));
     fs::write(path("semicolon.txt"), "1;x\nNA;y\n").unwrap();
     let source = path("semicolon.txt");
+    let found = run(&["head", "--format", "csv", &source]);
+    let warning = String::from_utf8(found.stderr).unwrap();
+    assert!(warning.contains("the only column is called \"1;x\"; with --delimiter ';' there are 2"), "{warning}");
     let args = ["cat", "--format", "csv", "--delimiter", ";", "--headerless", "--null-text", "NA", &source];
     assert_eq!(out(&run(&args)), "column_1,column_2\n1,x\n,y\n");
 }

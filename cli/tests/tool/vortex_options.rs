@@ -33,7 +33,7 @@ fn encodings_are_chosen_by_name() {
 
 #[test]
 fn zones_and_chunks_have_the_given_sizes() {
-    let (_, shown) = converted("zones.vortex", &["--zone-rows", "1024", "--chunk-size", "0", "--no-dictionaries"]);
+    let (_, shown) = converted("zones.vortex", &["--zone-rows", "1024", "--chunk-size", "0k", "--no-dictionaries"]);
     assert!(shown.contains("vortex.chunked, 8193 rows") && shown.contains("vortex.flat, 9 rows"), "{shown}");
 }
 
@@ -54,6 +54,7 @@ fn errors_name_the_option() {
         ("--without-encodings", "vortex.primitive", "an encoding that has no alternative"),
         ("--zone-rows", "1000", "not a multiple of 1024"),
         ("--chunk-size", "2000000000", "1073741824"),
+        ("--chunk-size", "64kB", "10k is 10 * 1024"),
     ] {
         let line = bad(2, &["convert", option, value, SOURCE, &path]);
         assert!(line.contains(option) && line.contains(value) && line.contains(why), "{line}");

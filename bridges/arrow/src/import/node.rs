@@ -105,7 +105,7 @@ fn checked(field: &Field, depth: u32) -> Result<(), Error> {
 
 fn remedy(ty: &DataType) -> &'static str {
     match ty {
-        DataType::Duration(_) => "cast it to int64",
+        DataType::Duration(_) => "store integers of its unit",
         DataType::Interval(IntervalUnit::YearMonth) => "cast it to int32",
         DataType::Interval(_) => "store its parts as integer columns",
         DataType::Union(..) => "store a column for each of its types",
