@@ -62,8 +62,8 @@ impl<'a> File<'a> {
     /// name is read in full, and what is searched is in order. Rows that are known to be alike are read once.
     ///
     /// A file is also refused if it is read, but the original implementation refuses it: numbers in the metadata that are
-    /// not aligned in their FlatBuffer, buffers whose alignment is less than the size of their numbers, and decimal types
-    /// whose scale is greater than their number of digits. So is an array that says which rows are missing, although its type
+    /// not aligned in their FlatBuffer, buffers whose alignment is less than the size of their numbers, decimal types whose
+    /// scale is greater than their number of digits, and time zones that no reader finds. So is an array that says which rows are missing, although its type
     /// says that none is: values of missing rows are read then.
     ///
     /// ```
