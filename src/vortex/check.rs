@@ -14,6 +14,7 @@ use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::scheme::Validity;
 use super::statistics::Checker;
+use super::zones::Zones;
 use crate::bytes::{Scratch, Window, saturated};
 use crate::column::{Batch, Column as _, Type, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
@@ -286,7 +287,10 @@ impl<'c, 'm> Checks<'c, 'm> {
                 let file = node.file.with_input(window.input());
                 self.node(&node.with_file(&file).array()?, top)
             }
-            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => self.node(&layouts::data(node)?, top),
+            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => {
+                self.zones(node)?;
+                self.node(&layouts::data(node)?, top)
+            }
             Form::Layout(LayoutId::Chunked) => {
                 (0..node.children()?).try_for_each(|k| self.node(&node.child(k, &node.dtype, 0)?, top))
             }
@@ -312,6 +316,13 @@ impl<'c, 'm> Checks<'c, 'm> {
             let field = &structure::child(node, k, ty)?;
             if top { self.node(field, false) } else { self.whole(field) }
         })
+    }
+
+    /// Checks what a layout says of its zones, and reads their bounds and counts.
+    fn zones(&mut self, node: &Node<'_>) -> Result<()> {
+        let window = node.file.input().window();
+        let file = node.file.with_input(window.input());
+        Zones::checked(&node.with_file(&file))?.columns().try_for_each(|column| self.rows(&column, None))
     }
 
     /// Checks the scalar in the rows of a constant array, or of a sparse one.

@@ -1,8 +1,10 @@
 //! What [`File::verify`](super::File::verify) refuses although it can be read: the original implementation requires that
 //! the numbers of a FlatBuffer are aligned in it, and has no decimals whose scale exceeds their number of digits.
 
+use super::dtype::Shape;
 use super::file::File;
 use super::node::Node;
+use super::raw::LayoutId;
 use super::time_zone;
 use super::type_numbers::calendar;
 use crate::error::{Error, Kind, Result, What};
@@ -74,17 +76,20 @@ pub(super) fn container(file: &File<'_>) -> Result<()> {
     if let Some(postscript) = file.postscript() {
         POSTSCRIPT.check(Some(postscript))?;
         for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
-            SEGMENT.check(postscript.table(field)?)?;
+            segment(postscript.table(field)?)?;
         }
         for entry in flat::Postscript::from(postscript).metadata()?.into_iter().flat_map(|all| all.iter()) {
-            SEGMENT.check(Some(entry?.segment()?.into()))?;
+            segment(Some(entry?.segment()?.into()))?;
         }
     }
     if let Some(footer) = file.footer() {
         FOOTER.check(Some(footer))?;
         for specs in [flat::Footer::ARRAY_SPECS, flat::Footer::LAYOUT_SPECS] {
             for spec in footer.links(specs)?.into_iter().flat_map(|all| all.iter()) {
-                SPEC.check(Some(spec?))?;
+                let spec = spec?;
+                SPEC.check(Some(spec))?;
+                // An id of `vortex` may be in use nowhere.
+                spec.string(flat::ArraySpec::ID)?.map_or(Ok(""), |id| id.text())?;
             }
         }
     }
@@ -94,6 +99,19 @@ pub(super) fn container(file: &File<'_>) -> Result<()> {
         STATISTICS.check(Some(field?.into()))?;
     }
     Ok(())
+}
+
+/// The greatest exponent of an alignment that the original believes.
+const MAX_EXPONENT: u8 = 16;
+
+/// Checks where a part of the metadata lies.
+fn segment(table: Option<Table<'_>>) -> Result<()> {
+    SEGMENT.check(table)?;
+    let Some(table) = table else { return Ok(()) };
+    match table.scalar::<u8>(flat::PostscriptSegment::ALIGNMENT_EXPONENT, 0)? {
+        0..=MAX_EXPONENT => Ok(()),
+        exponent => Err(Error::needing(Kind::Invalid, What::VORTEX_ALIGNMENT, table.at(), exponent.into())),
+    }
 }
 
 /// Checks a type and all types in it. Each level takes from the depth of the FlatBuffer.
@@ -160,7 +178,13 @@ fn zone(ty: flat::Extension<'_>) -> Result<()> {
 
 /// Checks a layout or array, without its children.
 pub(super) fn node(node: &Node<'_>) -> Result<()> {
-    if node.layout().is_some() {
+    node.metadata()?;
+    if let Some(layout) = node.layout() {
+        let fields = node.dtype.children().saturating_add(usize::from(node.dtype.nullable));
+        let is_struct = layout == LayoutId::Struct && matches!(node.dtype.shape, Shape::Struct(_));
+        if is_struct && node.children()? != fields {
+            return Err(node.error(Kind::Invalid, What::VORTEX_LAYOUT, fields as u64));
+        }
         return LAYOUT.check(Some(*node.table()));
     }
     ARRAY.check(Some(*node.table()))?;

@@ -69,22 +69,45 @@ impl<'f> Column<'f> {
     /// Errors of an invalid layout of the zones.
     pub fn zones(&self) -> Result<Option<Zones<'f>>> {
         let Some(node) = self.whole() else { return Ok(None) };
-        let (zone_len, fields) = match node.layout() {
-            Some(LayoutId::Zoned) => match zoned(node)? {
-                Some(found) => found,
-                None => return Ok(None),
-            },
-            Some(LayoutId::Stats) => stats(node)?,
-            Some(LayoutId::Flat | LayoutId::Struct | LayoutId::Chunked | LayoutId::Dict | LayoutId::Unknown) | None => {
-                return Ok(None);
-            }
-        };
-        if zone_len == 0 {
-            return Ok(None);
+        match described(node)? {
+            Some((zone_len, fields)) if zone_len > 0 => Zones::of(node, zone_len, &fields).map(Some),
+            _ => Ok(None),
         }
+    }
+}
+
+/// Returns the number of rows per zone, and the fields of the table of zones; `None` if the node is no layout with zones, or if
+/// an aggregate is unknown.
+fn described(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
+    match node.layout() {
+        Some(LayoutId::Zoned) => zoned(node),
+        Some(LayoutId::Stats) => stats(node).map(Some),
+        Some(LayoutId::Flat | LayoutId::Struct | LayoutId::Chunked | LayoutId::Dict | LayoutId::Unknown) | None => {
+            Ok(None)
+        }
+    }
+}
+
+impl<'f> Zones<'f> {
+    /// Returns the zones of a layout with rows.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] or [`Kind::Unsupported`] if the original refuses what the layout says of its zones.
+    pub(super) fn checked(node: &Node<'f>) -> Result<Self> {
+        let bad = |kind| node.error(kind, What::VORTEX_ZONES, 0);
+        let (zone_len, fields) = described(node)?.ok_or_else(|| bad(Kind::Unsupported))?;
+        if zone_len == 0 { Err(bad(Kind::Invalid)) } else { Self::of(node, zone_len, &fields) }
+    }
+
+    /// Returns the columns that are stored.
+    pub(super) fn columns(&self) -> impl Iterator<Item = Column<'f>> {
+        [self.min, self.max, self.null_count].into_iter().flatten()
+    }
+
+    fn of(node: &Node<'f>, zone_len: u64, fields: &Fields) -> Result<Self> {
         let table = node.child(zoned_child::ZONES, &Ty::BOOL, 0)?;
         let zones = table.rows;
-        if zones != self.rows().div_ceil(zone_len) {
+        if zones != node.rows.div_ceil(zone_len) {
             return Err(table.error(Kind::Invalid, What::VORTEX_ZONES, zones));
         }
         let table = if table.layout() == Some(LayoutId::Flat) { table.array()? } else { table };
@@ -104,8 +127,8 @@ impl<'f> Column<'f> {
                 _ => rows.child(k, &dtype, zones),
             }
         };
-        let dtype = self.dtype().ty.optional();
-        let mut found = Zones { rows: self.rows(), zone_len, zones, min: None, max: None, null_count: None };
+        let dtype = node.dtype.optional();
+        let mut found = Zones { rows: node.rows, zone_len, zones, min: None, max: None, null_count: None };
         for (k, state) in fields.iter().enumerate() {
             match state {
                 State::Min => found.min = Some(Column::new(&child(k, dtype)?)),
@@ -118,7 +141,7 @@ impl<'f> Column<'f> {
                 State::Other => {}
             }
         }
-        Ok(Some(found))
+        Ok(found)
     }
 }
 
@@ -166,6 +189,8 @@ mod zoned_field {
     pub const AGGREGATES: u32 = 2;
     /// The id of an aggregate.
     pub const ID: u32 = 1;
+    /// The options of an aggregate.
+    pub const OPTIONS: u32 = 2;
 }
 
 /// Statistics of a `vortex.stats`, by the numbers of their bits.
@@ -192,10 +217,10 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     let mut fields = Fields::NONE;
     let mut all = message.fields();
     while let Some((number, value)) = all.take()? {
-        let proto::Value::Bytes(spec) = value else { continue };
         if number != zoned_field::AGGREGATES {
             continue;
         }
+        let proto::Value::Bytes(spec) = value else { return Err(bad(zoned_field::AGGREGATES.into())) };
         let id = spec.message(zoned_field::ID)?.map_or(&[][..], |id| id.bytes());
         let (state, there) = match id {
             b"vortex.max" => (State::Max, ordered),
@@ -208,6 +233,13 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
             b"vortex.sum" => (State::Other, summed),
             _ => return Ok(None),
         };
+        if id.starts_with(b"vortex.bounded_") {
+            // The greatest length of a bound.
+            let options = spec.message(zoned_field::OPTIONS)?.map_or(&[][..], |options| options.bytes());
+            if options.first_chunk::<8>().is_none_or(|most| *most == [0; 8]) || options.len() != 8 {
+                return Err(bad(options.len() as u64));
+            }
+        }
         if there {
             fields.push(state).ok_or_else(|| bad(FIELDS as u64))?;
         }

@@ -207,3 +207,31 @@ fn the_time_zone_of_a_timestamp_is_one_that_readers_find() {
         }
     }
 }
+
+#[test]
+fn what_a_layout_says_of_its_zones_is_checked() {
+    let golden = golden("lay_chunked_zones_a");
+    assert_eq!(verify(&golden), Ok(()));
+    let id = b"vortex.bounded_max";
+    let at = golden.windows(id.len()).position(|found| found == id).expect("the id of an aggregate of texts");
+    // The id is the first field of the message, the options, a length of 8 bytes, are the second.
+    let options = at + id.len() + 2;
+    assert_eq!(golden[options - 2..options], [0x12, 8]);
+    for (place, byte, kind) in [
+        (at + 7, b'B', Kind::Unsupported),
+        (at - 1, 255, Kind::Truncated),
+        (options - 2, 0x1a, Kind::Invalid),
+        (options, 0, Kind::Invalid),
+    ] {
+        let mut bytes = golden.clone();
+        bytes[place] = byte;
+        let e = verify(&bytes).unwrap_err();
+        assert_eq!(e.kind(), kind, "{e:?}: byte {place} is {byte}");
+        // The rows are read nevertheless.
+        let file = File::open(&bytes).unwrap();
+        let part = file.part().unwrap();
+        assert!(
+            (0..part.width()).all(|k| part.column(k).unwrap().read(0..1, &mut Scratch::new(&mut [0; 4096])).is_ok())
+        );
+    }
+}
