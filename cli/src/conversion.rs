@@ -91,8 +91,8 @@ fn by_columns<B: Build>(
     };
     for k in 0..chosen.columns.numbers.len() {
         let (mut pass, mut passes) = (0, 1);
-        while pass < passes {
-            let mut one = OneColumn::new(k, build);
+        while pass < passes || build.again() {
+            let mut one = OneColumn::new((k, pass), build);
             let is_shared = match ahead {
                 Some(ahead) => ahead.feed(&mut one, &mut more, scratch)?,
                 None => false,

@@ -307,14 +307,16 @@ pub struct OneColumn<'b, B> {
     pub at: u64,
     /// How often the column is fed, known after its first part.
     pub passes: Option<u32>,
+    /// The number of passes before this one.
+    pass: u32,
     pub build: &'b mut B,
     /// For batches with a row that takes more memory than the scratch memory has.
     spare: Vec<u8>,
 }
 
 impl<'b, B: Build> OneColumn<'b, B> {
-    pub const fn new(k: usize, build: &'b mut B) -> Self {
-        OneColumn { k, at: 0, passes: None, build, spare: Vec::new() }
+    pub const fn new((k, pass): (usize, u32), build: &'b mut B) -> Self {
+        OneColumn { k, at: 0, passes: None, pass, build, spare: Vec::new() }
     }
 
     /// Announces the column. `part` is the first part of the table.
@@ -326,9 +328,10 @@ impl<'b, B: Build> OneColumn<'b, B> {
         Ok(())
     }
 
-    /// Returns how much `rows` read rows add to the progress over all passes.
+    /// Returns how much `rows` read rows add to the progress over the passes that were announced.
     pub fn share(&self, rows: u64) -> u64 {
-        rows.checked_div(self.passes.unwrap_or(1).into()).unwrap_or(0)
+        let passes = self.passes.unwrap_or(1);
+        if self.pass < passes { rows.checked_div(passes.into()).unwrap_or(0) } else { 0 }
     }
 
     /// Announces the column and feeds all of its rows.

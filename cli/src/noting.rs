@@ -68,6 +68,10 @@ impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
         self.build.passes(col)
     }
 
+    fn again(&self) -> bool {
+        self.build.again()
+    }
+
     fn open(&mut self, rows: u64) -> Result<(), B::Error> {
         self.build.open(rows)
     }

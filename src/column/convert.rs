@@ -71,6 +71,12 @@ pub trait Build {
         1
     }
 
+    /// Returns whether the column that was fed as often as [`passes`](Self::passes) says is to be fed once more, since it has
+    /// many rows.
+    fn again(&self) -> bool {
+        false
+    }
+
     /// Starts a group of `rows` rows, or a column.
     ///
     /// # Errors
@@ -189,7 +195,7 @@ fn one_by_one<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Sc
             build.close()?;
         }
         pass = u32::saturating_add(pass, 1);
-        if pass >= passes {
+        if pass >= passes && !build.again() {
             (k, pass) = (usize::saturating_add(k, 1), 0);
         }
         if k >= width {

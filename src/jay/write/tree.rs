@@ -139,20 +139,9 @@ impl Tree {
 
     /// Appends the lengths of strings. Fails if a string is not valid UTF-8.
     pub(super) fn lengths<C>(&mut self, strings: &VarBytes<'_>, batch: &Batch<'_, C>) -> Result<()> {
-        if let (Validity::All, Spans::Off32(offsets)) = (batch.validity, strings.spans)
-            && are_text(strings.data, offsets)
-            && self.ends.extend(offsets)
-        {
-            self.tally.rows = self.tally.rows.saturating_add(batch.len as u64);
-            return Ok(());
-        }
-        for i in 0..batch.len {
-            let there = batch.validity.get(i);
-            let len = if there { strings.text(i)?.len() as u64 } else { 0 };
-            self.ends.push(len, !there);
-            self.tally.nulls = self.tally.nulls.saturating_add(u64::from(!there));
-            self.tally.rows = self.tally.rows.saturating_add(1);
-        }
+        let nulls = self.ends.append(strings, batch)?;
+        self.tally.nulls = self.tally.nulls.saturating_add(nulls);
+        self.tally.rows = self.tally.rows.saturating_add(batch.len as u64);
         Ok(())
     }
 
@@ -181,15 +170,6 @@ impl Tree {
 
 fn widened<const N: usize, const M: usize>(data: &[u8], to: impl Fn([u8; N]) -> [u8; M]) -> Vec<u8> {
     data.as_chunks().0.iter().flat_map(|value| to(*value)).collect()
-}
-
-/// Returns whether the strings at `offsets`, contiguous in `data`, are all valid UTF-8.
-fn are_text(data: &[u8], offsets: &[u32]) -> bool {
-    let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return false };
-    let text = data.get(*first as usize..*last as usize).and_then(|bytes| core::str::from_utf8(bytes).ok());
-    text.is_some_and(|text| {
-        offsets.iter().all(|at| at >= first && text.is_char_boundary(at.wrapping_sub(*first) as usize))
-    })
 }
 
 /// Passes the characters of the valid strings to `put`, in as few slices as possible.

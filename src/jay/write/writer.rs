@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::WriteOptions;
 use super::cells::{self, Tally};
+use super::ends::Ends;
 use super::keys::Keys;
 use super::tree::{Tree, text};
 use crate::bytes::{Sink, WriteError};
@@ -28,7 +29,8 @@ type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
 /// For columns of an application, call [`Build::batch`] with each batch of a column, then [`Build::close`]. A column
 /// without rows has one empty batch. [`Build::open`] does nothing, and the row number of a batch is not used. Columns
 /// may arrive in any order. Strings are passed twice, as [`Build::passes`] returns: the first pass takes their lengths,
-/// the second their characters. Integers that may require a wider type
+/// the second their characters. The offsets of over 4 million strings are not kept: the second pass writes them, and after it
+/// [`Build::again`] asks for a third one. Integers that may require a wider type
 /// ([`Sentinels::Widen`](super::Sentinels::Widen)) are passed twice, too.
 ///
 /// ```
@@ -59,6 +61,23 @@ pub struct Builder<S> {
     keys: Keys,
     columns: Vec<(usize, owned::Column)>,
     open: Option<Open>,
+    most_ends: u64,
+}
+
+/// Maximum number of offsets of strings that are kept, 16 MiB.
+const MOST_ENDS: u64 = 1 << 22;
+
+/// What a pass over a column is for.
+#[derive(Clone, Debug)]
+enum Pass {
+    /// Only looks for values that need a wider type.
+    Looks,
+    /// Takes values, or the lengths of strings.
+    Rows,
+    /// Writes the offsets of strings; the last one so far.
+    Ends(u64),
+    /// Writes characters, whose offsets are in a buffer.
+    Text(owned::Buffer),
 }
 
 /// The column that is being written.
@@ -69,10 +88,7 @@ struct Open {
     tree: Tree,
     /// Start of the current buffer in the data section.
     start: u64,
-    /// For strings: offsets are written, characters follow in the second pass.
-    offsets: Option<owned::Buffer>,
-    /// Whether the first pass only looks for values that need a wider type.
-    looks: bool,
+    pass: Pass,
 }
 
 impl<S: Sink> Builder<S> {
@@ -83,7 +99,16 @@ impl<S: Sink> Builder<S> {
     pub fn new(mut sink: S, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
         sink.put(&HEAD).map_err(WriteError::Sink)?;
         let keys = Keys::new(options.keys);
-        Ok(Builder { sink, options: *options, at: 0, rows: None, keys, columns: Vec::new(), open: None })
+        Ok(Builder {
+            sink,
+            options: *options,
+            at: 0,
+            rows: None,
+            keys,
+            columns: Vec::new(),
+            open: None,
+            most_ends: MOST_ENDS,
+        })
     }
 
     /// Starts column `k` of the file, with the type of `col`. Does nothing if this column is already open.
@@ -106,8 +131,8 @@ impl<S: Sink> Builder<S> {
             Kind::WrongType => Error::new(Kind::WrongType, What::JAY_TYPE, k as u64),
             _ => e,
         })?;
-        let looks = tree.wider.is_some();
-        self.open = Some(Open { k, name: name.into(), tree, start: self.at, offsets: None, looks });
+        let pass = if tree.wider.is_some() { Pass::Looks } else { Pass::Rows };
+        self.open = Some(Open { k, name: name.into(), tree, start: self.at, pass });
         Ok(())
     }
 
@@ -146,8 +171,30 @@ impl<S: Sink> Builder<S> {
     fn ends(&mut self, tree: &Tree) -> Result<owned::Buffer, WriteError<S::Error>> {
         let start = self.at;
         let Builder { sink, at, .. } = self;
-        tree.ends.put(&mut |bytes| put(sink, at, bytes))?;
+        tree.ends.put(0, &mut |bytes| put(sink, at, bytes))?;
         self.close_buffer(start)
+    }
+
+    /// Writes the offsets of strings, or the first one if they were only counted. Returns the next pass; `None` after the last.
+    fn after_ends(&mut self, open: &Open) -> Result<Option<Pass>, WriteError<S::Error>> {
+        let ends = &open.tree.ends;
+        Ok(match open.pass {
+            Pass::Looks | Pass::Rows => {
+                self.keys.end(open.k)?;
+                if let Ends::Counted(..) = ends {
+                    let Builder { sink, at, .. } = self;
+                    Ends::after(0, ends.is_wide()).put(0, &mut |bytes| put(sink, at, bytes))?;
+                    Some(Pass::Ends(0))
+                } else {
+                    Some(Pass::Text(self.ends(&open.tree)?))
+                }
+            }
+            Pass::Ends(last) if last != ends.last() => {
+                return Err(Error::new(Kind::Misuse, What::JAY_TEXT, self.at).into());
+            }
+            Pass::Ends(_) => Some(Pass::Text(self.close_buffer(open.start)?)),
+            Pass::Text(_) => None,
+        })
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Done<S> {
@@ -208,6 +255,10 @@ impl<S: Sink> Build for Builder<S> {
         if is_text || super::wider(col.ty(), &self.options).is_some() { 2 } else { 1 }
     }
 
+    fn again(&self) -> bool {
+        self.open.is_some()
+    }
+
     fn open(&mut self, _rows: u64) -> Done<S> {
         Ok(())
     }
@@ -220,9 +271,9 @@ impl<S: Sink> Build for Builder<S> {
     /// not valid UTF-8; errors of an invalid batch; errors of the sink.
     fn batch<C: Column>(&mut self, k: usize, name: &str, _at: u64, col: &C, batch: &Batch<'_, C>) -> Done<S> {
         self.begin(k, name, col)?;
-        let Builder { sink, at, open, keys, options, .. } = self;
+        let Builder { sink, at, open, keys, options, most_ends, .. } = self;
         let Some(open) = open else { return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into()) };
-        if open.looks {
+        if let Pass::Looks = open.pass {
             if let Some(wider) = open.tree.wider
                 && cells::has_sentinel(batch)
             {
@@ -232,10 +283,19 @@ impl<S: Sink> Build for Builder<S> {
         }
         let mut put = |bytes: &[u8]| put(sink, at, bytes);
         match (open.tree.stype, batch.values) {
-            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) if open.offsets.is_some() => {
-                return text(&strings, &batch.validity, &mut put);
-            }
-            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) => open.tree.lengths(&strings, batch)?,
+            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) => match &mut open.pass {
+                Pass::Text(_) => return text(&strings, &batch.validity, &mut put),
+                Pass::Ends(last) => {
+                    let mut ends = Ends::after(*last, open.tree.ends.is_wide());
+                    ends.append(&strings, batch)?;
+                    *last = ends.last();
+                    return ends.put(1, &mut put);
+                }
+                Pass::Looks | Pass::Rows => {
+                    open.tree.lengths(&strings, batch)?;
+                    open.tree.ends.bound(*most_ends);
+                }
+            },
             (SType::Void0 | SType::Arr32, _) => open.tree.push(col, batch)?,
             (stype, _) => cells::put(stype, col, batch, &mut open.tree.tally, options.sentinels, &mut put)?,
         }
@@ -248,11 +308,11 @@ impl<S: Sink> Build for Builder<S> {
     /// [`Kind::Misuse`] if the number of rows differs from the other columns; [`Kind::Invalid`] if rows do not ascend
     /// by the key; errors of the sink.
     fn close(&mut self) -> Done<S> {
-        let Some(mut open) = self.open.take() else {
+        let Some(open) = self.open.take() else {
             return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into());
         };
-        if core::mem::take(&mut open.looks) {
-            self.open = Some(open);
+        if let Pass::Looks = open.pass {
+            self.open = Some(Open { pass: Pass::Rows, ..open });
             return Ok(());
         }
         let rows = open.tree.tally.rows;
@@ -260,27 +320,26 @@ impl<S: Sink> Build for Builder<S> {
             return Err(Error::new(Kind::Misuse, What::JAY_ROWS, rows).into());
         }
         let stype = open.tree.stored();
-        if stype.is_text() && open.offsets.is_none() {
-            self.keys.end(open.k)?;
-            let offsets = self.ends(&open.tree)?;
-            open.offsets = Some(offsets);
-            open.start = self.at;
-            self.open = Some(open);
+        if stype.is_text()
+            && let Some(pass) = self.after_ends(&open)?
+        {
+            let start = if let Pass::Ends(_) = pass { open.start } else { self.at };
+            self.open = Some(Open { pass, start, ..open });
             return Ok(());
         }
-        let mut column = match open.offsets {
-            Some(offsets) => {
+        let mut column = match open.pass {
+            Pass::Text(offsets) => {
                 if self.at.wrapping_sub(open.start) != open.tree.ends.last() {
                     return Err(Error::new(Kind::Misuse, What::JAY_TEXT, self.at).into());
                 }
                 let text = self.close_buffer(open.start)?;
                 column(&open.tree, &[NO_BUFFER, offsets, text], Vec::new(), &self.options, false)
             }
-            None if stype.is_array() => {
+            _ if stype.is_array() => {
                 self.keys.end(open.k)?;
                 self.tree(&open.tree)?
             }
-            None => {
+            _ => {
                 self.keys.end(open.k)?;
                 let data = self.close_buffer(open.start)?;
                 let buffers = [NO_BUFFER, data];
@@ -374,4 +433,36 @@ fn stored_stats(stats: Stats, stype: SType) -> Option<owned::Stats> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bytes::Scratch;
+    use crate::column::{Once, Part as _, convert};
+    use crate::jay::{File, ReadOptions};
+
+    use super::*;
+
+    fn written(file: &[u8], most_ends: u64) -> Result<Vec<u8>, WriteError<core::convert::Infallible>> {
+        let file = File::open(file, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+        let mut builder = Builder { most_ends, ..Builder::new(Vec::new(), &WriteOptions::DEFAULT)? };
+        convert(&mut Once::new(file), &mut builder, &mut Scratch::new(&mut std::vec![0; 1 << 16]))?;
+        builder.finish()
+    }
+
+    #[test]
+    fn offsets_that_are_not_kept_are_written_alike() {
+        let mut texts = 0;
+        for entry in std::fs::read_dir("tests/golden/jay").unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(bytes) = std::fs::read(&path) else { continue };
+            let Ok(whole) = written(&bytes, MOST_ENDS) else { continue };
+            for most in [0, 2, 100] {
+                assert!(written(&bytes, most).unwrap() == whole, "{path:?} with {most} offsets");
+            }
+            let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [])).unwrap();
+            texts += (0..file.width()).filter(|k| file.meta().field(*k).is_ok_and(|f| f.stype().is_text())).count();
+        }
+        assert!(texts > 10, "{texts}");
+    }
 }
