@@ -92,7 +92,8 @@ fn by_columns<B: Build>(
     for k in 0..chosen.columns.numbers.len() {
         let (mut pass, mut passes) = (0, 1);
         while pass < passes || build.again() {
-            let mut one = OneColumn::new((k, pass), build);
+            let mut one = OneColumn::new(k, build);
+            one.pass = pass;
             let is_shared = match ahead {
                 Some(ahead) => ahead.feed(&mut one, &mut more, scratch)?,
                 None => false,

@@ -308,15 +308,15 @@ pub struct OneColumn<'b, B> {
     /// How often the column is fed, known after its first part.
     pub passes: Option<u32>,
     /// The number of passes before this one.
-    pass: u32,
+    pub pass: u32,
     pub build: &'b mut B,
     /// For batches with a row that takes more memory than the scratch memory has.
     spare: Vec<u8>,
 }
 
 impl<'b, B: Build> OneColumn<'b, B> {
-    pub const fn new((k, pass): (usize, u32), build: &'b mut B) -> Self {
-        OneColumn { k, at: 0, passes: None, pass, build, spare: Vec::new() }
+    pub const fn new(k: usize, build: &'b mut B) -> Self {
+        OneColumn { k, at: 0, passes: None, pass: 0, build, spare: Vec::new() }
     }
 
     /// Announces the column. `part` is the first part of the table.

@@ -67,7 +67,7 @@ pub struct Builder<S> {
 /// Maximum number of offsets of strings that are kept, 16 MiB.
 const MOST_ENDS: u64 = 1 << 22;
 
-/// What a pass over a column is for.
+/// What the rows of a column are read for.
 #[derive(Clone, Debug)]
 enum Pass {
     /// Only looks for values that need a wider type.
