@@ -102,8 +102,7 @@ pub struct Cells<'l, 'm, C, S: Syntax> {
 
 /// How values are printed.
 enum Kind<'m> {
-    /// Texts, and whether none has characters that are escaped.
-    Texts(VarBytes<'m>, bool),
+    Texts(VarBytes<'m>),
     Integers(Integers<'m>),
     Decimals(Integers<'m>, Places),
     Moments(Integers<'m>, Moments),
@@ -114,11 +113,8 @@ enum Kind<'m> {
 }
 
 impl<'m> Kind<'m> {
-    fn new<C: Column, S: Syntax>(column: &C, batch: &Batch<'m, C>) -> Self {
+    fn new<C: Column>(column: &C, batch: &Batch<'m, C>) -> Self {
         let (ty, values) = (column.ty(), batch.values);
-        if let Values::Utf8(texts) = values {
-            return Kind::Texts(texts, is_small(&texts, batch.len) && texts.data.chunks(PAGE).all(is_plain::<S>));
-        }
         match (ty, values, Integers::of(values)) {
             (Type::Decimal { scale, .. }, _, Some(integers)) => {
                 Places::of(scale).map_or(Kind::Other, |places| Kind::Decimals(integers, places))
@@ -128,6 +124,7 @@ impl<'m> Kind<'m> {
                 moments.map_or(Kind::Other, |moments| Kind::Moments(integers, moments))
             }
             (_, _, Some(integers)) => Kind::Integers(integers),
+            (_, Values::Utf8(texts), _) => Kind::Texts(texts),
             (_, Values::F32(values), _) => Kind::F32(values),
             (_, Values::F64(values), _) => Kind::F64(values),
             (_, Values::Bool(bits), _) => Kind::Bool(bits),
@@ -139,7 +136,7 @@ impl<'m> Kind<'m> {
 impl<'l, 'm, C: Column, S: Syntax> Cells<'l, 'm, C, S> {
     /// Decides how the values of `batch`, a batch of `column`, are printed.
     pub fn new(syntax: &'l S, column: &'l C, batch: &'l Batch<'m, C>) -> Self {
-        let kind = Kind::new::<C, S>(column, batch);
+        let kind = Kind::new(column, batch);
         Cells { syntax, column, batch, kind, ahead: S::Ahead::default(), line: String::new() }
     }
 
@@ -152,9 +149,9 @@ impl<'l, 'm, C: Column, S: Syntax> Cells<'l, 'm, C, S> {
         }
         let start = out.len();
         let is_put = match &self.kind {
-            Kind::Texts(texts, are_plain) => {
+            Kind::Texts(texts) => {
                 let text = texts.get(i)?;
-                if !*are_plain && !is_plain::<S>(text) {
+                if !is_plain::<S>(text) {
                     return self.escaped(out, text);
                 }
                 self.syntax.plain(out, text);
@@ -216,13 +213,6 @@ fn float<F: digits::Float>(out: &mut Vec<u8>, value: F) -> bool {
     let mut buffer = zmij::Buffer::new();
     let text = digits::simple_float(&mut buffer, value);
     text.map(|text| out.extend_from_slice(text.as_bytes())).is_some()
-}
-
-/// Returns whether the bytes of all texts are worth a look, because most of them belong to one of the rows.
-fn is_small(texts: &VarBytes<'_>, rows: usize) -> bool {
-    /// Size in bytes of a text that is long.
-    const LONG: usize = 64;
-    texts.data.len() <= rows.saturating_mul(LONG)
 }
 
 /// Returns whether no byte of a text is escaped, or not of ASCII, or a control character.

@@ -106,17 +106,8 @@ impl Places {
             out.push(b'-');
         }
         let size = unscaled.unsigned_abs();
-        // Division of numbers of 32 bits is faster.
-        let (whole, part) = match (u32::try_from(size), u32::try_from(self.power)) {
-            (Ok(size), Ok(power)) => {
-                let whole = size.checked_div(power).unwrap_or_default();
-                (whole.into(), size.wrapping_sub(whole.wrapping_mul(power)).into())
-            }
-            _ => {
-                let whole = size.checked_div(self.power).unwrap_or_default();
-                (whole, size.wrapping_sub(whole.wrapping_mul(self.power)))
-            }
-        };
+        let whole = size.checked_div(self.power).unwrap_or_default();
+        let part = size.wrapping_sub(whole.wrapping_mul(self.power));
         put_size(out, whole);
         out.push(b'.');
         let digits = eight(u32::try_from(part).unwrap_or_default());
