@@ -15,14 +15,14 @@ use crate::csv::Csv;
 use crate::failure::{self, Failure, warn};
 use crate::feed::WINDOW;
 use crate::grid::Grid;
-use crate::json::Lines;
+use crate::lines::Lines;
 use crate::open::{self, Input};
 use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
 use crate::sources::Source;
 use crate::special::with_file;
 use crate::threads::{Outlet, Pass, RESULT, in_order};
-use crate::walk::{Choice, Head, Pause, Rows, Walk, Walked};
+use crate::walk::{Choice, Head, Lot, Pause, Rows, Walk, Walked};
 
 /// Prints the rows of the tables of all files, one after the other, as one table. `head`: the number of rows that `head`
 /// prints unless the caller says which; `None` for `cat`.
@@ -458,6 +458,14 @@ impl<R: Rows> Rows for Chain<'_, R> {
     fn end(&mut self) -> Result<(), Failure> {
         self.to.end()?;
         self.count()
+    }
+
+    fn rows<C: Column>(&mut self, lot: &Lot<'_, '_, C>, rows: &mut dyn Iterator<Item = usize>) -> Result<(), Failure> {
+        if self.wanted.is_some() {
+            return lot.one_by_one(rows, self);
+        }
+        self.announce()?;
+        self.to.rows(lot, rows)
     }
 }
 

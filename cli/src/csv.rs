@@ -10,11 +10,12 @@ use pilaster::Result;
 use pilaster::bytes::half_to_f32;
 use pilaster::column::{Batch, Column, Type, Value};
 
+use crate::cells::{self, Syntax};
 use crate::digits;
 use crate::failure::Failure;
 use crate::json::{self, Ahead, Style};
 use crate::time;
-use crate::walk::{Head, Rows};
+use crate::walk::{Head, Lot, Rows};
 
 pub struct Csv<W> {
     pub out: W,
@@ -26,12 +27,14 @@ pub struct Csv<W> {
     /// The row so far.
     pub line: String,
     ahead: Vec<Ahead>,
+    /// Rows that are not written yet.
+    page: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
     pub fn new(out: W, header: bool, missing: &str) -> Self {
         let missing = missing.to_owned();
-        Csv { out, header, missing, texts: false, line: String::new(), ahead: Vec::new() }
+        Csv { out, header, missing, texts: false, line: String::new(), ahead: Vec::new(), page: Vec::new() }
     }
 
     /// Prints rows without a header.
@@ -63,19 +66,91 @@ impl<W: Write> Rows for Csv<W> {
     fn value<C: Column>(&mut self, k: usize, _: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
         self.line.push_str(if k > 0 { "," } else { "" });
         let Some(ahead) = self.ahead.get_mut(k) else { return Ok(()) };
-        let start = self.line.len();
-        match field(&mut self.line, column, batch, i, self.texts, ahead)? {
-            Written::Missing => self.line.push_str(&self.missing),
-            Written::Number => quote_if(&mut self.line, start, |field| field == self.missing),
-            Written::Text => quote(&mut self.line, start, &self.missing),
-        }
-        Ok(())
+        let fields = Fields { missing: &self.missing, texts: self.texts };
+        fields.value(&mut self.line, column, batch, i, ahead)
     }
 
     fn end(&mut self) -> std::result::Result<(), Failure> {
         self.line.push('\n');
         self.out.write_all(self.line.as_bytes())?;
         self.line.clear();
+        Ok(())
+    }
+
+    fn rows<C: Column>(
+        &mut self,
+        lot: &Lot<'_, '_, C>,
+        rows: &mut dyn Iterator<Item = usize>,
+    ) -> std::result::Result<(), Failure> {
+        let fields = Fields { missing: &self.missing, texts: self.texts };
+        cells::print(&fields, lot, rows, &mut self.page, &mut self.out)
+    }
+}
+
+/// The fields of rows.
+struct Fields<'c> {
+    missing: &'c str,
+    texts: bool,
+}
+
+impl Syntax for Fields<'_> {
+    type Ahead = Ahead;
+
+    const QUOTED: bool = false;
+    const END: &'static [u8] = b"\n";
+    const ESCAPED: u8 = b',';
+
+    #[inline]
+    fn before(&self, out: &mut Vec<u8>, k: usize) {
+        if k > 0 {
+            out.push(b',');
+        }
+    }
+
+    #[inline]
+    fn missing(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.missing.as_bytes());
+    }
+
+    #[inline]
+    fn plain(&self, out: &mut Vec<u8>, text: &[u8]) {
+        let start = out.len();
+        out.extend_from_slice(text);
+        if text.is_empty() {
+            out.extend_from_slice(b"\"\"");
+        } else {
+            self.check(out, start);
+        }
+    }
+
+    fn text(&self, out: &mut String, text: &str) {
+        let start = out.len();
+        out.push_str(text);
+        quote(out, start, self.missing);
+    }
+
+    #[inline]
+    fn check(&self, out: &mut Vec<u8>, start: usize) {
+        if !self.missing.is_empty() && out.get(start..) == Some(self.missing.as_bytes()) {
+            out.truncate(start);
+            out.extend_from_slice(quoted(self.missing).as_bytes());
+        }
+    }
+
+    fn value<C: Column>(
+        &self,
+        out: &mut String,
+        column: &C,
+        batch: &Batch<'_, C>,
+        i: usize,
+        ahead: &mut Ahead,
+    ) -> Result<()> {
+        let start = out.len();
+        match field(out, column, batch, i, self.texts, ahead)? {
+            Written::Missing => out.push_str(self.missing),
+            Written::Number => quote_if(out, start, |field| field == self.missing),
+            Written::Text => quote(out, start, self.missing),
+        }
         Ok(())
     }
 }
@@ -143,10 +218,14 @@ fn quote(line: &mut String, start: usize, missing: &str) {
 fn quote_if(line: &mut String, start: usize, must: impl Fn(&str) -> bool) {
     let field = line.get(start..).unwrap_or_default();
     if must(field) {
-        let quoted = format!("\"{}\"", field.replace('"', "\"\""));
+        let quoted = quoted(field);
         line.truncate(start);
         line.push_str(&quoted);
     }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 #[cfg(test)]

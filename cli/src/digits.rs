@@ -19,16 +19,21 @@ pub fn float<F: Float>(value: F) -> String {
 /// JavaScript, R, Python and Rust can all parse it.
 pub fn put_float<F: Float>(out: &mut String, value: F) {
     let wide: f64 = value.into();
-    let size = wide.abs();
-    if size == 0.0 || (1e-4..1e12).contains(&size) {
-        // The standard library took a quarter of the time of CSV. Both texts are equal where neither has an exponent.
-        out.push_str(zmij::Buffer::new().format_finite(value));
+    if let Some(text) = simple_float(&mut zmij::Buffer::new(), value) {
+        out.push_str(text);
     } else if wide.is_infinite() {
         out.push_str(if wide < 0.0 { "-Infinity" } else { "Infinity" });
     } else {
         // Writing into a `String` does not fail.
         let _ = write!(out, "{value:?}");
     }
+}
+
+/// Returns the text of a float that has no exponent, in most cases.
+pub fn simple_float<F: Float>(buffer: &mut zmij::Buffer, value: F) -> Option<&str> {
+    let size = value.into().abs();
+    // The standard library took a quarter of the time of CSV. Both texts are equal where neither has an exponent.
+    (size == 0.0 || (1e-4..1e12).contains(&size)).then(|| buffer.format_finite(value))
 }
 
 /// Appends an integer.

@@ -1,6 +1,5 @@
-//! A value as JSON, in two styles, and rows as JSON lines.
+//! A value as JSON, in two styles.
 
-use std::io::Write;
 use std::ops::Range;
 
 use pilaster::Result;
@@ -8,12 +7,12 @@ use pilaster::bytes::half_to_f32;
 use pilaster::column::{Batch, Column, Type, Value};
 use pilaster::error::{Error, Kind, What};
 
+use crate::cells::{Cells, Syntax};
 use crate::digits;
-use crate::failure::Failure;
 use crate::json_text::{float, quoted, string};
 use crate::time;
 use crate::variant;
-use crate::walk::{Head, Rows, batches};
+use crate::walk::batches;
 
 /// The form of numbers and bytes, which JSON cannot represent exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +139,19 @@ struct Child {
 }
 
 impl Child {
+    /// Appends the values of a batch in the style [`Plain`](Style::Plain).
+    fn values<C: Column>(&mut self, of: &C, batch: &Batch<'_, C>) -> Result<()> {
+        let syntax = Json { names: &[], texts: false };
+        let (mut cells, mut page) = (Cells::new(&syntax, of, batch), Vec::new());
+        for i in 0..batch.len {
+            cells.put(&mut page, i)?;
+            self.ends.push(self.text.len().saturating_add(page.len()));
+        }
+        // It is valid UTF-8, so nothing is replaced or copied first.
+        self.text.push_str(&String::from_utf8_lossy(&page));
+        Ok(())
+    }
+
     /// Reads variants: metadata and values of the same rows.
     fn variants<C: Column>(&mut self, of: &C, rows: &Range<u64>) -> Result<()> {
         // Most rows have the metadata of the row before.
@@ -221,13 +233,16 @@ impl Ahead {
         }
         for k in 0..of.ty().children() {
             let (child, mut to) = (of.child(k)?, Child::default());
-            batches(&child, rows.clone(), |batch| -> Result<()> {
-                let mut below = Ahead::default();
-                for i in 0..batch.len {
-                    value(&mut to.text, &child, batch, i, (style, false), &mut below)?;
-                    to.ends.push(to.text.len());
+            batches(&child, rows.clone(), |batch| match style {
+                Style::Plain => to.values(&child, batch),
+                Style::Exact => {
+                    let mut below = Ahead::default();
+                    for i in 0..batch.len {
+                        value(&mut to.text, &child, batch, i, (style, false), &mut below)?;
+                        to.ends.push(to.text.len());
+                    }
+                    Ok(())
                 }
-                Ok(())
             })?;
             self.children.push(to);
         }
@@ -338,60 +353,54 @@ pub fn ahead(columns: usize) -> Vec<Ahead> {
     (0..columns).map(|_| Ahead::default()).collect()
 }
 
-/// Prints one object per row, each on its own line.
-pub struct Lines<W> {
-    pub out: W,
-    /// The row so far.
-    pub line: String,
-    ahead: Vec<Ahead>,
-    /// What precedes the value of each column that was printed: a brace or a comma, and the name.
-    names: Vec<String>,
-    /// True if bytes that are UTF-8 are shown as text.
+/// The syntax of values.
+pub struct Json<'l> {
+    /// What precedes the value of each column.
+    pub names: &'l [String],
+    /// True if bytes that are UTF-8 are written as text.
     pub texts: bool,
 }
 
-impl<W: Write> Lines<W> {
-    pub fn new(out: W) -> Self {
-        Lines::rows(out, false)
+impl Syntax for Json<'_> {
+    type Ahead = Ahead;
+
+    const QUOTED: bool = true;
+    const END: &'static [u8] = b"}\n";
+    const ESCAPED: u8 = b'\\';
+
+    #[inline]
+    fn before(&self, out: &mut Vec<u8>, k: usize) {
+        out.extend_from_slice(self.names.get(k).map_or(&[], String::as_bytes));
     }
 
-    /// Prints the rows of columns that are known.
-    pub fn rows(out: W, texts: bool) -> Self {
-        Lines { out, line: String::new(), ahead: Vec::new(), names: Vec::new(), texts }
-    }
-}
-
-impl<W: Write> Rows for Lines<W> {
-    fn batches(&mut self, columns: usize) -> std::result::Result<(), Failure> {
-        self.ahead = ahead(columns);
-        Ok(())
+    #[inline]
+    fn missing(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"null");
     }
 
-    fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
-        self.texts = head.texts;
-        self.names.clear();
-        Ok(())
+    #[inline]
+    fn plain(&self, out: &mut Vec<u8>, text: &[u8]) {
+        out.push(b'"');
+        out.extend_from_slice(text);
+        out.push(b'"');
     }
 
-    fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
-        if k == self.names.len() {
-            let mut start = String::from(if k > 0 { "," } else { "{" });
-            string(&mut start, name);
-            start.push(':');
-            self.names.push(start);
-        }
-        self.line.push_str(self.names.get(k).map_or("", String::as_str));
-        match self.ahead.get_mut(k) {
-            Some(ahead) => value(&mut self.line, column, batch, i, (Style::Plain, self.texts), ahead),
-            None => Ok(()),
-        }
+    fn text(&self, out: &mut String, text: &str) {
+        string(out, text);
     }
 
-    fn end(&mut self) -> std::result::Result<(), Failure> {
-        self.line.push_str("}\n");
-        self.out.write_all(self.line.as_bytes())?;
-        self.line.clear();
-        Ok(())
+    #[inline]
+    fn check(&self, _: &mut Vec<u8>, _: usize) {}
+
+    fn value<C: Column>(
+        &self,
+        out: &mut String,
+        column: &C,
+        batch: &Batch<'_, C>,
+        i: usize,
+        ahead: &mut Ahead,
+    ) -> Result<()> {
+        value(out, column, batch, i, (Style::Plain, self.texts), ahead)
     }
 }
 

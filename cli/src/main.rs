@@ -7,7 +7,8 @@
 //! | `open`, `detect`, `foreign` | the file: its bytes, its element type, its tables; its format; names of other formats |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk`, `filter`, `sieve` | row by row over all columns; the language of conditions; conditions, and the rows that meet them |
-//! | `digits`, `time`, `grid`, `csv`, `json`, `json_text`, `variant` | values and rows as text |
+//! | `digits`, `time`, `grid`, `csv`, `json`, `json_text`, `lines`, `variant` | values and rows as text |
+//! | `cells`, `figures`, `moments` | rows of batches as text, fast: their cells; the digits of numbers; dates and times |
 //! | `escape` | control characters in names and texts |
 //! | `spool` | a pipe as a temporary file |
 //! | `files` | several files, one by one, for `info` and `verify` |
@@ -68,6 +69,7 @@ mod arrow;
 mod bcolz;
 mod budget;
 mod cat;
+mod cells;
 mod columns;
 mod conversion;
 mod convert;
@@ -83,6 +85,7 @@ mod escape;
 mod extents;
 mod failure;
 mod feed;
+mod figures;
 mod files;
 mod filo;
 mod filter;
@@ -96,9 +99,11 @@ mod jay_layout;
 mod jay_recover;
 mod json;
 mod json_text;
+mod lines;
 mod lost;
 mod manual;
 mod many;
+mod moments;
 mod noting;
 mod open;
 mod owned;

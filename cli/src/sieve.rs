@@ -212,7 +212,8 @@ impl<C: Column> Zones<C> {
 /// Columns whose batches start at the same row, each in memory of its own.
 pub struct Side<C> {
     pub columns: Vec<C>,
-    memories: Vec<Vec<u8>>,
+    /// One of each column.
+    pub memories: Vec<Vec<u8>>,
 }
 
 impl<C: Column> Side<C> {
@@ -221,6 +222,11 @@ impl<C: Column> Side<C> {
         let share = memory.checked_div(columns.len()).unwrap_or(0).max(1 << 12);
         let memories = vec![vec![0; share]; columns.len()];
         Side { columns, memories }
+    }
+
+    /// The columns, with the memories of other columns if there are as many.
+    pub fn reusing(columns: Vec<C>, memories: Vec<Vec<u8>>) -> Self {
+        if memories.len() == columns.len() { Side { columns, memories } } else { Side::new(columns, BATCH_ROOM) }
     }
 
     /// Reads batches of all columns. `rows.end` becomes the row up to which all of them go.

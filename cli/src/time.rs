@@ -158,27 +158,43 @@ fn ascii(out: &mut String, text: &[u8]) {
     out.push_str(str::from_utf8(text).unwrap_or_default());
 }
 
-/// Appends the date of the day with the given number, counted from 1970-01-01 in the proleptic Gregorian calendar.
-#[allow(clippy::arithmetic_side_effects, reason = "all numbers but the cycle are below 146,097 times 5")]
-fn date(out: &mut String, day: i128) {
-    /// Days of 400 years, after which the calendar repeats.
-    const CYCLE: u32 = 146_097;
-    // Counted from 0000-03-01, so that the leap day is the last day of a year.
-    let (cycle, of_cycle) = split(day.saturating_add(719_468), CYCLE.into());
-    let of_cycle = u32::try_from(of_cycle).unwrap_or_default();
+/// Days of 400 years, after which the calendar repeats.
+pub const CYCLE: u32 = 146_097;
+
+/// Days from 0000-03-01 to 1970-01-01. Years begin in March, so that the leap day is the last day of a year.
+pub const FIRST_DAY: i64 = 719_468;
+
+/// A date within 400 years, from March of year 0 on.
+pub struct Civil {
+    pub year: u32,
+    pub month: u32,
+    pub day: u32,
+}
+
+/// Returns the date of a day below [`CYCLE`] in the proleptic Gregorian calendar.
+#[inline]
+#[allow(clippy::arithmetic_side_effects, reason = "all numbers are below 146,097 times 5")]
+pub const fn civil(of_cycle: u32) -> Civil {
     // A leap day every 4 years, but not every 100, but every 400.
     let leap_days = of_cycle / 1460 - of_cycle / 36_524 + of_cycle / (CYCLE - 1);
     let of_era = (of_cycle - leap_days) / 365;
     let of_year = of_cycle - (365 * of_era + of_era / 4 - of_era / 100);
     // March to January have 31, 30, 31, 30, 31 days in turn: 153 days every five months.
     let month = (5 * of_year + 2) / 153;
-    let day_of_month = of_year - (153 * month + 2) / 5 + 1;
+    let day = of_year - (153 * month + 2) / 5 + 1;
     let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let number = cycle.saturating_mul(400).saturating_add((of_era + next_year).into());
-    let ([e, f], [g, h]) = (pair(month), pair(day_of_month));
+    Civil { year: of_era + next_year, month, day }
+}
+
+/// Appends the date of the day with the given number, counted from 1970-01-01.
+fn date(out: &mut String, day: i128) {
+    let (cycle, of_cycle) = split(day.saturating_add(FIRST_DAY.into()), CYCLE.into());
+    let Civil { year: of_cycle, month, day } = civil(u32::try_from(of_cycle).unwrap_or_default());
+    let number = cycle.saturating_mul(400).saturating_add(of_cycle.into());
+    let ([e, f], [g, h]) = (pair(month), pair(day));
     match u32::try_from(number) {
         Ok(number @ 0..10_000) => {
-            let ([a, b], [c, d]) = (pair(number / 100), pair(number % 100));
+            let ([a, b], [c, d]) = (pair(number.div_euclid(100)), pair(number.rem_euclid(100)));
             ascii(out, &[a, b, c, d, b'-', e, f, b'-', g, h]);
         }
         _ => {
@@ -218,7 +234,7 @@ impl Zone {
     /// Returns the offset of the zone called `name` at a time in seconds since 1970.
     fn at(name: &str, seconds: i128) -> Self {
         const UTC: Zone = Zone { seconds: 0, utc: true };
-        if name.eq_ignore_ascii_case("utc") || name == "Z" {
+        if is_utc(name) {
             return UTC;
         }
         thread_local! {
@@ -249,6 +265,11 @@ impl Zone {
             put(out, ':', seconds.rem_euclid(60), 2);
         }
     }
+}
+
+/// Returns whether a time zone is UTC by its name.
+pub fn is_utc(name: &str) -> bool {
+    name.eq_ignore_ascii_case("utc") || name == "Z"
 }
 
 /// Returns the time zone called `name`: one of the time zone database, or a fixed offset.

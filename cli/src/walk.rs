@@ -39,6 +39,44 @@ pub trait Rows {
 
     /// Ends the row.
     fn end(&mut self) -> Result<(), Failure>;
+
+    /// Receives some rows of new batches.
+    fn rows<C: Column>(&mut self, lot: &Lot<'_, '_, C>, rows: &mut dyn Iterator<Item = usize>) -> Result<(), Failure> {
+        lot.one_by_one(rows, self)
+    }
+}
+
+/// Batches of all columns, which start at the same row.
+pub struct Lot<'l, 'm, C> {
+    pub names: &'l [String],
+    pub columns: &'l [C],
+    pub batches: &'l [Batch<'m, C>],
+    /// The number of the first row in the table.
+    pub first: u64,
+}
+
+impl<C: Column> Lot<'_, '_, C> {
+    /// Passes rows on value by value.
+    pub fn one_by_one<R: Rows + ?Sized>(
+        &self,
+        rows: &mut dyn Iterator<Item = usize>,
+        to: &mut R,
+    ) -> Result<(), Failure> {
+        to.batches(self.batches.len())?;
+        for i in rows {
+            for (k, ((name, column), batch)) in self.names.iter().zip(self.columns).zip(self.batches).enumerate() {
+                to.value(k, name, column, batch, i).map_err(|e| self.failure(k, i, e))?;
+            }
+            to.end()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the failure of row `i` of column `k`.
+    #[cold]
+    pub fn failure(&self, k: usize, i: usize, e: Error) -> Failure {
+        Failure::in_row(self.names.get(k).map_or("", String::as_str), self.first.saturating_add(i as u64), e)
+    }
 }
 
 /// A choice of rows and columns of a table.
@@ -92,6 +130,8 @@ pub struct Walked {
     pub known: Option<Arc<(Columns, Option<Filter>)>>,
     /// Number of rows up to the last part that was needed.
     pub passed: u64,
+    /// For batches, see [`Side`].
+    pub memories: Vec<Vec<u8>>,
 }
 
 /// A walk over the chosen rows of a table. The memory does not grow with the number of rows.
@@ -152,7 +192,8 @@ impl<'w> Walk<'w> {
                 Pause::Never | Pause::AfterPart(_) => &|| false,
             };
             let course = &mut Course { before: first, stop, progress };
-            self.done = part_rows(&part, (columns, filter.as_ref()), choice, rows.clone(), course, to)?;
+            let chosen = (columns, filter.as_ref());
+            self.done = part_rows(&part, chosen, choice, rows.clone(), (course, &mut walked.memories), to)?;
             if self.done < rows.end {
                 return Ok(true);
             }
@@ -221,17 +262,17 @@ struct Course<'c> {
     progress: &'c mut dyn FnMut(u64),
 }
 
-/// Passes `rows` of a part to `to`, until the course stops. Returns the row after those that were read.
+/// Passes `rows` of a part to `to`, until the course stops. Takes and returns the memories of batches. Returns the row after those that were read.
 fn part_rows<P: Part, R: Rows>(
     part: &P,
     (picked, filter): (&Columns, Option<&Filter>),
     choice: Choice<'_>,
     rows: Range<u64>,
-    course: &mut Course<'_>,
+    (course, memories): (&mut Course<'_>, &mut Vec<Vec<u8>>),
     to: &mut R,
 ) -> Result<u64, Failure> {
     let columns = picked.numbers.iter().map(|k| Ok(Stored::new(part.column(*k)?, choice.retyped)));
-    let mut shown = Side::new(columns.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
+    let mut shown = Side::reusing(columns.collect::<Result<Vec<_>>>()?, std::mem::take(memories));
     let mut sieve =
         filter.map(|filter| Sieve::new(part, filter, choice.conditions.trust_statistics, rows.start)).transpose()?;
     let mut row = rows.start;
@@ -248,6 +289,7 @@ fn part_rows<P: Part, R: Rows>(
         row = now.end;
         (course.progress)(course.before.saturating_add(row));
     }
+    *memories = shown.memories;
     Ok(row)
 }
 
@@ -262,18 +304,10 @@ fn put<C: Column, R: Rows>(
 ) -> Result<(), Failure> {
     let columns = shown.columns.clone();
     let batches = shown.read(rows)?;
-    to.batches(batches.len())?;
-    let first = before.saturating_add(rows.start);
-    let mut row = |i: usize| -> Result<(), Failure> {
-        for (k, ((name, column), batch)) in names.iter().zip(&columns).zip(&batches).enumerate() {
-            let put = to.value(k, name, column, batch, i);
-            put.map_err(|e| Failure::in_row(name, first.saturating_add(i as u64), e))?;
-        }
-        to.end()
-    };
+    let lot = Lot { names, columns: &columns, batches: &batches, first: before.saturating_add(rows.start) };
     match kept {
-        Some(kept) => kept.iter().take_while(|i| **i < count(rows)).try_for_each(|i| row(*i)),
-        None => (0..count(rows)).try_for_each(row),
+        Some(kept) => to.rows(&lot, &mut kept.iter().copied().take_while(|i| *i < count(rows))),
+        None => to.rows(&lot, &mut (0..count(rows))),
     }
 }
 
