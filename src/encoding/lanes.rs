@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::texts::Texts;
 
 /// Number of texts that are encoded in turns.
-const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 
 /// Bytes of text per batch: the codes of a batch stay in the cache until they are joined.
 const BATCH: usize = 1 << 15;
@@ -21,6 +21,12 @@ pub(super) trait Longest {
     /// Returns the code of the longest symbol at the start of `window`: 16 bytes as a number, the first lowest. The first
     /// `left` of them belong to the text; `left` is 1 or more.
     fn longest(&self, window: u128, left: usize) -> Found<Self::Unit>;
+
+    /// Returns the same for the windows of several texts.
+    #[inline(always)]
+    fn longest_of_each(&self, windows: [(u128, usize); LANES]) -> [Found<Self::Unit>; LANES] {
+        windows.map(|(window, left)| self.longest(window, left))
+    }
 }
 
 /// A code, in the first `count` units, for `len` bytes of text.
@@ -121,8 +127,9 @@ fn together<M: Longest>(
     }
     loop {
         let mut more = true;
-        for lane in &mut *lanes {
-            lane.step(by, texts);
+        let found = by.longest_of_each(lanes.each_ref().map(|lane| lane.window(texts)));
+        for (lane, found) in lanes.iter_mut().zip(found) {
+            lane.take(found);
         }
         for lane in &mut *lanes {
             if lane.at == lane.end {
@@ -138,7 +145,8 @@ fn together<M: Longest>(
 fn alone<M: Longest>(by: &M, texts: &Texts<'_>, first: usize, lane: &mut Lane<'_, M::Unit>, ends: &mut [u32]) {
     while lane.settle(texts, first, ends) {
         while lane.at < lane.end {
-            lane.step(by, texts);
+            let (window, left) = lane.window(texts);
+            lane.take(by.longest(window, left));
         }
     }
 }
@@ -164,14 +172,19 @@ impl<U: Copy> Lane<'_, U> {
         true
     }
 
-    /// Appends one code.
+    /// Returns the next 16 bytes as a number, and how many bytes of the text are left.
     #[inline(always)]
-    fn step<M: Longest<Unit = U>>(&mut self, by: &M, texts: &Texts<'_>) {
+    fn window(&self, texts: &Texts<'_>) -> (u128, usize) {
         let window = match texts.bytes().get(self.at..).and_then(<[u8]>::first_chunk) {
             Some(window) => *window,
             None => tail(texts.bytes(), self.at),
         };
-        let found = by.longest(u128::from_le_bytes(window), self.end.wrapping_sub(self.at));
+        (u128::from_le_bytes(window), self.end.wrapping_sub(self.at))
+    }
+
+    /// Appends one code.
+    #[inline(always)]
+    fn take(&mut self, found: Found<U>) {
         if let Some(to) = self.units.get_mut(self.count..).and_then(<[U]>::first_chunk_mut::<2>) {
             *to = found.units;
         }

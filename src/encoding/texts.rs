@@ -77,9 +77,18 @@ impl Sample {
     /// Copies texts until there are `budget` bytes, at most `longest` bytes of each. The texts are taken from all
     /// parts of the column, in an order without regularity that is the same in each run.
     pub fn of(texts: &Texts<'_>, budget: usize, longest: usize) -> Self {
+        Self::in_order(texts, Order::new(texts.len()), budget, longest)
+    }
+
+    /// Copies other texts than [`of`](Self::of): the last ones in its order.
+    pub fn of_others(texts: &Texts<'_>, budget: usize, longest: usize) -> Self {
+        Self::in_order(texts, Order::new(texts.len()).reversed(), budget, longest)
+    }
+
+    fn in_order(texts: &Texts<'_>, order: Order, budget: usize, longest: usize) -> Self {
         let mut sample = Sample { bytes: Vec::with_capacity(budget.min(texts.total())), offsets: Vec::new() };
         sample.offsets.push(0);
-        for i in Order::new(texts.len()) {
+        for i in order {
             let text = texts.get(i);
             let room = budget.saturating_sub(sample.bytes.len());
             if room == 0 {
@@ -122,6 +131,13 @@ impl Order {
             step = step.saturating_add(2);
         }
         Order { at: 0, step: step.checked_rem(limit).unwrap_or(0), limit, left: limit }
+    }
+
+    /// Returns the order from its last number to its first.
+    fn reversed(self) -> Self {
+        // The step of a single number is 0.
+        let last = if self.step == 0 { 0 } else { self.limit.saturating_sub(self.step) };
+        Order { at: last, step: last, ..self }
     }
 }
 
@@ -180,6 +196,9 @@ mod tests {
                 assert!(!core::mem::replace(&mut seen[i], true), "{i} of {limit}");
             }
             assert!(seen.iter().all(|seen| *seen), "{limit}");
+            let mut numbers: Vec<usize> = Order::new(limit).collect();
+            numbers.reverse();
+            assert!(Order::new(limit).reversed().eq(numbers), "{limit}");
         }
     }
 

@@ -85,9 +85,12 @@ impl Array {
     pub fn blob(&self, ids: &mut Ids) -> Result<(Vec<u8>, u8)> {
         /// Largest alignment in use, and that of the FlatBuffer at the end.
         const FLAT: u8 = 3;
-        let mut blob = Vec::new();
+        /// About the size in bytes of a node with its buffer's padding.
+        const NODE: usize = 128;
         let mut all = Vec::new();
         self.list(&mut all);
+        let size = all.iter().fold(0usize, |sum, buffer| sum.saturating_add(buffer.bytes.len()).saturating_add(NODE));
+        let mut blob = Vec::with_capacity(size);
         let (mut exponent, mut descriptions) = (FLAT, Vec::new());
         for buffer in &all {
             let align = 1usize << buffer.exponent;

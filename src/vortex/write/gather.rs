@@ -7,7 +7,7 @@ use super::digits;
 use super::dtype::{Logical, Shape};
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use crate::bytes::saturated;
-use crate::column::{Batch, Column, Memory, Ranges, Type, Validity, Values};
+use crate::column::{Batch, Column, Memory, Ranges, Spans, Type, Validity, Values, VarBytes};
 #[cfg(feature = "vortex-variant")]
 use crate::encoding::variant;
 use crate::error::{Error, Kind, Result, What};
@@ -208,10 +208,18 @@ impl Gather {
             }
             (Data::Texts(to), Values::Utf8(texts) | Values::Bytes(texts)) => {
                 let before = (to.bytes.len(), to.ends.len());
-                for (i, row) in rows.clone().enumerate() {
-                    let text = if has(i) { texts.get(row)? } else { of.filler() };
-                    self.spend(text.len() as u64)?;
-                    to.push(text);
+                match adjacent(&texts, &rows, there) {
+                    Some((bytes, ends)) if there.is_none() || of.filler().is_empty() => {
+                        self.spend(bytes.len() as u64)?;
+                        to.append(bytes, ends);
+                    }
+                    _ => {
+                        for (i, row) in rows.clone().enumerate() {
+                            let text = if has(i) { texts.get(row)? } else { of.filler() };
+                            self.spend(text.len() as u64)?;
+                            to.push(text);
+                        }
+                    }
                 }
                 if column.ty() == Type::Utf8 && !is_utf8(to, before) {
                     rows.enumerate().filter(|(i, _)| has(*i)).try_for_each(|(_, row)| texts.text(row).map(|_| ()))?;
@@ -398,6 +406,28 @@ fn validity(validity: &Validity<'_>, rows: &Range<usize>) -> Result<Option<Bitma
     })
 }
 
+/// Returns the bytes of rows whose texts follow each other, and the end of each in these bytes; `None` if they may not, if
+/// a missing one has bytes, or if an offset is wrong.
+fn adjacent<'b>(
+    texts: &VarBytes<'b>,
+    rows: &Range<usize>,
+    there: Option<&Bitmap>,
+) -> Option<(&'b [u8], impl Iterator<Item = u64> + use<'b>)> {
+    let Spans::Off32(offsets) = texts.spans else { return None };
+    let (first, ends) = offsets.get(rows.start..=rows.end)?.split_first()?;
+    let bytes = texts.data.get(*first as usize..*ends.last()? as usize)?;
+    let mut before = first;
+    let mut fits = true;
+    for (i, end) in ends.iter().enumerate() {
+        fits &= before <= end;
+        if let Some(there) = there {
+            fits &= before == end || there.get(i);
+        }
+        before = end;
+    }
+    fits.then(|| (bytes, ends.iter().map(|end| end.wrapping_sub(*first).into())))
+}
+
 /// Returns whether the texts after the first ones are UTF-8. `before`: the bytes of those and their number. All together are
 /// checked, which is faster than one by one.
 fn is_utf8(texts: &Texts, (bytes, count): (usize, usize)) -> bool {
@@ -429,5 +459,26 @@ fn push<T: Copy + Default>(to: &mut Vec<T>, values: &[T], there: Option<&Bitmap>
         Some(there) => {
             to.extend(values.iter().zip(there.iter()).map(|(v, there)| if there { *v } else { T::default() }))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_texts_without_gaps_are_copied_at_once() {
+        fn copied<'b>(offsets: &'b [u32], rows: Range<usize>, there: Option<&[bool]>) -> Option<(&'b [u8], Vec<u64>)> {
+            let texts = VarBytes { data: b"abcdef", spans: Spans::Off32(offsets) };
+            let there = there.map(|there| there.iter().copied().collect::<Bitmap>());
+            adjacent(&texts, &rows, there.as_ref()).map(|(bytes, ends)| (bytes, ends.collect()))
+        }
+        assert_eq!(copied(&[1, 3, 3, 6], 0..3, None), Some((&b"bcdef"[..], Vec::from([2, 2, 5]))));
+        assert_eq!(copied(&[1, 3, 3, 6], 1..3, Some(&[false, true])), Some((&b"def"[..], Vec::from([0, 3]))));
+        // A missing text with bytes, and offsets that descend, exceed the bytes, or are too few.
+        assert_eq!(copied(&[1, 3, 3, 6], 1..3, Some(&[true, false])), None);
+        assert_eq!(copied(&[1, 5, 3, 6], 0..3, None), None);
+        assert_eq!(copied(&[1, 3, 7], 0..2, None), None);
+        assert_eq!(copied(&[1, 3, 6], 0..3, None), None);
     }
 }

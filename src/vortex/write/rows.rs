@@ -191,6 +191,13 @@ impl Texts {
         self.ends.push(self.bytes.len() as u64);
     }
 
+    /// Appends texts: all of their bytes, and the end of each in these.
+    pub fn append(&mut self, bytes: &[u8], ends: impl Iterator<Item = u64>) {
+        let start = self.bytes.len() as u64;
+        self.bytes.extend_from_slice(bytes);
+        self.ends.extend(ends.map(|end| end.saturating_add(start)));
+    }
+
     pub fn get(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| saturated(*end));
         let end = self.ends.get(i).map_or(start, |end| saturated(*end));
@@ -453,10 +460,8 @@ impl Rows {
         match (&mut self.data, data) {
             (Data::Bool(values), Data::Bool(other)) => values.append(&other),
             (Data::Numbers(values), Data::Numbers(other)) => values.append(other),
-            (Data::Texts(texts), Data::Texts(mut other)) => {
-                let start = texts.bytes.len() as u64;
-                texts.bytes.append(&mut other.bytes);
-                texts.ends.extend(other.ends.iter().map(|end| end.saturating_add(start)));
+            (Data::Texts(texts), Data::Texts(other)) => {
+                texts.append(&other.bytes, other.ends.iter().copied());
             }
             (Data::List(ends, items), Data::List(other, more)) => {
                 let start = items.len as u64;

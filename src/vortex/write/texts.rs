@@ -8,6 +8,7 @@ use super::encode::{constant, distinct_texts, plain_texts};
 use super::packing::{Learned, Packing};
 use super::rows::{Bitmap, Numbers, Texts};
 use super::{Encodings, WriteOptions, compact, integers, scalar};
+use crate::bytes::low32;
 use crate::column::Prim;
 use crate::encoding::{fsst, onpair, texts};
 use crate::vortex::encodings::{self, dict, plain};
@@ -53,13 +54,19 @@ fn packed(all: &Texts, valid: Option<&Bitmap>, how: &WriteOptions, learned: &mut
 /// Total length in bytes of texts that are not packed.
 const SMALL: usize = 256;
 
-/// Returns the offset of each text, followed by the end of the last one; `None` from 4 GiB on.
+/// Returns the offset of each text, followed by the end of the last one; `None` without texts, and from 4 GiB on.
 fn offsets_of(all: &Texts) -> Option<Vec<u32>> {
-    core::iter::once(&0).chain(&all.ends).map(|end| u32::try_from(*end).ok()).collect()
+    u32::try_from(*all.ends.last()?).ok()?;
+    let mut offsets = Vec::with_capacity(all.ends.len().saturating_add(1));
+    offsets.push(0);
+    offsets.extend(all.ends.iter().map(|end| low32(*end)));
+    Some(offsets)
 }
 
 fn lengths(all: &Texts, allowed: Encodings) -> (Array, Prim) {
-    let lengths: Vec<u64> = all.iter().map(|text| text.len() as u64).collect();
+    let mut before = 0;
+    let lengths = all.ends.iter().map(|end| end.wrapping_sub(core::mem::replace(&mut before, *end)));
+    let lengths: Vec<u64> = lengths.collect();
     integers::unsigned(&lengths, allowed)
 }
 
