@@ -55,6 +55,8 @@ pub enum Feed {
 /// let mut shares = Shares::default();
 /// convert(&mut table, &mut shares, &mut Scratch::new(&mut [0; 64]))?;
 /// assert_eq!(shares.shares, [0.125, 0.25, 0.625]);
+/// // Two passes are enough.
+/// assert!(!shares.again());
 /// # }
 /// # Ok::<(), pilaster::Error>(())
 /// ```
