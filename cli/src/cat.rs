@@ -153,6 +153,7 @@ fn foreign_rows<R: Printer>(
         retyped: Retyped { stored_times: how.stored_times, ..Retyped::default() },
         texts: false,
         rules: crate::columns::Rules::default(),
+        types: &[],
     };
     let passed = match crate::arrow::cat(foreign, choice, to) {
         // The last row that was wanted ended the walk.
@@ -281,6 +282,7 @@ impl Reading<'_> {
             retyped: Retyped { stored_times: self.how.stored_times, ..Retyped::default() },
             texts: self.input.texts(),
             rules: self.input.rules(),
+            types: &[],
         };
         if let Some((_, Some(filter))) = walked.known.as_deref()
             && piece.is_ruled_out(self.file, (filter, self.how.conditions.trust_statistics))

@@ -6,9 +6,6 @@ use pilaster::column::{Type, Unit};
 use crate::figures::{block, eight};
 use crate::time;
 
-/// Seconds of a day.
-const DAY: i64 = 86_400;
-
 /// The type of values.
 #[derive(Clone, Copy, Debug)]
 pub struct Moments {
@@ -56,11 +53,11 @@ impl Moments {
             Unit::Nano => (count.div_euclid(1_000_000_000), count.rem_euclid(1_000_000_000)),
             _ => (count, 0),
         };
-        if !put_date(out, seconds.div_euclid(DAY)) {
+        if !put_date(out, seconds.div_euclid(time::DAY)) {
             return false;
         }
         let [of_day, fraction] =
-            [seconds.rem_euclid(DAY), fraction].map(|part| u32::try_from(part).unwrap_or_default());
+            [seconds.rem_euclid(time::DAY), fraction].map(|part| u32::try_from(part).unwrap_or_default());
         self.put_clock(out, of_day, fraction);
         true
     }

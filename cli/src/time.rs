@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use pilaster::column::{Type, Unit};
+use pilaster::vortex::write::holds_zone;
 
 use crate::digits::{self, put_padded};
 
@@ -34,7 +35,7 @@ const fn scale(unit: Unit) -> Option<Scale> {
 }
 
 /// Seconds of a day.
-const DAY: i64 = 86_400;
+pub const DAY: i64 = 86_400;
 
 /// Divides a number by a smaller one. Returns the quotient, rounded down, and the rest, at least 0.
 #[inline]
@@ -280,25 +281,26 @@ pub fn time_zone(name: &str) -> Option<TimeZone> {
 /// Returns whether readers of Vortex know a time zone: those that look it up refuse a file with another one. True if this host
 /// has no database of time zones.
 pub fn is_known_zone(name: &str) -> bool {
-    let is_offset = match name.as_bytes() {
-        [b'+' | b'-', h @ b'0'..=b'2', hh @ b'0'..=b'9', b':', b'0'..=b'5', b'0'..=b'9'] => *h < b'2' || *hh < b'4',
-        _ => false,
-    };
+    let is_offset = name.starts_with(['+', '-']) && holds_zone(name);
     is_offset || TimeZone::get(name).is_ok() || TimeZone::get("Europe/Berlin").is_err()
 }
 
-/// Returns the zone of a name like `+01:00` or `-0530`.
+/// Returns the zone of a name like `+01:00`, `-0530` or `+01:00:30`.
 fn fixed(name: &str) -> Option<TimeZone> {
     let (sign, rest) =
         name.strip_prefix('+').map(|rest| (1, rest)).or(name.strip_prefix('-').map(|rest| (-1, rest)))?;
-    let digits: String = rest.chars().filter(|c| *c != ':').collect();
-    let (hours, minutes) = match digits.len() {
-        2 => (digits.parse::<i32>().ok()?, 0),
-        4 => (digits.get(..2)?.parse().ok()?, digits.get(2..)?.parse::<i32>().ok()?),
-        _ => return None,
-    };
-    let seconds = hours.checked_mul(3600)?.checked_add(minutes.checked_mul(60)?)?.checked_mul(sign)?;
-    Offset::from_seconds(seconds).ok().map(TimeZone::fixed)
+    if !holds_zone(name) {
+        return None;
+    }
+    let digits: Vec<u8> = rest.bytes().filter(u8::is_ascii_digit).map(|digit| digit & 15).collect();
+    let pairs = digits
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|[ten, one]| i32::from(*ten).saturating_mul(10).saturating_add((*one).into()));
+    let add = |sum: i32, (count, unit): (i32, i32)| sum.saturating_add(count.saturating_mul(unit));
+    let seconds = pairs.zip([3600, 60, 1]).fold(0, add);
+    Offset::from_seconds(seconds.saturating_mul(sign)).ok().map(TimeZone::fixed)
 }
 
 #[cfg(test)]
@@ -364,15 +366,17 @@ mod tests {
         assert_eq!(shown(0, "Europe/Berlin"), "1970-01-01T01:00:00+01:00");
         assert_eq!(shown(1_782_864_000, "Europe/Berlin"), "2026-07-01T02:00:00+02:00");
         assert_eq!(shown(0, "-05:30"), "1969-12-31T18:30:00-05:30");
+        assert_eq!(shown(0, "+01"), "1970-01-01T01:00:00+01:00");
+        assert_eq!(shown(0, "-010030"), "1969-12-31T22:59:30-01:00:30");
         assert_eq!(shown(0, "Not/There"), "1970-01-01T00:00:00Z", "the instant is known all the same");
         assert_eq!(shown(i64::MAX, "Europe/Berlin"), "+292277026596-12-04T15:30:07Z");
     }
 
     #[test]
     fn zones_that_readers_know() {
-        let known = ["UTC", "Europe/Berlin", "CET", "Etc/GMT+5", "+01:00", "-05:30", "+23:59"];
+        let known = ["UTC", "Europe/Berlin", "CET", "Etc/GMT+5", "+01:00", "-05:30", "+0100", "-25:59", "+01:00:30"];
         assert!(known.into_iter().all(is_known_zone));
-        let unknown = ["Z", "UTC+1", "Not/There", "+0100", "+1:00", "+24:00", "+01:60", "local"];
+        let unknown = ["Z", "UTC+1", "Not/There", "+1:00", "+26:00", "+01:60", "local"];
         assert_eq!(unknown.into_iter().find(|name| is_known_zone(name)), None);
     }
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use pilaster::any::File as AnyFile;
 use pilaster::column::{Column as _, Part};
 use pilaster::error::{Error, Result, What};
+use pilaster::vortex::write::holds_zone;
 use pilaster::vortex::{File, Role, Visit};
 use serde_json::{Map, Value, json};
 
@@ -47,8 +48,8 @@ impl Special for File<'_> {
 
     fn verified(&self, input: &Input, _: &AnyFile<'_>) -> std::result::Result<String, Failure> {
         let (rows, segments, size) = (self.rows()?, self.segments(), input.len());
-        let zone = match refused_zone(self)? {
-            Some(Zones::Unknown(name)) => {
+        let zone = match refused_zone(self, &is_known_zone)? {
+            Some(Zones::Unknown(_, name)) => {
                 format!("; no time zone is called {}, so that the original refuses the whole file", named(&name))
             }
             Some(Zones::TooMany) => format!("; the time zones of {TYPES} types were compared, and not of others"),
@@ -59,6 +60,11 @@ impl Special for File<'_> {
 
     /// Names an id that is unknown.
     fn explain(&self, e: Error) -> Failure {
+        if e.what() == What::VORTEX_TIME_ZONE
+            && let Ok(Some(Zones::Unknown(column, zone))) = refused_zone(self, &holds_zone)
+        {
+            return Failure::Input(format!("column {}, zone {}: {e}", named(&column), named(&zone)));
+        }
         match self.unknown_id(&e) {
             Some(id) => Failure::Input(format!("{e}: {id}")),
             None => budget::explain(e),
@@ -72,28 +78,28 @@ const DEPTH: u32 = 64;
 
 /// The result of the search for unknown time zones.
 enum Zones {
-    /// No reader knows this one.
-    Unknown(String),
+    /// The column, and its zone, which no reader knows.
+    Unknown(String, String),
     TooMany,
 }
 
-/// Returns the first time zone of a file that no reader knows.
-fn refused_zone(file: &File<'_>) -> Result<Option<Zones>> {
+/// Returns the first time zone of a file that is not known.
+fn refused_zone(file: &File<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<Option<Zones>> {
     let (part, mut left) = (file.part()?, TYPES);
     let mut open = Vec::new();
     for k in (0..part.width()).rev() {
-        open.push((part.column(k)?, DEPTH));
+        open.push((part.column(k)?, k, DEPTH));
     }
-    while let Some((column, depth)) = open.pop() {
+    while let Some((column, top, depth)) = open.pop() {
         let (Some(rest), Some(depth)) = (left.checked_sub(1), depth.checked_sub(1)) else {
             return Ok(Some(Zones::TooMany));
         };
         left = rest;
-        if let Some(zone) = column.zone()?.filter(|zone| !is_known_zone(zone)) {
-            return Ok(Some(Zones::Unknown(zone.to_owned())));
+        if let Some(zone) = column.zone()?.filter(|zone| !is_known(zone)) {
+            return Ok(Some(Zones::Unknown(part.name(top)?.to_owned(), zone.to_owned())));
         }
         for k in 0..column.ty().children() {
-            open.push((column.child(k)?, depth));
+            open.push((column.child(k)?, top, depth));
         }
     }
     Ok(None)

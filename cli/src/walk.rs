@@ -90,6 +90,8 @@ pub struct Choice<'c> {
     /// Whether byte strings are printed as text if they are UTF-8.
     pub texts: bool,
     pub rules: Rules<'c>,
+    /// The types of some columns, by their numbers, that are read as others: files with equal columns have these alike.
+    pub types: &'c [(usize, String)],
 }
 
 impl<'c> Choice<'c> {
@@ -98,7 +100,7 @@ impl<'c> Choice<'c> {
     pub fn of(rows: &'c Range<u64>, conditions: &'c Conditions) -> Self {
         static ALL: Wanted = Wanted { columns: None, except: Vec::new() };
         let (retyped, rules) = (Retyped::default(), Rules::default());
-        Choice { rows, wanted: &ALL, conditions, retyped, texts: false, rules }
+        Choice { rows, wanted: &ALL, conditions, retyped, texts: false, rules, types: &[] }
     }
 }
 
@@ -246,8 +248,11 @@ fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(C
     let filter = choice.conditions.bind(part, &all)?;
     let columns = all.pick(choice.wanted)?;
     let mut budget = Budget::default();
-    let ty = |k: &usize| type_name(&Stored::new(part.column(*k)?, choice.retyped), ("vortex", false), &mut budget);
-    let types = columns.numbers.iter().map(ty).collect::<Result<Vec<_>>>()?;
+    let mut ty = |k: &usize| match choice.types.iter().find(|(known, _)| known == k) {
+        Some((_, ty)) => Ok(ty.clone()),
+        None => type_name(&Stored::new(part.column(*k)?, choice.retyped), ("vortex", false), &mut budget),
+    };
+    let types = columns.numbers.iter().map(&mut ty).collect::<Result<Vec<_>>>()?;
     to.head(&Head { names: columns.names.clone(), types, texts: choice.texts })?;
     Ok((columns, filter))
 }

@@ -322,7 +322,10 @@ impl<'c, 'm> Checks<'c, 'm> {
     fn zones(&mut self, node: &Node<'_>) -> Result<()> {
         let window = node.file.input().window();
         let file = node.file.with_input(window.input());
-        Zones::checked(&node.with_file(&file))?.columns().try_for_each(|column| self.rows(&column, None))
+        match Zones::checked(&node.with_file(&file))? {
+            Some(zones) => zones.columns().try_for_each(|column| self.rows(&column, None)),
+            None => Ok(()),
+        }
     }
 
     /// Checks the scalar in the rows of a constant array, or of a sparse one.

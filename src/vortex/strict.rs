@@ -4,7 +4,7 @@
 use super::dtype::Shape;
 use super::file::File;
 use super::node::Node;
-use super::raw::LayoutId;
+use super::raw::{LayoutId, MAX_ALIGNMENT};
 use super::time_zone;
 use super::type_numbers::calendar;
 use crate::error::{Error, Kind, Result, What};
@@ -101,16 +101,13 @@ pub(super) fn container(file: &File<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The greatest exponent of an alignment that the original believes.
-const MAX_EXPONENT: u8 = 16;
-
 /// Checks where a part of the metadata lies.
 fn segment(table: Option<Table<'_>>) -> Result<()> {
     SEGMENT.check(table)?;
     let Some(table) = table else { return Ok(()) };
     match table.scalar::<u8>(flat::PostscriptSegment::ALIGNMENT_EXPONENT, 0)? {
-        0..=MAX_EXPONENT => Ok(()),
-        exponent => Err(Error::needing(Kind::Invalid, What::VORTEX_ALIGNMENT, table.at(), exponent.into())),
+        0..=MAX_ALIGNMENT => Ok(()),
+        exponent => Err(Error::needing(Kind::Invalid, What::VORTEX_EXPONENT, table.at(), exponent.into())),
     }
 }
 
@@ -180,10 +177,12 @@ fn zone(ty: flat::Extension<'_>) -> Result<()> {
 pub(super) fn node(node: &Node<'_>) -> Result<()> {
     node.metadata()?;
     if let Some(layout) = node.layout() {
-        let fields = node.dtype.children().saturating_add(usize::from(node.dtype.nullable));
+        // Release 0.36 wrote structs that may be missing without a validity.
+        let (fields, found) = (node.dtype.children(), node.children()?);
+        let fits = found == fields || node.dtype.nullable && found == fields.saturating_add(1);
         let is_struct = layout == LayoutId::Struct && matches!(node.dtype.shape, Shape::Struct(_));
-        if is_struct && node.children()? != fields {
-            return Err(node.error(Kind::Invalid, What::VORTEX_LAYOUT, fields as u64));
+        if is_struct && !fits {
+            return Err(node.error(Kind::Invalid, What::VORTEX_STRUCT_CHILDREN, found as u64));
         }
         return LAYOUT.check(Some(*node.table()));
     }

@@ -61,9 +61,12 @@ impl<'a> File<'a> {
     /// statistics of the file. Every row of a verified file reads to one value, alone and in every batch: what rows
     /// name is read in full, and what is searched is in order. Rows that are known to be alike are read once.
     ///
+    /// What layouts say of their zones is checked, and the bounds and counts of zones are read; they are not compared with the rows.
+    ///
     /// A file is also refused if it is read, but the original implementation refuses it: numbers in the metadata that are
     /// not aligned in their FlatBuffer, buffers whose alignment is less than the size of their numbers, decimal types whose
-    /// scale is greater than their number of digits, and time zones that no reader finds. So is an array that says which rows are missing, although its type
+    /// scale is greater than their number of digits, time zones that no reader finds, alignments above 2^16 in the postscript, ids
+    /// that are not UTF-8, structs with more or fewer children than fields, and aggregates of zones that no release knows. So is an array that says which rows are missing, although its type
     /// says that none is: values of missing rows are read then.
     ///
     /// ```

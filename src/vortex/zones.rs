@@ -8,7 +8,7 @@ use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use crate::bytes::Scratch;
 use crate::column::{Column as _, Fact, Prim, Value, Zone};
-use crate::error::{Kind, Result, What};
+use crate::error::{Error, Kind, Result, What};
 use crate::meta::proto::{self, Message};
 use core::ops::Range;
 
@@ -70,33 +70,46 @@ impl<'f> Column<'f> {
     pub fn zones(&self) -> Result<Option<Zones<'f>>> {
         let Some(node) = self.whole() else { return Ok(None) };
         match described(node)? {
-            Some((zone_len, fields)) if zone_len > 0 => Zones::of(node, zone_len, &fields).map(Some),
+            Described::Fields(zone_len, fields) if zone_len > 0 => Zones::of(node, zone_len, &fields).map(Some),
             _ => Ok(None),
         }
     }
 }
 
-/// Returns the number of rows per zone, and the fields of the table of zones; `None` if the node is no layout with zones, or if
-/// an aggregate is unknown.
-fn described(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
+/// What a layout says of its zones.
+enum Described {
+    /// The number of rows per zone, and the fields of their table.
+    Fields(u64, Fields),
+    /// An aggregate that the original knows, and that is not read here: the fields of the table are unknown.
+    Unread,
+    /// The place and the length of the id of an aggregate that no release knows.
+    Unknown(u64, u64),
+    /// The layout has no zones.
+    Nothing,
+}
+
+fn described(node: &Node<'_>) -> Result<Described> {
     match node.layout() {
         Some(LayoutId::Zoned) => zoned(node),
-        Some(LayoutId::Stats) => stats(node).map(Some),
+        Some(LayoutId::Stats) => stats(node),
         Some(LayoutId::Flat | LayoutId::Struct | LayoutId::Chunked | LayoutId::Dict | LayoutId::Unknown) | None => {
-            Ok(None)
+            Ok(Described::Nothing)
         }
     }
 }
 
 impl<'f> Zones<'f> {
-    /// Returns the zones of a layout with rows.
+    /// Returns the zones of a layout with rows; `None` if it has none that are read.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] or [`Kind::Unsupported`] if the original refuses what the layout says of its zones.
-    pub(super) fn checked(node: &Node<'f>) -> Result<Self> {
-        let bad = |kind| node.error(kind, What::VORTEX_ZONES, 0);
-        let (zone_len, fields) = described(node)?.ok_or_else(|| bad(Kind::Unsupported))?;
-        if zone_len == 0 { Err(bad(Kind::Invalid)) } else { Self::of(node, zone_len, &fields) }
+    /// Errors of an invalid layout; [`Kind::Unsupported`] in `What::VORTEX_AGGREGATE` if no release of the original knows an
+    /// aggregate.
+    pub(super) fn checked(node: &Node<'f>) -> Result<Option<Self>> {
+        match described(node)? {
+            Described::Fields(zone_len, fields) if zone_len > 0 => Self::of(node, zone_len, &fields).map(Some),
+            Described::Unknown(at, len) => Err(Error::needing(Kind::Unsupported, What::VORTEX_AGGREGATE, at, len)),
+            Described::Fields(..) | Described::Unread | Described::Nothing => Ok(None),
+        }
     }
 
     /// Returns the columns that are stored.
@@ -202,9 +215,8 @@ mod stat {
     pub const COUNT: usize = 9;
 }
 
-/// Returns the number of rows per zone and the fields of a `vortex.zoned` table, which are the aggregates that exist
-/// for the type; `None` if an aggregate is unknown.
-fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
+/// Describes the zones of a `vortex.zoned`. The fields of its table are the aggregates that exist for the type.
+fn zoned(node: &Node<'_>) -> Result<Described> {
     let metadata = node.metadata()?;
     let bad = |need: u64| node.error(Kind::Invalid, What::VORTEX_ZONES, need);
     let Some((1, rest)) = metadata.bytes().split_first() else { return Err(bad(0)) };
@@ -214,14 +226,15 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     let float = matches!(storage, Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64));
     let summed = matches!(storage, Shape::Prim(_) | Shape::Bool | Shape::Decimal { .. });
     let ordered = text || summed;
-    let mut fields = Fields::NONE;
+    let (mut fields, mut is_read) = (Fields::NONE, true);
     let mut all = message.fields();
     while let Some((number, value)) = all.take()? {
         if number != zoned_field::AGGREGATES {
             continue;
         }
         let proto::Value::Bytes(spec) = value else { return Err(bad(zoned_field::AGGREGATES.into())) };
-        let id = spec.message(zoned_field::ID)?.map_or(&[][..], |id| id.bytes());
+        let id = spec.message(zoned_field::ID)?.unwrap_or(Message::new_at(&[], spec.at()));
+        let (id, at) = (id.bytes(), id.at());
         let (state, there) = match id {
             b"vortex.max" => (State::Max, ordered),
             b"vortex.min" => (State::Min, ordered),
@@ -229,9 +242,13 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
             b"vortex.bounded_min" => (State::Min, text),
             b"vortex.nan_count" => (State::Other, float),
             b"vortex.null_count" => (State::NullCount, true),
-            // Written by releases before 0.84.
+            // No longer written by the newest releases.
             b"vortex.sum" => (State::Other, summed),
-            _ => return Ok(None),
+            id if UNREAD.contains(&id) => {
+                is_read = false;
+                continue;
+            }
+            id => return Ok(Described::Unknown(at, id.len() as u64)),
         };
         if id.starts_with(b"vortex.bounded_") {
             // The greatest length of a bound.
@@ -245,12 +262,27 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
         }
     }
     let [zone_len] = message.numbers([zoned_field::ZONE_LEN])?;
-    Ok(Some((zone_len, fields)))
+    Ok(if is_read { Described::Fields(zone_len, fields) } else { Described::Unread })
 }
 
-/// Returns the number of rows per zone and the fields of a `vortex.stats` table. The metadata has one bit per
-/// statistic; each bound is followed by a flag.
-fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
+/// Aggregates that writers of the original may be told to store, besides those that are read.
+const UNREAD: [&[u8]; 12] = [
+    b"vortex.all_nan",
+    b"vortex.all_non_distinct",
+    b"vortex.all_non_nan",
+    b"vortex.all_non_null",
+    b"vortex.all_null",
+    b"vortex.count",
+    b"vortex.first",
+    b"vortex.is_constant",
+    b"vortex.is_sorted",
+    b"vortex.last",
+    b"vortex.mean",
+    b"vortex.uncompressed_size_in_bytes",
+];
+
+/// Describes the zones of a `vortex.stats`. The metadata has one bit per statistic; each bound is followed by a flag.
+fn stats(node: &Node<'_>) -> Result<Described> {
     let metadata = node.metadata()?;
     let bad = || node.error(Kind::Invalid, What::VORTEX_ZONES, 0);
     let (zone_len, bits) = metadata.bytes().split_first_chunk::<4>().ok_or_else(bad)?;
@@ -270,7 +302,7 @@ fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
             fields.push(State::Other).ok_or_else(bad)?;
         }
     }
-    Ok((u32::from_le_bytes(*zone_len).into(), fields))
+    Ok(Described::Fields(u32::from_le_bytes(*zone_len).into(), fields))
 }
 
 impl<'f> Zones<'f> {

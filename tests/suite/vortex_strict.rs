@@ -218,6 +218,7 @@ fn what_a_layout_says_of_its_zones_is_checked() {
     let options = at + id.len() + 2;
     assert_eq!(golden[options - 2..options], [0x12, 8]);
     for (place, byte, kind) in [
+        // "vortex.Bounded_max"
         (at + 7, b'B', Kind::Unsupported),
         (at - 1, 255, Kind::Truncated),
         (options - 2, 0x1a, Kind::Invalid),
@@ -234,4 +235,56 @@ fn what_a_layout_says_of_its_zones_is_checked() {
             (0..part.width()).all(|k| part.column(k).unwrap().read(0..1, &mut Scratch::new(&mut [0; 4096])).is_ok())
         );
     }
+}
+
+#[test]
+fn aggregates_that_are_not_read_are_known() {
+    let mut bytes = golden("lay_chunked_zones_a");
+    let id = b"vortex.bounded_max";
+    let at = bytes.windows(id.len()).position(|found| found == id).expect("the id of an aggregate of texts");
+    bytes[at..at + id.len()].copy_from_slice(b"vortex.all_non_nan");
+    assert_eq!(verify(&bytes), Ok(()));
+    bytes[at..at + id.len()].copy_from_slice(b"vortex.all_non_nun");
+    let e = verify(&bytes).unwrap_err();
+    assert_eq!((why(e), e.need()), ((Kind::Unsupported, What::VORTEX_AGGREGATE), 18));
+    assert!(e.at() > 0 && e.to_string().contains("no release up to 0.93 has its id"), "{e}");
+}
+
+#[test]
+fn alignments_and_ids_in_the_metadata_are_checked() {
+    let golden = golden("def_root_i64_a");
+    let (start, end) = postscript(&golden);
+    // The exponents of the four parts are bytes of their tables.
+    let mut refused = 0;
+    for at in start..end {
+        let mut bytes = golden.clone();
+        if bytes[at] != 0 && bytes[at] <= 6 {
+            bytes[at] = 17;
+            refused += usize::from(verify(&bytes).is_err_and(|e| e.what() == What::VORTEX_EXPONENT));
+        }
+    }
+    assert!((1..=4).contains(&refused), "{refused} alignments");
+    let id = golden.windows(8).rposition(|found| found == b"vortex.z").expect("an id");
+    let mut bytes = golden.clone();
+    bytes[id] = 0xff;
+    assert_eq!(verify(&bytes).unwrap_err().kind(), Kind::Utf8);
+}
+
+#[test]
+fn a_struct_layout_has_a_child_for_each_field() {
+    let golden = golden("def_one_row_a");
+    let (start, _) = postscript(&golden);
+    // The lengths of both vectors of the six fields, names and types, among the words of the metadata.
+    let six = |at: &usize| golden[*at..*at + 4] == 6u32.to_le_bytes();
+    let places: Vec<usize> = (0..start - 4).step_by(4).filter(six).collect();
+    let mut found = 0;
+    for (i, names) in places.iter().enumerate() {
+        for types in &places[i + 1..] {
+            let mut bytes = golden.clone();
+            (bytes[*names], bytes[*types]) = (5, 5);
+            found +=
+                usize::from(verify(&bytes).is_err_and(|e| (e.what(), e.need()) == (What::VORTEX_STRUCT_CHILDREN, 6)));
+        }
+    }
+    assert_eq!(found, 1, "{places:?}");
 }

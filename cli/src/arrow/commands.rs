@@ -135,7 +135,10 @@ pub fn verify(mut foreign: Foreign, how: &Verify, out: &mut dyn Write) -> Result
 /// Passes the chosen rows of a file to `to`. Returns the number of rows up to the last one that was read.
 pub fn cat<R: walk::Rows>(foreign: Foreign, choice: Choice<'_>, to: &mut R) -> Result<u64, Failure> {
     let rows = |files| Rows::new(files, &foreign.input, None).with_integers_for_durations();
-    let mut table = Batches::tolerant(rows(foreign.files)).map_err(failed)?;
+    let source = rows(foreign.files);
+    let types = source.durations();
+    let choice = Choice { types: &types, ..choice };
+    let mut table = Batches::tolerant(source).map_err(failed)?;
     // The numbers of rows would not count those that are left out.
     if choice.conditions.trust_statistics && *choice.rows == (0..u64::MAX) {
         let (_, filter) = bound(&mut table, choice.conditions)?;

@@ -1,5 +1,7 @@
 //! The record batches of a file, without the rows that a condition leaves out, and with progress.
 
+use std::sync::Arc;
+
 use pilaster::column::{Memory, Part as _, Table as _, Zone};
 use pilaster_arrow::arrow_array::{BooleanArray, RecordBatch};
 use pilaster_arrow::arrow_schema::{ArrowError, SchemaRef};
@@ -36,8 +38,17 @@ impl<'f> Rows<'f> {
 
     /// Makes durations integers of their units.
     pub fn with_integers_for_durations(mut self) -> Self {
-        self.integers = Some(schema_of_integers(&self.files.schema()));
+        let schema = self.files.schema();
+        self.integers = Some(schema_of_integers(&schema)).filter(|integers| !Arc::ptr_eq(integers, &schema));
         self
+    }
+
+    /// Returns the numbers and the types of the columns with durations, if these are read as integers.
+    pub fn durations(&self) -> Vec<(usize, String)> {
+        let (stored, read) = (self.files.schema(), self.schema());
+        let fields = stored.fields().iter().zip(read.fields()).enumerate();
+        let changed = fields.filter(|(_, (stored, read))| stored.data_type() != read.data_type());
+        changed.map(|(k, (stored, _))| (k, stored.data_type().to_string())).collect()
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pilaster_arrow::arrow_array::types::Int32Type;
 use pilaster_arrow::arrow_array::{
-    Array, ArrayRef, DictionaryArray, DurationSecondArray, Int32Array, Int64Array, IntervalYearMonthArray, RecordBatch,
-    StringArray, UnionArray,
+    Array, ArrayRef, DictionaryArray, DurationMillisecondArray, DurationSecondArray, Int32Array, Int64Array,
+    IntervalYearMonthArray, RecordBatch, StringArray, UnionArray,
 };
 use pilaster_arrow::arrow_schema::{DataType, Field, SchemaRef, UnionFields};
 use pilaster_arrow::input::{Input, InputOptions, open};
@@ -90,6 +90,13 @@ fn durations_are_integers_in_text_and_on_demand_in_formats() {
         good(&["convert", "--any-time", "--where", "span is not missing", &source, &path(target)]);
         assert_eq!(good(&["cat", &path(target)]), "n,span\n1,5\n3,-7\n", "{target}");
     }
+    // A column of another unit is another column.
+    let milliseconds = Arc::new(DurationMillisecondArray::from(vec![5])) as ArrayRef;
+    let numbers = Arc::new(Int32Array::from(vec![1])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("n", numbers), ("span", milliseconds)]).unwrap();
+    write(&path("ms.arrow"), Kind::IpcFile, std::slice::from_ref(&batch));
+    let why = String::from_utf8(run(&["cat", &source, &path("ms.arrow")]).stderr).unwrap();
+    assert!(why.contains("span Duration(ms), and in") && why.contains("span Duration(s) ("), "{why}");
     // Arrow and Parquet keep the type.
     for target in ["c.arrow", "c.parquet"] {
         good(&["convert", "--where", "span < 0", &source, &path(target)]);

@@ -37,6 +37,11 @@ impl Ends {
         }
     }
 
+    /// Returns the size in bytes of the offsets as stored.
+    pub(super) const fn size(&self) -> u64 {
+        self.len().saturating_mul(if self.is_wide() { 8 } else { 4 })
+    }
+
     /// Forgets the offsets if there are more than `most`.
     pub(super) fn bound(&mut self, most: u64) {
         if self.len() > most {

@@ -64,7 +64,7 @@ pub struct Builder<S> {
     most_ends: u64,
 }
 
-/// Maximum number of offsets of strings that are kept, 16 MiB.
+/// Maximum number of offsets of strings that are kept: 16 MiB, or 32 if they are wide.
 const MOST_ENDS: u64 = 1 << 22;
 
 /// What the rows of a column are read for.
@@ -189,7 +189,7 @@ impl<S: Sink> Builder<S> {
                     Some(Pass::Text(self.ends(&open.tree)?))
                 }
             }
-            Pass::Ends(last) if last != ends.last() => {
+            Pass::Ends(last) if last != ends.last() || self.at.wrapping_sub(open.start) != ends.size() => {
                 return Err(Error::new(Kind::Misuse, What::JAY_TEXT, self.at).into());
             }
             Pass::Ends(_) => Some(Pass::Text(self.close_buffer(open.start)?)),
@@ -263,7 +263,7 @@ impl<S: Sink> Build for Builder<S> {
         Ok(())
     }
 
-    /// Writes the next rows of a column or, in the second pass, their characters.
+    /// Writes the next rows of a column or, in the last pass, their characters.
     ///
     /// # Errors
     /// [`Kind::WrongType`], [`Kind::Misuse`] or [`Kind::Invalid`] for a column that cannot start here; [`Kind::Lossy`]

@@ -208,19 +208,7 @@ impl Gather {
             }
             (Data::Texts(to), Values::Utf8(texts) | Values::Bytes(texts)) => {
                 let before = (to.bytes.len(), to.ends.len());
-                match adjacent(&texts, &rows, there) {
-                    Some((bytes, ends)) if there.is_none() || of.filler().is_empty() => {
-                        self.spend(bytes.len() as u64)?;
-                        to.append(bytes, ends);
-                    }
-                    _ => {
-                        for (i, row) in rows.clone().enumerate() {
-                            let text = if has(i) { texts.get(row)? } else { of.filler() };
-                            self.spend(text.len() as u64)?;
-                            to.push(text);
-                        }
-                    }
-                }
+                self.texts((to, of.filler()), &texts, rows.clone(), there)?;
                 if column.ty() == Type::Utf8 && !is_utf8(to, before) {
                     rows.enumerate().filter(|(i, _)| has(*i)).try_for_each(|(_, row)| texts.text(row).map(|_| ()))?;
                 }
@@ -247,6 +235,27 @@ impl Gather {
                 }
             }
             _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+
+    /// Appends texts; `filler` in place of a missing one.
+    fn texts(
+        &mut self,
+        (to, filler): (&mut Texts, &[u8]),
+        texts: &VarBytes<'_>,
+        rows: Range<usize>,
+        there: Option<&Bitmap>,
+    ) -> Result<()> {
+        if let Some((bytes, ends)) = adjacent(texts, &rows, there).filter(|_| there.is_none() || filler.is_empty()) {
+            self.spend(bytes.len() as u64)?;
+            to.append(bytes, ends);
+            return Ok(());
+        }
+        for (i, row) in rows.enumerate() {
+            let text = if there.is_none_or(|there| there.get(i)) { texts.get(row)? } else { filler };
+            self.spend(text.len() as u64)?;
+            to.push(text);
         }
         Ok(())
     }

@@ -113,6 +113,10 @@ impl<B: Build> Build for Noting<'_, B> {
         self.build.passes(col)
     }
 
+    fn again(&self) -> bool {
+        self.build.again()
+    }
+
     fn open(&mut self, rows: u64) -> Result<(), B::Error> {
         self.build.open(rows)
     }
