@@ -1,4 +1,4 @@
-//! A builder that asks for one more pass over a column.
+//! A builder that asks for every column once more.
 
 use std::convert::Infallible;
 use std::sync::Arc;
