@@ -232,9 +232,9 @@ fn converted(how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
     #[cfg(feature = "arrow")]
     if let Some(to) = goal
         && !matches!(to, Goal::Text(_))
-        && let Some(foreign) = arrow::opened(&how.source)?
+        && arrow::convert(how, to, out)?
     {
-        return arrow::convert(foreign, how, to, out);
+        return Ok(());
     }
     match goal {
         Some(Goal::Text(form)) => to_text::convert(how, form, out),

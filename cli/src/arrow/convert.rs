@@ -6,12 +6,12 @@ use pilaster::any::Format;
 use pilaster::column::{Memory, Table as _};
 use pilaster_arrow::arrow_schema::{ArrowError, SchemaRef};
 use pilaster_arrow::dictionaries::{decoded, replaced, without_dictionaries};
-use pilaster_arrow::input::FileKind;
+use pilaster_arrow::input::{FileKind, Inferred};
 use pilaster_arrow::write::Kind;
 use pilaster_arrow::{Batches, Source as _};
 
 use super::rows::{Rows, bound, prune};
-use super::source::{Foreign, failed, kind, refused};
+use super::source::{Foreign, failed, kind, opened, opened_by, refused};
 use super::spooled::{is_fed_by_columns, spooled};
 use super::write::batches;
 use crate::args::{Convert, Form};
@@ -21,7 +21,7 @@ use crate::convert::{self, open_target};
 use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::goal::Goal;
-use crate::sources::Source;
+use crate::sources::{Location, Source};
 use crate::target::Target;
 
 /// Memory for texts and lists that lie in several buffers.
@@ -38,8 +38,23 @@ pub fn own_goal(source: &Source) -> Option<Goal> {
     })
 }
 
-/// Writes the rows of a file to a format other than text.
-pub fn convert(foreign: Foreign, how: &Convert, to: Goal, out: &mut dyn Write) -> Result<(), Failure> {
+/// Writes the rows of a source that is Parquet, Arrow, CSV or JSON lines to a format other than text. Returns whether it is one.
+pub fn convert(how: &Convert, to: Goal, out: &mut dyn Write) -> Result<bool, Failure> {
+    // What standard input had, and what went to standard output or was appended, cannot be had back.
+    let once = matches!(how.source.path, Location::Stdin) || how.target.as_os_str() == "-" || how.bcolz.append;
+    let inferred = if once { Inferred::FromAll } else { Inferred::FromFirst };
+    let Some(foreign) = opened_by(&how.source, inferred)? else { return Ok(false) };
+    let refuted = foreign.files.refuted();
+    match converted(foreign, how, to, out) {
+        // Nothing was written yet: the target appears when all rows are read.
+        Err(_) if refuted.is_true() => {}
+        done => return done.map(|()| true),
+    }
+    let Some(foreign) = opened(&how.source)? else { return Ok(false) };
+    converted(foreign, how, to, out).map(|()| true)
+}
+
+fn converted(foreign: Foreign, how: &Convert, to: Goal, out: &mut dyn Write) -> Result<(), Failure> {
     let (path, before, kind) = (foreign.path.clone(), foreign.len, foreign.kind);
     if how.table.is_some() && !matches!(to, Goal::Format(Format::DataSeries)) {
         return Err(Failure::Usage(format!("{path}: --table is for files with tables; {kind} has none")));

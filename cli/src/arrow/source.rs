@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Args;
 use pilaster::any;
 use pilaster_arrow::arrow_schema::Schema;
-use pilaster_arrow::input::{FileKind, Input, InputFile, InputOptions, open};
+use pilaster_arrow::input::{FileKind, Inferred, Input, InputFile, InputOptions, open};
 use pilaster_arrow::{Source as _, schema};
 
 use crate::extents::LEAVE_OUT;
@@ -108,8 +108,13 @@ pub fn refused(e: &pilaster_arrow::Error) -> Failure {
     Failure::Input(format!("{e}{help}"))
 }
 
-/// Opens a file of these kinds; `None` for any other.
+/// Opens a file of these kinds; `None` for any other. The types of text are those that fit all rows.
 pub fn opened(source: &Source) -> Result<Option<Foreign>, Failure> {
+    opened_by(source, Inferred::FromAll)
+}
+
+/// Opens a file of these kinds; `None` for any other. `inferred`: the rows that tell the types of text.
+pub fn opened_by(source: &Source, inferred: Inferred) -> Result<Option<Foreign>, Failure> {
     let Some(kind) = kind(source) else { return Ok(None) };
     let hints = &source.hints;
     let others = hints.element.is_some() || hints.dtype.is_some() || hints.sequential || hints.tolerant;
@@ -129,6 +134,7 @@ pub fn opened(source: &Source) -> Result<Option<Foreign>, Failure> {
         delimiter: hints.text.delimiter,
         header: !hints.text.headerless,
         missing: hints.text.null_text.clone(),
+        inferred,
         ..InputOptions::default()
     };
     let input = match &source.path {

@@ -501,3 +501,28 @@ fn long_texts_take_bounded_memory() {
     assert!(count("f.parquet").contains("rows      5000\n") && count("g.arrow").contains("rows      5000\n"));
     fs::remove_dir_all(place).unwrap();
 }
+
+#[test]
+fn a_type_that_changes_in_the_last_row_is_found() {
+    let place = place("last_row");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    // More rows than a batch has.
+    let mut text = "n,s\n".to_owned();
+    (0..70_000).for_each(|row| text += &format!("{row},\n"));
+    fs::write(path("same.csv"), &text).unwrap();
+    fs::write(path("float.csv"), text.clone() + "0.5,\n").unwrap();
+    fs::write(path("text.csv"), text + "1,x\n").unwrap();
+    for (name, types) in [("same", ["int64", "null"]), ("float", ["float64", "null"]), ("text", ["int64", "string"])] {
+        for target in ["vortex", "parquet", "jay", "arrows"] {
+            let target = path(&format!("{name}.{target}"));
+            good(&["convert", &path(&format!("{name}.csv")), &target]);
+            let info = good(&["info", &target]);
+            assert!(info.contains(types[0]) && info.contains(types[1]), "{target}: {info}");
+            assert_eq!(
+                good(&["cat", "--rows", "0..1", &target]).lines().nth(1).map(|row| row.len()),
+                Some(if name == "float" { 4 } else { 2 }),
+                "{target}"
+            );
+        }
+    }
+}

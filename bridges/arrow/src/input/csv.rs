@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use super::exact;
 use super::infer::{Texts, reader};
 use super::records::{Dialect, Kinds, Records, Store, Values};
-use super::{AnyReader, Input, InputOptions};
+use super::{AnyReader, Inferred, Input, InputOptions, Refuted};
 use crate::Error;
 
 /// An open CSV file, whose types are known.
@@ -20,6 +20,9 @@ pub(super) struct Csv {
     dialect: Dialect,
     header: bool,
     schema: SchemaRef,
+    /// For each column whose type the first rows told: what they told.
+    supposed: Vec<Option<Texts>>,
+    refuted: Refuted,
 }
 
 impl Csv {
@@ -37,8 +40,10 @@ impl Csv {
         let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Fields>();
         let texts = Schema::new(fields);
         dialect.rows = options.rows_of(&texts);
-        let mut csv = Csv { input, dialect, header: options.header, schema: Arc::new(texts) };
-        csv.schema = Arc::new(csv.typed(options.schema.as_ref())?);
+        let supposed = vec![None; texts.fields().len()];
+        let refuted = Refuted::default();
+        let mut csv = Csv { input, dialect, header: options.header, schema: Arc::new(texts), supposed, refuted };
+        csv.schema = Arc::new(csv.typed(options.schema.as_ref(), options.inferred)?);
         Ok(csv)
     }
 
@@ -52,7 +57,7 @@ impl Csv {
     }
 
     /// Returns the schema: types that are given, and those that fit all rows.
-    fn typed(&self, given: Option<&Schema>) -> Result<Schema, Error> {
+    fn typed(&mut self, given: Option<&Schema>, inferred: Inferred) -> Result<Schema, Error> {
         let names = self.schema.fields();
         let known: HashMap<&str, &Arc<Field>> =
             given.iter().flat_map(|given| given.fields()).map(|field| (field.name().as_str(), field)).collect();
@@ -69,9 +74,15 @@ impl Csv {
         let unknown = names.iter().enumerate().filter(|(_, field)| is_unknown(field)).map(|(k, _)| k);
         let unknown: Vec<usize> = unknown.collect();
         let mut kinds = Kinds::new(unknown.len());
+        let mut is_all = true;
         if !unknown.is_empty() {
             let mut records = self.records(&unknown, kinds)?;
-            while records.next_batch().map_err(|e| self.input.failed(e))?.is_some() {}
+            while records.next_batch().map_err(|e| self.input.failed(e))?.is_some() {
+                if inferred == Inferred::FromFirst {
+                    is_all = false;
+                    break;
+                }
+            }
             kinds = records.into_store();
         }
         let mut inferred = kinds.columns().iter();
@@ -79,7 +90,17 @@ impl Csv {
             Some(field) => Field::clone(field),
             None => Field::new(field.name(), inferred.next().map_or(DataType::Null, Texts::ty), true),
         });
-        Ok(Schema::new(fields.collect::<Fields>()))
+        let schema = Schema::new(fields.collect::<Fields>());
+        for (k, texts) in unknown.iter().zip(kinds.columns()).filter(|_| !is_all) {
+            if let Some(place) = self.supposed.get_mut(*k) {
+                *place = Some(*texts);
+            }
+        }
+        Ok(schema)
+    }
+
+    pub fn refuted(&self) -> Refuted {
+        self.refuted.clone()
     }
 
     pub const fn schema(&self) -> &SchemaRef {
@@ -94,7 +115,9 @@ impl Csv {
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let columns = columns.unwrap_or(&all);
         let schema = Arc::new(self.schema.project(columns)?);
-        Ok((Box::new(Rows { records: self.records(columns, Values::new(schema.fields()))?, schema }), 0))
+        let supposed = columns.iter().map(|k| self.supposed.get(*k).copied().flatten());
+        let values = Values::new(schema.fields(), supposed, self.refuted());
+        Ok((Box::new(Rows { records: self.records(columns, values)?, schema }), 0))
     }
 }
 

@@ -62,6 +62,7 @@ mod ipc;
 mod json;
 #[cfg(feature = "parquet")]
 mod old_times;
+mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(all(test, any(feature = "csv", feature = "json")))]
@@ -74,17 +75,18 @@ mod storage;
 mod times;
 
 pub use self::bytes::Input;
+pub use self::options::{Inferred, InputOptions, Refuted};
 pub use self::storage::{Storage, StoredColumn};
 
 use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use pilaster::column::Zone;
 
 use self::contained::{Contained, contained};
-use crate::{Error, Filter, Source};
+use crate::{Error, Source};
 
 /// The kinds of files that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -200,53 +202,6 @@ fn shown(text: &str) -> String {
 #[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
 const BATCH: usize = 8 << 20;
 
-/// How inputs are read.
-#[derive(Debug)]
-pub struct InputOptions {
-    /// The kind of the file, if it is known.
-    pub kind: Option<FileKind>,
-    /// Maximum number of rows in a batch of Parquet, CSV and JSON lines; 0 counts as 1. Batches of more than 64 columns,
-    /// or of long texts, have fewer rows.
-    pub batch_rows: usize,
-    /// Types of columns of CSV and JSON lines; other types are inferred. [`schema::parse`](crate::schema::parse)
-    /// reads them from a text. A value that does not have its type exactly is an error, except that fractions are rounded to
-    /// floating-point types; every number of JSON has the type text.
-    pub schema: Option<Schema>,
-    /// The separator of CSV; if `None`, a tab in files called `.tsv` or `.tab`, else a comma.
-    pub delimiter: Option<u8>,
-    /// Whether the first line of CSV has the names of the columns. They are `column_1` and so on otherwise.
-    pub header: bool,
-    /// Texts of CSV that mean a missing value, besides an empty field. In quotes and in the header they are texts; `""` is a missing value of
-    /// columns that have another type than text.
-    pub missing: Vec<String>,
-    /// Row groups of Parquet that need not be read, by their statistics, which are claims of the file.
-    pub filters: Vec<Filter<'static>>,
-}
-
-impl Default for InputOptions {
-    /// Detects the kind and infers the types; batches of 65,536 rows.
-    fn default() -> Self {
-        InputOptions {
-            kind: None,
-            batch_rows: 1 << 16,
-            schema: None,
-            delimiter: None,
-            header: true,
-            missing: Vec::new(),
-            filters: Vec::new(),
-        }
-    }
-}
-
-impl InputOptions {
-    /// Returns the maximum number of rows in a batch of these columns, so that wide tables take no more memory than others.
-    #[cfg(any(feature = "csv", feature = "json", feature = "parquet"))]
-    fn rows_of(&self, schema: &Schema) -> usize {
-        let columns = schema.flattened_fields().len().max(1);
-        self.batch_rows.min(CELLS.checked_div(columns).unwrap_or(0)).max(1)
-    }
-}
-
 /// A reader over the batches of any kind of file.
 pub type AnyReader = Box<dyn RecordBatchReader + Send>;
 
@@ -346,6 +301,17 @@ impl InputFile {
     /// Errors of the file.
     pub fn reader(&mut self) -> Result<AnyReader, Error> {
         Ok(self.open(None, 0)?.0)
+    }
+
+    /// Returns a handle that tells whether a read found a row that does not fit types that were inferred from the first rows.
+    #[must_use]
+    pub fn refuted(&self) -> Refuted {
+        match &self.inner {
+            #[cfg(feature = "csv")]
+            Inner::Csv(csv) => csv.refuted(),
+            #[allow(unreachable_patterns, reason = "depends on the features")]
+            _ => Refuted::default(),
+        }
     }
 
     /// Returns how the rows are stored; `None` for streams and text.

@@ -4,12 +4,14 @@ use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, Field, Fields};
 
+use super::super::Refuted;
 use super::super::random::{Random, each_text};
 use super::*;
 
 /// A store of texts.
 fn texts(width: usize) -> Values {
-    Values::new(&(0..width).map(|_| Field::new("", DataType::Utf8, true)).collect::<Fields>())
+    let fields = (0..width).map(|_| Field::new("", DataType::Utf8, true)).collect::<Fields>();
+    Values::new(&fields, (0..width).map(|_| None), Refuted::default())
 }
 
 /// The records of a text in batches of two, read in pieces of each size.

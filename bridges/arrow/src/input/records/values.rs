@@ -8,8 +8,10 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, StringArray};
 use arrow_buffer::{ArrowNativeType, NullBufferBuilder};
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
+use super::super::Refuted;
 use super::super::exact::{self, From, Wrong, made};
 use super::super::forms::{self, Moment, Number};
+use super::super::infer::Texts;
 use super::store::{Store, Strings, Text};
 
 /// The records of a batch.
@@ -23,10 +25,13 @@ pub struct Batch {
 /// Reads the values of columns.
 pub struct Values {
     columns: Vec<Column>,
+    refuted: Refuted,
 }
 
 struct Column {
     field: FieldRef,
+    /// The texts so far, if others may give the column another type.
+    supposed: Option<Texts>,
     simple: Simple,
     /// All texts, or those that are not simple, and their rows.
     texts: Strings,
@@ -93,7 +98,7 @@ impl<N: ArrowNativeType> Rows<N> {
 }
 
 impl Column {
-    fn new(field: &FieldRef) -> Self {
+    fn new(field: &FieldRef, supposed: Option<Texts>) -> Self {
         let simple = match field.data_type() {
             DataType::Int64 => Simple::Int(Rows::new()),
             DataType::Float64 => Simple::Float(Rows::new()),
@@ -101,11 +106,16 @@ impl Column {
             DataType::Timestamp(unit, None) => Simple::Time(forms::per_second(*unit), Rows::new()),
             _ => Simple::None,
         };
-        Column { field: Arc::clone(field), simple, texts: Strings::new(), rows: Vec::new() }
+        Column { field: Arc::clone(field), supposed, simple, texts: Strings::new(), rows: Vec::new() }
     }
 
     #[inline(always)]
     fn add(&mut self, text: &Text<'_>) -> Result<(), String> {
+        if let Some(supposed) = &mut self.supposed
+            && !text.missing
+        {
+            supposed.add(text.front);
+        }
         let unknown = match &mut self.simple {
             Simple::Int(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.int())),
             Simple::Float(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.float())),
@@ -141,8 +151,19 @@ impl Column {
 }
 
 impl Values {
-    pub fn new(fields: &Fields) -> Self {
-        Values { columns: fields.iter().map(Column::new).collect() }
+    /// Reads columns. `supposed`: what the first texts of each told of its type, if others may tell more; then `refuted` is set.
+    pub fn new(fields: &Fields, supposed: impl Iterator<Item = Option<Texts>>, refuted: Refuted) -> Self {
+        let columns = fields.iter().zip(supposed).map(|(field, supposed)| Column::new(field, supposed));
+        Values { columns: columns.collect(), refuted }
+    }
+
+    /// Checks that the texts of a batch, which ends in the record that begins in line `last`, left the types as they were.
+    fn check(&self, last: u64) -> Result<(), String> {
+        let fits = |column: &&Column| column.supposed.is_none_or(|texts| texts.ty() == *column.field.data_type());
+        let Some(column) = self.columns.iter().find(|column| !fits(column)) else { return Ok(()) };
+        self.refuted.set();
+        let (name, ty) = (column.field.name(), column.field.data_type());
+        Err(format!("column {name:?}: a text in a line up to {last} is not {ty}, as those of the first lines are"))
     }
 }
 
@@ -160,6 +181,7 @@ impl Store for Values {
     fn batch(&mut self, lines: &mut Vec<u64>) -> Result<Batch, String> {
         let next = Vec::with_capacity(lines.len());
         let lines = std::mem::replace(lines, next);
+        self.check(lines.last().copied().unwrap_or_default())?;
         let line = |row: usize| lines.get(row).copied().unwrap_or_default();
         let mut texts = Vec::with_capacity(self.columns.len());
         for column in &mut self.columns {
