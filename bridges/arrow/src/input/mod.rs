@@ -224,7 +224,8 @@ enum Inner {
     Json(json::Json),
 }
 
-/// Opens an input: detects its kind, and reads its metadata; all rows of CSV and JSON lines, to infer the types.
+/// Opens an input: detects its kind, and reads its metadata; all rows of CSV and JSON lines, to infer the types, or the first ones
+/// of CSV ([`Inferred`]).
 ///
 /// # Errors
 /// [`Error::Input`] with the name of the input: the kind is unknown, or this build cannot read it; errors of the file.
