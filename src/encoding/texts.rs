@@ -80,6 +80,7 @@ impl Sample {
         Self::in_order(texts, Order::new(texts.len()), budget, longest)
     }
 
+    #[cfg(feature = "vortex")]
     /// Copies other texts than [`of`](Self::of): the last ones in its order.
     pub fn of_others(texts: &Texts<'_>, budget: usize, longest: usize) -> Self {
         Self::in_order(texts, Order::new(texts.len()).reversed(), budget, longest)
@@ -134,6 +135,7 @@ impl Order {
     }
 
     /// Returns the order from its last number to its first.
+    #[cfg(feature = "vortex")]
     fn reversed(self) -> Self {
         // The step of a single number is 0.
         let last = if self.step == 0 { 0 } else { self.limit.saturating_sub(self.step) };

@@ -14,7 +14,7 @@ use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::scheme::Validity;
 use super::statistics::Checker;
-use super::zones::Zones;
+use super::zones;
 use crate::bytes::{Scratch, Window, saturated};
 use crate::column::{Batch, Column as _, Type, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
@@ -288,7 +288,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                 self.node(&node.with_file(&file).array()?, top)
             }
             Form::Layout(LayoutId::Zoned | LayoutId::Stats) => {
-                self.zones(node)?;
+                zones::check(node)?;
                 self.node(&layouts::data(node)?, top)
             }
             Form::Layout(LayoutId::Chunked) => {
@@ -316,16 +316,6 @@ impl<'c, 'm> Checks<'c, 'm> {
             let field = &structure::child(node, k, ty)?;
             if top { self.node(field, false) } else { self.whole(field) }
         })
-    }
-
-    /// Checks what a layout says of its zones, and reads their bounds and counts.
-    fn zones(&mut self, node: &Node<'_>) -> Result<()> {
-        let window = node.file.input().window();
-        let file = node.file.with_input(window.input());
-        match Zones::checked(&node.with_file(&file))? {
-            Some(zones) => zones.columns().try_for_each(|column| self.rows(&column, None)),
-            None => Ok(()),
-        }
     }
 
     /// Checks the scalar in the rows of a constant array, or of a sparse one.

@@ -28,21 +28,21 @@ pub(super) const fn is_zone(name: &[u8]) -> bool {
 
 /// Returns whether an offset without its sign has hours up to 25, and perhaps minutes and seconds, with or without colons.
 const fn is_offset(offset: &[u8]) -> bool {
-    match offset {
-        [hours @ .., b':', m, mm, b':', s, ss] => is_two(hours, 25) && is_two(&[*m, *mm], 59) && is_two(&[*s, *ss], 59),
-        [hours @ .., b':', m, mm] => is_two(hours, 25) && is_two(&[*m, *mm], 59),
-        [h, hh, m, mm, s, ss] => is_two(&[*h, *hh], 25) && is_two(&[*m, *mm], 59) && is_two(&[*s, *ss], 59),
-        [h, hh, m, mm] => is_two(&[*h, *hh], 25) && is_two(&[*m, *mm], 59),
-        hours => is_two(hours, 25),
+    let has_colons = matches!(offset, [_, _, b':', ..]);
+    let (mut rest, mut most, mut left) = (offset, 25, 3u8);
+    while let [ten @ b'0'..=b'9', one @ b'0'..=b'9', others @ ..] = rest {
+        left = left.saturating_sub(1);
+        rest = match others {
+            _ if (*ten & 15).saturating_mul(10).saturating_add(*one & 15) > most => return false,
+            [] => return true,
+            _ if left == 0 => return false,
+            [b':', others @ ..] if has_colons => others,
+            _ if has_colons => return false,
+            others => others,
+        };
+        most = 59;
     }
-}
-
-/// Returns whether `digits` are two digits, at most `most`.
-const fn is_two(digits: &[u8], most: u8) -> bool {
-    match digits {
-        [a @ b'0'..=b'9', b @ b'0'..=b'9'] => (*a & 15).saturating_mul(10).saturating_add(*b & 15) <= most,
-        _ => false,
-    }
+    false
 }
 
 /// Returns whether a name has at least two characters, and parts of letters, digits, `_`, `+` and `-` that begin with a letter.

@@ -61,7 +61,7 @@ impl<'a> File<'a> {
     /// statistics of the file. Every row of a verified file reads to one value, alone and in every batch: what rows
     /// name is read in full, and what is searched is in order. Rows that are known to be alike are read once.
     ///
-    /// What layouts say of their zones is checked, and the bounds and counts of zones are read; they are not compared with the rows.
+    /// What layouts say of their zones is checked; the bounds and counts of zones are not compared with the rows.
     ///
     /// A file is also refused if it is read, but the original implementation refuses it: numbers in the metadata that are
     /// not aligned in their FlatBuffer, buffers whose alignment is less than the size of their numbers, decimal types whose

@@ -98,31 +98,32 @@ fn described(node: &Node<'_>) -> Result<Described> {
     }
 }
 
+/// Checks what a layout says of its zones. Their bounds and counts are not looked at.
+///
+/// # Errors
+/// Errors of an invalid layout; [`Kind::Unsupported`] in `What::VORTEX_AGGREGATE` if no release of the original knows an
+/// aggregate.
+pub(super) fn check(node: &Node<'_>) -> Result<()> {
+    match described(node)? {
+        Described::Fields(zone_len, _) if zone_len > 0 => table_of(node, zone_len).map(|_| ()),
+        Described::Unknown(at, len) => Err(Error::needing(Kind::Unsupported, What::VORTEX_AGGREGATE, at, len)),
+        Described::Fields(..) | Described::Unread | Described::Nothing => Ok(()),
+    }
+}
+
+/// Returns the table of zones, which has a row for each of them.
+fn table_of<'f>(node: &Node<'f>, zone_len: u64) -> Result<Node<'f>> {
+    let table = node.child(zoned_child::ZONES, &Ty::BOOL, 0)?;
+    match table.rows {
+        zones if zones == node.rows.div_ceil(zone_len) => Ok(table),
+        zones => Err(table.error(Kind::Invalid, What::VORTEX_ZONES, zones)),
+    }
+}
+
 impl<'f> Zones<'f> {
-    /// Returns the zones of a layout with rows; `None` if it has none that are read.
-    ///
-    /// # Errors
-    /// Errors of an invalid layout; [`Kind::Unsupported`] in `What::VORTEX_AGGREGATE` if no release of the original knows an
-    /// aggregate.
-    pub(super) fn checked(node: &Node<'f>) -> Result<Option<Self>> {
-        match described(node)? {
-            Described::Fields(zone_len, fields) if zone_len > 0 => Self::of(node, zone_len, &fields).map(Some),
-            Described::Unknown(at, len) => Err(Error::needing(Kind::Unsupported, What::VORTEX_AGGREGATE, at, len)),
-            Described::Fields(..) | Described::Unread | Described::Nothing => Ok(None),
-        }
-    }
-
-    /// Returns the columns that are stored.
-    pub(super) fn columns(&self) -> impl Iterator<Item = Column<'f>> {
-        [self.min, self.max, self.null_count].into_iter().flatten()
-    }
-
     fn of(node: &Node<'f>, zone_len: u64, fields: &Fields) -> Result<Self> {
-        let table = node.child(zoned_child::ZONES, &Ty::BOOL, 0)?;
+        let table = table_of(node, zone_len)?;
         let zones = table.rows;
-        if zones != node.rows.div_ceil(zone_len) {
-            return Err(table.error(Kind::Invalid, What::VORTEX_ZONES, zones));
-        }
         let table = if table.layout() == Some(LayoutId::Flat) { table.array()? } else { table };
         // If all zones are equal, the table is one constant struct.
         let rows = if table.encoding() == Some(Encoding::Constant) { constant::value(&table)? } else { table };
@@ -221,11 +222,7 @@ fn zoned(node: &Node<'_>) -> Result<Described> {
     let bad = |need: u64| node.error(Kind::Invalid, What::VORTEX_ZONES, need);
     let Some((1, rest)) = metadata.bytes().split_first() else { return Err(bad(0)) };
     let message = Message::new_at(rest, metadata.at().saturating_add(1));
-    let storage = node.dtype.shape;
-    let text = matches!(storage, Shape::Utf8 | Shape::Binary);
-    let float = matches!(storage, Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64));
-    let summed = matches!(storage, Shape::Prim(_) | Shape::Bool | Shape::Decimal { .. });
-    let ordered = text || summed;
+    let kind = kind(node.dtype.shape);
     let (mut fields, mut is_read) = (Fields::NONE, true);
     let mut all = message.fields();
     while let Some((number, value)) = all.take()? {
@@ -235,21 +232,10 @@ fn zoned(node: &Node<'_>) -> Result<Described> {
         let proto::Value::Bytes(spec) = value else { return Err(bad(zoned_field::AGGREGATES.into())) };
         let id = spec.message(zoned_field::ID)?.unwrap_or(Message::new_at(&[], spec.at()));
         let (id, at) = (id.bytes(), id.at());
-        let (state, there) = match id {
-            b"vortex.max" => (State::Max, ordered),
-            b"vortex.min" => (State::Min, ordered),
-            b"vortex.bounded_max" => (State::BoundedMax, text),
-            b"vortex.bounded_min" => (State::Min, text),
-            b"vortex.nan_count" => (State::Other, float),
-            b"vortex.null_count" => (State::NullCount, true),
-            // No longer written by the newest releases.
-            b"vortex.sum" => (State::Other, summed),
-            id if UNREAD.contains(&id) => {
-                is_read = false;
-                continue;
-            }
-            id => return Ok(Described::Unknown(at, id.len() as u64)),
+        let Some((_, state, kinds)) = AGGREGATES.iter().find(|(known, ..)| *known == id) else {
+            return Ok(Described::Unknown(at, id.len() as u64));
         };
+        is_read &= *kinds != 0;
         if id.starts_with(b"vortex.bounded_") {
             // The greatest length of a bound.
             let options = spec.message(zoned_field::OPTIONS)?.map_or(&[][..], |options| options.bytes());
@@ -257,28 +243,52 @@ fn zoned(node: &Node<'_>) -> Result<Described> {
                 return Err(bad(options.len() as u64));
             }
         }
-        if there {
-            fields.push(state).ok_or_else(|| bad(FIELDS as u64))?;
+        if kinds & kind > 0 {
+            fields.push(*state).ok_or_else(|| bad(FIELDS as u64))?;
         }
     }
     let [zone_len] = message.numbers([zoned_field::ZONE_LEN])?;
     Ok(if is_read { Described::Fields(zone_len, fields) } else { Described::Unread })
 }
 
-/// Aggregates that writers of the original may be told to store, besides those that are read.
-const UNREAD: [&[u8]; 12] = [
-    b"vortex.all_nan",
-    b"vortex.all_non_distinct",
-    b"vortex.all_non_nan",
-    b"vortex.all_non_null",
-    b"vortex.all_null",
-    b"vortex.count",
-    b"vortex.first",
-    b"vortex.is_constant",
-    b"vortex.is_sorted",
-    b"vortex.last",
-    b"vortex.mean",
-    b"vortex.uncompressed_size_in_bytes",
+/// Kinds of types, one bit each: texts and byte strings, floats, other numbers, the others.
+const TEXT: u8 = 1;
+const FLOAT: u8 = 2;
+const NUMBER: u8 = 4;
+const OTHER: u8 = 8;
+
+const fn kind(shape: Shape) -> u8 {
+    match shape {
+        Shape::Utf8 | Shape::Binary => TEXT,
+        Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64) => FLOAT,
+        Shape::Prim(_) | Shape::Bool | Shape::Decimal { .. } => NUMBER,
+        _ => OTHER,
+    }
+}
+
+/// Aggregates by their ids, with the kinds of types for which the table has a field. Those without kinds are not read here;
+/// writers of the original may be told to store them.
+const AGGREGATES: [(&[u8], State, u8); 19] = [
+    (b"vortex.max", State::Max, TEXT | FLOAT | NUMBER),
+    (b"vortex.min", State::Min, TEXT | FLOAT | NUMBER),
+    (b"vortex.bounded_max", State::BoundedMax, TEXT),
+    (b"vortex.bounded_min", State::Min, TEXT),
+    (b"vortex.nan_count", State::Other, FLOAT),
+    (b"vortex.null_count", State::NullCount, TEXT | FLOAT | NUMBER | OTHER),
+    // No longer written by the newest releases.
+    (b"vortex.sum", State::Other, FLOAT | NUMBER),
+    (b"vortex.all_nan", State::Other, 0),
+    (b"vortex.all_non_distinct", State::Other, 0),
+    (b"vortex.all_non_nan", State::Other, 0),
+    (b"vortex.all_non_null", State::Other, 0),
+    (b"vortex.all_null", State::Other, 0),
+    (b"vortex.count", State::Other, 0),
+    (b"vortex.first", State::Other, 0),
+    (b"vortex.is_constant", State::Other, 0),
+    (b"vortex.is_sorted", State::Other, 0),
+    (b"vortex.last", State::Other, 0),
+    (b"vortex.mean", State::Other, 0),
+    (b"vortex.uncompressed_size_in_bytes", State::Other, 0),
 ];
 
 /// Describes the zones of a `vortex.stats`. The metadata has one bit per statistic; each bound is followed by a flag.
