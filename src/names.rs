@@ -101,7 +101,7 @@ impl fmt::Display for Error {
             },
             #[cfg(feature = "vortex")]
             Kind::Invalid if self.what() == What::VORTEX_TIME_ZONE => {
-                write!(f, "{name}: not the name of an IANA time zone, not an offset such as +01:00; for UTC, write UTC")
+                write!(f, "{name}: not an IANA time zone, and not an offset such as +01:00")
             }
             #[cfg(feature = "vortex")]
             Kind::Invalid if self.what() == What::VORTEX_LOG && at == 0 => {

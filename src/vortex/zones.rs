@@ -232,7 +232,8 @@ fn zoned(node: &Node<'_>) -> Result<Described> {
         let proto::Value::Bytes(spec) = value else { return Err(bad(zoned_field::AGGREGATES.into())) };
         let id = spec.message(zoned_field::ID)?.unwrap_or(Message::new_at(&[], spec.at()));
         let (id, at) = (id.bytes(), id.at());
-        let Some((_, state, kinds)) = AGGREGATES.iter().find(|(known, ..)| *known == id) else {
+        let known = id.strip_prefix(b"vortex.").and_then(|name| AGGREGATES.iter().find(|(known, ..)| *known == name));
+        let Some((_, state, kinds)) = known else {
             return Ok(Described::Unknown(at, id.len() as u64));
         };
         is_read &= *kinds != 0;
@@ -266,29 +267,24 @@ const fn kind(shape: Shape) -> u8 {
     }
 }
 
-/// Aggregates by their ids, with the kinds of types for which the table has a field. Those without kinds are not read here;
+/// Aggregates by their ids without `vortex.`, with the kinds of types for which the table has a field. Those without kinds are not read here;
 /// writers of the original may be told to store them.
-const AGGREGATES: [(&[u8], State, u8); 19] = [
-    (b"vortex.max", State::Max, TEXT | FLOAT | NUMBER),
-    (b"vortex.min", State::Min, TEXT | FLOAT | NUMBER),
-    (b"vortex.bounded_max", State::BoundedMax, TEXT),
-    (b"vortex.bounded_min", State::Min, TEXT),
-    (b"vortex.nan_count", State::Other, FLOAT),
-    (b"vortex.null_count", State::NullCount, TEXT | FLOAT | NUMBER | OTHER),
+const AGGREGATES: [(&[u8], State, u8); 14] = [
+    (b"max", State::Max, TEXT | FLOAT | NUMBER),
+    (b"min", State::Min, TEXT | FLOAT | NUMBER),
+    (b"bounded_max", State::BoundedMax, TEXT),
+    (b"bounded_min", State::Min, TEXT),
+    (b"nan_count", State::Other, FLOAT),
+    (b"null_count", State::NullCount, TEXT | FLOAT | NUMBER | OTHER),
     // No longer written by the newest releases.
-    (b"vortex.sum", State::Other, FLOAT | NUMBER),
-    (b"vortex.all_nan", State::Other, 0),
-    (b"vortex.all_non_distinct", State::Other, 0),
-    (b"vortex.all_non_nan", State::Other, 0),
-    (b"vortex.all_non_null", State::Other, 0),
-    (b"vortex.all_null", State::Other, 0),
-    (b"vortex.count", State::Other, 0),
-    (b"vortex.first", State::Other, 0),
-    (b"vortex.is_constant", State::Other, 0),
-    (b"vortex.is_sorted", State::Other, 0),
-    (b"vortex.last", State::Other, 0),
-    (b"vortex.mean", State::Other, 0),
-    (b"vortex.uncompressed_size_in_bytes", State::Other, 0),
+    (b"sum", State::Other, FLOAT | NUMBER),
+    (b"all_nan", State::Other, 0),
+    (b"all_non_nan", State::Other, 0),
+    (b"all_non_null", State::Other, 0),
+    (b"all_null", State::Other, 0),
+    (b"count", State::Other, 0),
+    (b"first", State::Other, 0),
+    (b"last", State::Other, 0),
 ];
 
 /// Describes the zones of a `vortex.stats`. The metadata has one bit per statistic; each bound is followed by a flag.
