@@ -110,7 +110,7 @@ impl fmt::Display for Error {
             Kind::Invalid => write!(f, "{name} at offset {at}: invalid value {need} (0x{need:x})"),
             #[cfg(feature = "vortex")]
             Kind::Unsupported if self.what() == What::VORTEX_AGGREGATE => {
-                write!(f, "{name} at offset {at}: no release up to 0.93 has its id, of {need} bytes")
+                write!(f, "{name} at offset {at}: unknown id of {need} bytes")
             }
             Kind::Unsupported => write!(f, "{name} at offset {at}: {need} (0x{need:x}) is not supported"),
             Kind::WrongType if need == 0 => write!(f, "{name} does not fit the requested type"),

@@ -69,17 +69,23 @@ impl<'f> Column<'f> {
     /// Errors of an invalid layout of the zones.
     pub fn zones(&self) -> Result<Option<Zones<'f>>> {
         let Some(node) = self.whole() else { return Ok(None) };
-        match described(node)? {
-            Described::Fields(zone_len, fields) if zone_len > 0 => Zones::of(node, zone_len, &fields).map(Some),
+        let mut fields = Fields::NONE;
+        let mut push =
+            |state| fields.push(state).ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_ZONES, FIELDS as u64));
+        match described(node, &mut push)? {
+            Described::Zones(zone_len) if zone_len > 0 => Zones::of(node, zone_len, &fields).map(Some),
             _ => Ok(None),
         }
     }
 }
 
+/// Takes the state of each field of a table of zones.
+type EachField<'e> = &'e mut dyn FnMut(State) -> Result<()>;
+
 /// What a layout says of its zones.
 enum Described {
-    /// The number of rows per zone, and the fields of their table.
-    Fields(u64, Fields),
+    /// The number of rows per zone. The fields of the table are known.
+    Zones(u64),
     /// An aggregate that the original knows, and that is not read here: the fields of the table are unknown.
     Unread,
     /// The place and the length of the id of an aggregate that no release knows.
@@ -88,10 +94,11 @@ enum Described {
     Nothing,
 }
 
-fn described(node: &Node<'_>) -> Result<Described> {
+/// Describes the zones of a layout. Calls `field` with the state of each field of their table.
+fn described(node: &Node<'_>, field: EachField<'_>) -> Result<Described> {
     match node.layout() {
-        Some(LayoutId::Zoned) => zoned(node),
-        Some(LayoutId::Stats) => stats(node),
+        Some(LayoutId::Zoned) => zoned(node, field),
+        Some(LayoutId::Stats) => stats(node, field),
         Some(LayoutId::Flat | LayoutId::Struct | LayoutId::Chunked | LayoutId::Dict | LayoutId::Unknown) | None => {
             Ok(Described::Nothing)
         }
@@ -104,10 +111,10 @@ fn described(node: &Node<'_>) -> Result<Described> {
 /// Errors of an invalid layout; [`Kind::Unsupported`] in `What::VORTEX_AGGREGATE` if no release of the original knows an
 /// aggregate.
 pub(super) fn check(node: &Node<'_>) -> Result<()> {
-    match described(node)? {
-        Described::Fields(zone_len, _) if zone_len > 0 => table_of(node, zone_len).map(|_| ()),
+    match described(node, &mut |_| Ok(()))? {
+        Described::Zones(zone_len) if zone_len > 0 => table_of(node, zone_len).map(|_| ()),
         Described::Unknown(at, len) => Err(Error::needing(Kind::Unsupported, What::VORTEX_AGGREGATE, at, len)),
-        Described::Fields(..) | Described::Unread | Described::Nothing => Ok(()),
+        Described::Zones(_) | Described::Unread | Described::Nothing => Ok(()),
     }
 }
 
@@ -217,13 +224,13 @@ mod stat {
 }
 
 /// Describes the zones of a `vortex.zoned`. The fields of its table are the aggregates that exist for the type.
-fn zoned(node: &Node<'_>) -> Result<Described> {
+fn zoned(node: &Node<'_>, field: EachField<'_>) -> Result<Described> {
     let metadata = node.metadata()?;
     let bad = |need: u64| node.error(Kind::Invalid, What::VORTEX_ZONES, need);
     let Some((1, rest)) = metadata.bytes().split_first() else { return Err(bad(0)) };
     let message = Message::new_at(rest, metadata.at().saturating_add(1));
     let kind = kind(node.dtype.shape);
-    let (mut fields, mut is_read) = (Fields::NONE, true);
+    let mut is_read = true;
     let mut all = message.fields();
     while let Some((number, value)) = all.take()? {
         if number != zoned_field::AGGREGATES {
@@ -238,18 +245,18 @@ fn zoned(node: &Node<'_>) -> Result<Described> {
         };
         is_read &= *kinds != 0;
         if id.starts_with(b"vortex.bounded_") {
-            // The greatest length of a bound.
+            // The greatest length of a bound, 64 bits.
             let options = spec.message(zoned_field::OPTIONS)?.map_or(&[][..], |options| options.bytes());
-            if options.first_chunk::<8>().is_none_or(|most| *most == [0; 8]) || options.len() != 8 {
+            if options.len() != 8 || options.iter().all(|byte| *byte == 0) {
                 return Err(bad(options.len() as u64));
             }
         }
         if kinds & kind > 0 {
-            fields.push(*state).ok_or_else(|| bad(FIELDS as u64))?;
+            field(*state)?;
         }
     }
     let [zone_len] = message.numbers([zoned_field::ZONE_LEN])?;
-    Ok(if is_read { Described::Fields(zone_len, fields) } else { Described::Unread })
+    Ok(if is_read { Described::Zones(zone_len) } else { Described::Unread })
 }
 
 /// Kinds of types, one bit each: texts and byte strings, floats, other numbers, the others.
@@ -288,11 +295,10 @@ const AGGREGATES: [(&[u8], State, u8); 14] = [
 ];
 
 /// Describes the zones of a `vortex.stats`. The metadata has one bit per statistic; each bound is followed by a flag.
-fn stats(node: &Node<'_>) -> Result<Described> {
+fn stats(node: &Node<'_>, field: EachField<'_>) -> Result<Described> {
     let metadata = node.metadata()?;
     let bad = || node.error(Kind::Invalid, What::VORTEX_ZONES, 0);
     let (zone_len, bits) = metadata.bytes().split_first_chunk::<4>().ok_or_else(bad)?;
-    let mut fields = Fields::NONE;
     for bit in 0..stat::COUNT {
         let set = bits.get(bit >> 3).is_some_and(|byte| byte >> (bit & 7) & 1 == 1);
         let state = match bit {
@@ -303,12 +309,12 @@ fn stats(node: &Node<'_>) -> Result<Described> {
             _ => State::Other,
         };
         let flag = matches!(state, State::Max | State::Min);
-        fields.push(state).ok_or_else(bad)?;
+        field(state)?;
         if flag {
-            fields.push(State::Other).ok_or_else(bad)?;
+            field(State::Other)?;
         }
     }
-    Ok(Described::Fields(u32::from_le_bytes(*zone_len).into(), fields))
+    Ok(Described::Zones(u32::from_le_bytes(*zone_len).into()))
 }
 
 impl<'f> Zones<'f> {
