@@ -1,10 +1,8 @@
 //! What [`File::verify`](super::File::verify) refuses although it can be read: the original implementation requires that
 //! the numbers of a FlatBuffer are aligned in it, and has no decimals whose scale exceeds their number of digits.
 
-use super::dtype::Shape;
 use super::file::File;
 use super::node::Node;
-use super::raw::{LayoutId, MAX_ALIGNMENT};
 use super::time_zone;
 use super::type_numbers::calendar;
 use crate::error::{Error, Kind, Result, What};
@@ -76,10 +74,10 @@ pub(super) fn container(file: &File<'_>) -> Result<()> {
     if let Some(postscript) = file.postscript() {
         POSTSCRIPT.check(Some(postscript))?;
         for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
-            segment(postscript.table(field)?)?;
+            SEGMENT.check(postscript.table(field)?)?;
         }
         for entry in flat::Postscript::from(postscript).metadata()?.into_iter().flat_map(|all| all.iter()) {
-            segment(Some(entry?.segment()?.into()))?;
+            SEGMENT.check(Some(entry?.segment()?.into()))?;
         }
     }
     if let Some(footer) = file.footer() {
@@ -96,16 +94,6 @@ pub(super) fn container(file: &File<'_>) -> Result<()> {
         STATISTICS.check(Some(field?.into()))?;
     }
     Ok(())
-}
-
-/// Checks where a part of the metadata lies.
-fn segment(table: Option<Table<'_>>) -> Result<()> {
-    SEGMENT.check(table)?;
-    let Some(table) = table else { return Ok(()) };
-    match table.scalar::<u8>(flat::PostscriptSegment::ALIGNMENT_EXPONENT, 0)? {
-        0..=MAX_ALIGNMENT => Ok(()),
-        exponent => Err(Error::needing(Kind::Invalid, What::VORTEX_EXPONENT, table.at(), exponent.into())),
-    }
 }
 
 /// Checks a type and all types in it. Each level takes from the depth of the FlatBuffer.
@@ -172,14 +160,7 @@ fn zone(ty: flat::Extension<'_>) -> Result<()> {
 
 /// Checks a layout or array, without its children.
 pub(super) fn node(node: &Node<'_>) -> Result<()> {
-    if let Some(layout) = node.layout() {
-        // Release 0.36 wrote structs that may be missing without a validity.
-        let (fields, found) = (node.dtype.children(), node.children()?);
-        let fits = found == fields || node.dtype.nullable && found == fields.saturating_add(1);
-        let is_struct = layout == LayoutId::Struct && matches!(node.dtype.shape, Shape::Struct(_));
-        if is_struct && !fits {
-            return Err(node.error(Kind::Invalid, What::VORTEX_STRUCT_CHILDREN, found as u64));
-        }
+    if node.layout().is_some() {
         return LAYOUT.check(Some(*node.table()));
     }
     ARRAY.check(Some(*node.table()))?;

@@ -65,8 +65,8 @@ impl<'a> File<'a> {
     ///
     /// A file is also refused if it is read, but the original implementation refuses it: numbers in the metadata that are
     /// not aligned in their FlatBuffer, buffers whose alignment is less than the size of their numbers, decimal types whose
-    /// scale is greater than their number of digits, time zones that no reader finds, alignments above 2^16 in the postscript, ids
-    /// that are not UTF-8, structs with more or fewer children than fields, and aggregates of zones that no release knows. So is an array that says which rows are missing, although its type
+    /// scale is greater than their number of digits, time zones that no reader finds, and aggregates of zones
+    /// that no release knows. So is an array that says which rows are missing, although its type
     /// says that none is: values of missing rows are read then.
     ///
     /// ```

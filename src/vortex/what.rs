@@ -38,8 +38,6 @@ fields! { 0x240;
     VORTEX_COLUMN_NAME = "name of a column pushed to vortex",
     VORTEX_COLUMN_ROWS = "number of rows pushed to a column of vortex",
     VORTEX_AGGREGATE = "aggregate of a vortex zone map",
-    VORTEX_STRUCT_CHILDREN = "children of a vortex struct layout",
-    VORTEX_EXPONENT = "alignment in a vortex postscript",
     VORTEX_TIME_ZONE = "time zone of a vortex timestamp",
     VORTEX_FAILED = "writer of vortex after a call that failed",
 
