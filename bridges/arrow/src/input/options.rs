@@ -42,7 +42,7 @@ pub enum Inferred {
     #[default]
     FromAll,
     /// Those of the first batch. The others are compared with what these tell while they are read: a row after which a column
-    /// would have another type is an error, and [`InputFile::refuted`] tells that the types were the cause. All rows are read
+    /// would have another type is an error, and [`InputFile::refuted`](super::InputFile::refuted) tells that the types were the cause. All rows are read
     /// once if the first ones are like the others.
     FromFirst,
 }
