@@ -80,8 +80,8 @@ impl Sample {
         Self::in_order(texts, Order::new(texts.len()), budget, longest)
     }
 
+    /// Copies other texts than [`of`](Self::of): the last ones in its order. If there are few, some are the same.
     #[cfg(feature = "vortex")]
-    /// Copies other texts than [`of`](Self::of): the last ones in its order.
     pub fn of_others(texts: &Texts<'_>, budget: usize, longest: usize) -> Self {
         Self::in_order(texts, Order::new(texts.len()).reversed(), budget, longest)
     }

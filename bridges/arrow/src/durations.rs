@@ -7,6 +7,7 @@ use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 
 use crate::Error;
+use crate::schema::with_fields;
 
 /// Maximum depth of types that are looked at; [`Batches`](crate::Batches) refuses deeper ones.
 const DEPTH: u32 = 64;
@@ -63,18 +64,10 @@ fn integer_type(ty: &DataType, depth: u32) -> Option<DataType> {
     let of = |field: &FieldRef| integers(field, depth);
     let new = match ty {
         DataType::Duration(_) => DataType::Int64,
-        DataType::List(item) => DataType::List(of(item)),
-        DataType::LargeList(item) => DataType::LargeList(of(item)),
-        DataType::ListView(item) => DataType::ListView(of(item)),
-        DataType::LargeListView(item) => DataType::LargeListView(of(item)),
-        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(of(item), *size),
-        DataType::Map(entries, sorted) => DataType::Map(of(entries), *sorted),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
-        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(ends.clone(), of(values)),
         DataType::Dictionary(keys, values) => {
             DataType::Dictionary(keys.clone(), Box::new(integer_type(values, depth)?))
         }
-        _ => return None,
+        other => with_fields(other, &of),
     };
     (new != *ty).then_some(new)
 }

@@ -15,7 +15,7 @@
 //! Arrow requires that a decimal has at least as many digits as digits after the point. A column with fewer has the
 //! larger precision, which is exact.
 
-use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use arrow_schema::{DataType, Field, FieldRef, Schema, TimeUnit};
 use pilaster::column::{Prim, Type, Unit};
 
 use crate::Error;
@@ -119,6 +119,21 @@ pub fn column_type(field: &Field) -> Option<Type> {
             Some(Type::Opaque)
         }
         ty => plain(ty),
+    }
+}
+
+/// Returns a nested type whose fields, items, entries or values of runs become those that `of` returns; any other type as it is.
+pub(crate) fn with_fields(ty: &DataType, of: &dyn Fn(&FieldRef) -> FieldRef) -> DataType {
+    match ty {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        DataType::List(item) => DataType::List(of(item)),
+        DataType::LargeList(item) => DataType::LargeList(of(item)),
+        DataType::ListView(item) => DataType::ListView(of(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(of(item)),
+        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(of(item), *len),
+        DataType::Map(entries, sorted) => DataType::Map(of(entries), *sorted),
+        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(ends.clone(), of(values)),
+        other => other.clone(),
     }
 }
 

@@ -76,7 +76,7 @@ impl Sorted {
             shift = shift.wrapping_sub(1);
             for (at, window, _) in &mut searches {
                 let next = at.wrapping_add(1 << (shift & 31));
-                // Of a sum, the compiler makes no branch, which would be mispredicted half the time.
+                // A sum has no branch, which would be mispredicted half the time.
                 *at = at.wrapping_add(usize::from(self.key(next) <= *window) << (shift & 31));
             }
         }

@@ -152,7 +152,7 @@ fn kept(finder: &Finder, sample: &Texts<'_>, scale: f64, bits: u32) -> Vec<Token
     best.1
 }
 
-/// Returns the number of codes that replace those of dropped tokens.
+/// Returns how many codes the texts of dropped tokens take.
 fn replaced(dropped: &[(u32, Token)], by: &Sorted) -> u64 {
     let (mut bytes, mut offsets) = (Vec::new(), Vec::from([0u32]));
     for (_, token) in dropped {

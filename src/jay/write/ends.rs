@@ -6,7 +6,7 @@ use crate::column::{Batch, Spans, Validity, VarBytes};
 use crate::error::Result;
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
 
-/// The end of each row so far, behind offset 0 or the end of the rows before.
+/// The end of each row so far. The first entry is 0, or the end of the rows before.
 #[derive(Clone, Debug)]
 pub(super) enum Ends {
     Narrow(Vec<u32>),

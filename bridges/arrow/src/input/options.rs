@@ -41,7 +41,7 @@ pub enum Inferred {
     /// All rows, which are read twice.
     #[default]
     FromAll,
-    /// Those of the first batch. The others are compared with what these tell while they are read: a row after which a column
+    /// The first batch. While the other rows are read, they are compared with the types of the first ones: a row after which a column
     /// would have another type is an error, and [`InputFile::refuted`](super::InputFile::refuted) tells that the types were the cause. All rows are read
     /// once if the first ones are like the others.
     FromFirst,
