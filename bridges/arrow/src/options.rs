@@ -22,6 +22,9 @@ pub struct ReadOptions<'o> {
     pub batch_rows: usize,
     /// Whether a column that is stored with a dictionary is returned as plain values.
     pub flat: bool,
+    /// Whether texts and lists have offsets of 32 bits, however they are stored. The types then do not depend on how a file stores
+    /// its rows, and no row is read to find them; texts that are stored otherwise are copied.
+    pub offsets: bool,
     /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, and the items of lists in a batch, and half of what
     /// one part may, so that a few bytes of a file cannot claim any amount of memory. Where the items take more, batches have fewer rows.
     pub limits: Limits,
@@ -40,6 +43,7 @@ impl Default for ReadOptions<'_> {
             rows: None,
             batch_rows: 1 << 16,
             flat: false,
+            offsets: false,
             limits: Limits::DEFAULT,
             filters: Vec::new(),
             metadata: HashMap::new(),

@@ -14,7 +14,7 @@ use crate::options::{Filter, ReadOptions};
 use crate::{Error, array, fields, prune};
 
 /// Returns the record batches of `table`. The first part is opened to find the types, and a row of each text and list
-/// is read, as texts have the form in which they are stored.
+/// is read, as texts have the form in which they are stored, unless [`ReadOptions::offsets`] sets it.
 ///
 /// ```
 /// use arrow_array::RecordBatchReader;
@@ -33,7 +33,8 @@ use crate::{Error, array, fields, prune};
 /// An unknown column; a type that Arrow lacks; errors of the first part.
 pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'_, T>, Error> {
     let mut memory = Memory::default();
-    let mut home = Home { file: options.bytes, limit: options.limits.max_decoded, ..Home::default() };
+    let mut home =
+        Home { file: options.bytes, limit: options.limits.max_decoded, offsets: options.offsets, ..Home::default() };
     let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;

@@ -69,6 +69,19 @@ fn no_columns_have_rows() {
     assert_eq!(batches.iter().map(|batch| (batch.num_columns(), batch.num_rows())).collect::<Vec<_>>(), [(0, 3)]);
 }
 
+/// A text is stored in other ways in these files, and has one type.
+#[test]
+fn texts_have_offsets_however_they_are_stored() {
+    for (name, format) in [("jay/alltypes_n5.jay", Format::Jay), ("vortex/def_one_row_a.vortex", Format::Vortex)] {
+        let options = ReadOptions { offsets: true, flat: true, ..ReadOptions::default() };
+        with(&golden(name), format, options, |batches| {
+            let types = batches.flat_map(|batch| batch.columns().to_vec()).map(|array| array.data_type().clone());
+            let texts: Vec<_> = types.filter(|ty| ty.is_string()).collect();
+            assert!(!texts.is_empty() && texts.iter().all(|ty| *ty == DataType::Utf8), "{name}: {texts:?}");
+        });
+    }
+}
+
 #[test]
 fn zones_are_left_out() {
     let bytes = golden("vortex/lay_chunked_zones_a.vortex");
