@@ -1,0 +1,145 @@
+//! Scans that travel to workers.
+
+use std::sync::Arc;
+
+use datafusion_common::{DataFusionError, Result, exec_datafusion_err, not_impl_err};
+use datafusion_datasource::file_scan_config::FileScanConfig;
+use datafusion_datasource::source::DataSourceExec;
+use datafusion_execution::TaskContext;
+use datafusion_physical_plan::ExecutionPlan;
+use datafusion_proto::physical_plan::from_proto::{parse_protobuf_file_scan_config, parse_table_schema_from_proto};
+use datafusion_proto::physical_plan::to_proto::serialize_file_scan_config;
+use datafusion_proto::physical_plan::{
+    PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
+};
+use datafusion_proto::protobuf;
+use prost::Message as _;
+
+use crate::options::Options;
+use crate::source::Source;
+use crate::store::Heads;
+
+/// Encodes scans of files, with predicate and options. Coordinator and workers must have the same codecs, in the same order.
+#[derive(Clone, Debug, Default)]
+pub struct Codec {
+    /// The metadata of files, for all scans of a worker.
+    heads: Arc<Heads>,
+}
+
+/// A scan.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Scan {
+    #[prost(message, optional, tag = "1")]
+    base: Option<protobuf::FileScanExecConf>,
+    /// Is not in `base`; without it, the rows are the same, but none is left out by statistics.
+    #[prost(message, optional, tag = "2")]
+    predicate: Option<protobuf::PhysicalExprNode>,
+    #[prost(message, optional, tag = "3")]
+    options: Option<Choices>,
+}
+
+/// [`Options`].
+#[derive(Clone, PartialEq, prost::Message)]
+struct Choices {
+    #[prost(string, tag = "1")]
+    format: String,
+    #[prost(string, optional, tag = "2")]
+    table: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    element: Option<String>,
+    #[prost(string, optional, tag = "4")]
+    dtype: Option<String>,
+    #[prost(bool, tag = "5")]
+    sequential: bool,
+    #[prost(bool, tag = "6")]
+    tolerant: bool,
+    #[prost(bool, tag = "7")]
+    trust_statistics: bool,
+    #[prost(bool, tag = "8")]
+    skip_damaged: bool,
+    #[prost(bool, tag = "9")]
+    binary_as_string: bool,
+}
+
+impl From<&Options> for Choices {
+    fn from(options: &Options) -> Self {
+        Choices {
+            format: options.format.name().to_owned(),
+            table: options.table.clone(),
+            element: options.element.map(|element| element.to_string()),
+            dtype: options.dtype.clone(),
+            sequential: options.sequential,
+            tolerant: options.tolerant,
+            trust_statistics: options.trust_statistics,
+            skip_damaged: options.skip_damaged,
+            binary_as_string: options.binary_as_string,
+        }
+    }
+}
+
+impl TryFrom<Choices> for Options {
+    type Error = DataFusionError;
+
+    fn try_from(choices: Choices) -> Result<Self> {
+        let unknown = |what: &str| exec_datafusion_err!("this worker does not know {what}; is it another version?");
+        let element = choices.element.map(|name| name.parse().map_err(|_| unknown(&name))).transpose()?;
+        Ok(Options {
+            format: choices.format.parse().map_err(|_| unknown(&choices.format))?,
+            table: choices.table,
+            element,
+            dtype: choices.dtype,
+            sequential: choices.sequential,
+            tolerant: choices.tolerant,
+            trust_statistics: choices.trust_statistics,
+            skip_damaged: choices.skip_damaged,
+            binary_as_string: choices.binary_as_string,
+        })
+    }
+}
+
+impl PhysicalExtensionCodec for Codec {
+    fn try_encode(
+        &self,
+        node: Arc<dyn ExecutionPlan>,
+        buffer: &mut Vec<u8>,
+        converter: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<()> {
+        let scan = node.downcast_ref::<DataSourceExec>().and_then(|exec| {
+            let scan = exec.data_source().downcast_ref::<FileScanConfig>()?;
+            Some((scan, scan.file_source().downcast_ref::<Source>()?))
+        });
+        let Some((scan, source)) = scan else {
+            return not_impl_err!("{} is no scan of pilaster", node.name());
+        };
+        let predicate = source.predicate().map(|predicate| converter.physical_expr_to_proto(predicate, self));
+        let message = Scan {
+            base: Some(serialize_file_scan_config(scan, self, converter)?),
+            predicate: predicate.transpose()?,
+            options: Some(source.options().into()),
+        };
+        message.encode(buffer).map_err(|e| exec_datafusion_err!("a scan cannot be encoded: {e}"))
+    }
+
+    fn try_decode(
+        &self,
+        bytes: &[u8],
+        _: &[Arc<dyn ExecutionPlan>],
+        context: &TaskContext,
+        converter: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let message = Scan::decode(bytes).map_err(|e| exec_datafusion_err!("a scan cannot be decoded: {e}"))?;
+        let missing = |what: &str| exec_datafusion_err!("a scan without {what}; is the coordinator another version?");
+        let base = message.base.ok_or_else(|| missing("files"))?;
+        let options: Options = message.options.ok_or_else(|| missing("options"))?.try_into()?;
+        let context = PhysicalPlanDecodeContext::new(context, self);
+        let table = parse_table_schema_from_proto(&base)?;
+        // A predicate may refer to columns that are parts of paths.
+        let predicate = message
+            .predicate
+            .map(|predicate| converter.proto_to_physical_expr(&predicate, table.table_schema(), &context))
+            .transpose()?;
+        let source = Source::new(table, options).with_predicate(predicate).with_heads(Arc::clone(&self.heads));
+        let scan = parse_protobuf_file_scan_config(&base, &context, converter, Arc::new(source))?;
+        Ok(DataSourceExec::from_data_source(scan))
+    }
+}

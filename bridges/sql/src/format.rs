@@ -1,0 +1,228 @@
+//! The formats of files, for listing tables and `CREATE EXTERNAL TABLE`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion_common::stats::Precision;
+use datafusion_common::{DataFusionError, GetExt, Result, Statistics, not_impl_err};
+use datafusion_datasource::TableSchema;
+use datafusion_datasource::file::FileSource;
+use datafusion_datasource::file_compression_type::FileCompressionType;
+use datafusion_datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion_datasource::file_scan_config::FileScanConfig;
+use datafusion_datasource::file_sink_config::FileSinkConfig;
+use datafusion_datasource::sink::DataSinkExec;
+use datafusion_datasource::source::DataSourceExec;
+use datafusion_expr::dml::InsertOp;
+use datafusion_physical_expr::LexRequirement;
+use datafusion_physical_plan::ExecutionPlan;
+use datafusion_session::Session;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use object_store::{ObjectMeta, ObjectStore};
+use pilaster::any;
+use tokio::runtime::Handle;
+
+use crate::counts::Counts;
+use crate::options::Options;
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::store::{Heads, Remote, shown};
+use crate::{Failure, open, statistics};
+
+/// Number of files whose schemas are read at the same time.
+const AT_ONCE: usize = 8;
+
+/// Files of one format.
+#[derive(Clone, Debug)]
+pub struct Format {
+    options: Options,
+    heads: Arc<Heads>,
+}
+
+impl Format {
+    /// Creates the format of files that are read with `options`.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Format { options, heads: Arc::default() }
+    }
+
+    /// Returns the options.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Runs a function over a file on a thread. `None` if the file is damaged, and such files are left out.
+    async fn each<R: Send + 'static>(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        meta: ObjectMeta,
+        run: fn(&Arc<Remote>, &Options, &Heads) -> Result<R, Failure>,
+    ) -> Result<Option<R>> {
+        let remote = Remote::new(store, meta.clone(), Handle::current(), Counts::unseen());
+        let (options, heads) = (self.options.clone(), Arc::clone(&self.heads));
+        match open::on_thread(&meta, move || run(&remote, &options, &heads)).await? {
+            Err(e) if self.options.skip_damaged && e.is_damage() => {
+                log::warn!("damaged file left out: {e}");
+                Ok(None)
+            }
+            done => Ok(Some(done?)),
+        }
+    }
+}
+
+#[async_trait]
+impl FileFormat for Format {
+    fn get_ext(&self) -> String {
+        self.options.extension().to_owned()
+    }
+
+    fn get_ext_with_compression(&self, compression: &FileCompressionType) -> Result<String> {
+        if compression.is_compressed() {
+            return not_impl_err!("files of {} have compression of their own", self.options.format);
+        }
+        Ok(self.get_ext())
+    }
+
+    /// Files are not compressed as a whole. Tables over directories then ask for the extension of the format.
+    fn compression_type(&self) -> Option<FileCompressionType> {
+        Some(FileCompressionType::UNCOMPRESSED)
+    }
+
+    /// Returns the columns of all files, by name.
+    async fn infer_schema(
+        &self,
+        _: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        objects: &[ObjectMeta],
+    ) -> Result<SchemaRef> {
+        let schemas = objects.iter().map(|meta| self.each(Arc::clone(store), meta.clone(), statistics::schema));
+        let schemas: Vec<_> = stream::iter(schemas.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
+        let mut merged = Schema::empty();
+        for (meta, schema) in objects.iter().zip(schemas) {
+            let Some(schema) = schema else { continue };
+            merged = Schema::try_merge([merged, schema]).map_err(|e| {
+                DataFusionError::Plan(format!("{}: its columns do not fit other files: {e}", shown(store, meta)))
+            })?;
+        }
+        Ok(Arc::new(merged))
+    }
+
+    async fn infer_stats(
+        &self,
+        _: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Statistics> {
+        let rows = self.each(Arc::clone(store), object.clone(), statistics::rows).await?;
+        let rows = rows.flatten().and_then(|rows| usize::try_from(rows).ok());
+        let rows = match rows {
+            // Rows of a damaged file may be left out.
+            Some(rows) if self.options.skip_damaged || self.options.tolerant => Precision::Inexact(rows),
+            Some(rows) => Precision::Exact(rows),
+            None => Precision::Absent,
+        };
+        Ok(Statistics::new_unknown(&schema).with_num_rows(rows))
+    }
+
+    async fn create_physical_plan(&self, _: &dyn Session, scan: FileScanConfig) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(DataSourceExec::from_data_source(scan))
+    }
+
+    async fn create_writer_physical_plan(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        _: &dyn Session,
+        config: FileSinkConfig,
+        order: Option<LexRequirement>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if config.insert_op != InsertOp::Append {
+            return not_impl_err!("files are added to a table, but not replaced");
+        }
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(Sink::new(config, self.options.format)), order)))
+    }
+
+    fn file_source(&self, table: TableSchema) -> Arc<dyn FileSource> {
+        Arc::new(Source::new(table, self.options.clone()).with_heads(Arc::clone(&self.heads)))
+    }
+}
+
+/// Creates a [`Format`] with the options of an SQL statement.
+#[derive(Clone, Debug)]
+pub struct Factory {
+    options: Options,
+    name: &'static str,
+}
+
+impl Factory {
+    /// Creates the factory of a format, which SQL calls by its name.
+    #[must_use]
+    pub const fn new(format: any::Format) -> Self {
+        Factory { options: Options::new(format), name: format.name() }
+    }
+
+    /// Creates the factory that is called by the extension of files.
+    #[must_use]
+    pub const fn by_extension(format: any::Format) -> Self {
+        let options = Options::new(format);
+        Factory { name: options.extension(), options }
+    }
+}
+
+impl GetExt for Factory {
+    fn get_ext(&self) -> String {
+        self.name.to_owned()
+    }
+}
+
+impl FileFormatFactory for Factory {
+    fn create(&self, _: &dyn Session, given: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        Ok(Arc::new(Format::new(self.options.clone().with(given)?)))
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        Arc::new(Format::new(self.options.clone()))
+    }
+}
+
+/// The formats of single files.
+#[cfg(feature = "session")]
+const FILES: [any::Format; 4] = [any::Format::DataSeries, any::Format::Jay, any::Format::Vortex, any::Format::Filo];
+
+/// Adds all formats to a session: `STORED AS DATASERIES`, `JAY`, `VORTEX`, `FILO` and `BCOLZ`.
+///
+/// ```
+/// use datafusion::execution::SessionStateBuilder;
+/// use datafusion::prelude::SessionContext;
+///
+/// # #[tokio::main]
+/// # async fn main() -> datafusion::error::Result<()> {
+/// let mut state = SessionStateBuilder::new().with_default_features().build();
+/// pilaster_datafusion::register(&mut state)?;
+/// let context = SessionContext::new_with_state(state);
+/// context.sql("CREATE EXTERNAL TABLE keyed STORED AS JAY LOCATION '../../examples/data/keyed_1.jay'").await?;
+/// let batches = context.sql("SELECT count(*), sum(k) FROM keyed").await?.collect().await?;
+/// assert_eq!(batches[0].num_rows(), 1);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// A format that another factory of the session has.
+#[cfg(feature = "session")]
+pub fn register(state: &mut datafusion::execution::SessionState) -> Result<()> {
+    use datafusion::datasource::provider::DefaultTableFactory;
+
+    for format in FILES {
+        for factory in [Factory::new(format), Factory::by_extension(format)] {
+            state.register_file_format(Arc::new(factory), true)?;
+        }
+        let listing = Arc::new(DefaultTableFactory::new());
+        state.table_factories_mut().insert(format.name().to_ascii_uppercase(), listing);
+    }
+    state.table_factories_mut().insert("BCOLZ".to_owned(), Arc::new(crate::DatasetFactory));
+    Ok(())
+}

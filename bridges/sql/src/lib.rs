@@ -1,0 +1,73 @@
+//! SQL over columnar files with Apache DataFusion: DataSeries, Jay, Vortex and Filo as file formats, and bcolz datasets as
+//! tables.
+//!
+//! | item | effect |
+//! |---|---|
+//! | [`Factory`], [`Format`] | one file format: schema, row counts, scans of single files and directories, writing |
+//! | [`Source`] | a scan: projection, predicate, limit, metrics |
+//! | [`Dataset`] | a bcolz directory as a table |
+//! | [`encode`] | record batches as a file |
+//! | [`Options`] | what a file does not say about itself, and what may be trusted |
+#![cfg_attr(
+    feature = "session",
+    doc = "| [`register`] | `CREATE EXTERNAL TABLE t STORED AS VORTEX LOCATION 'logs/'` for all formats in a session |"
+)]
+#![cfg_attr(feature = "codec", doc = "| [`Codec`] | scans that travel to workers, with predicate and options |")]
+//!
+//! # How files are read
+//!
+//! A file is split over many readers by byte ranges. A range owns the extents of a DataSeries file that begin in it; of other
+//! formats, it owns groups of rows, each placed where it would begin if all rows had the same size. Every group is in exactly
+//! one range.
+//!
+//! A predicate is kept to leave out zones of rows by their statistics, and DataFusion filters the rows again. Statistics that a
+//! format does not check, as in Vortex and Jay, are used only with
+//! [`Options::trust_statistics`]: if a file lies, rows would be missing.
+//!
+//! Ranges are fetched from any `object_store`. Opening a file takes at most two requests, and its metadata are kept.
+//!
+//! Texts and lists have offsets of 32 bits, dictionaries are returned as values, and every column can be null, so that files that
+//! store the same columns differently are one table. A column that a file does not have is null there.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(test, allow(clippy::expect_used, clippy::arithmetic_side_effects))]
+
+#[cfg(feature = "codec")]
+mod codec;
+mod counts;
+mod dataset;
+mod error;
+mod extents;
+mod format;
+mod open;
+mod opener;
+mod options;
+mod scan;
+mod share;
+mod sink;
+mod source;
+mod statistics;
+mod store;
+mod values;
+mod write;
+mod zones;
+
+#[cfg(feature = "codec")]
+pub use codec::Codec;
+pub use dataset::{Dataset, DatasetFactory};
+pub use error::{Failure, Reason};
+#[cfg(feature = "session")]
+pub use format::register;
+pub use format::{Factory, Format};
+pub use options::Options;
+pub use source::Source;
+pub use write::encode;

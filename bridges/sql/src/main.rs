@@ -1,0 +1,49 @@
+//! `pilaster-sql`: SQL over columnar files. `pilaster sql` runs it.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `args` | the command line |
+//! | `files` | files named in a query as tables |
+//! | `query` | runs a query, on this machine or on workers |
+//! | `answer` | prints rows, or writes them to a file |
+//! | `workers` | a worker, and connections to workers |
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    // All output goes to the writers that `main` creates.
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::dbg_macro
+)]
+
+mod tool;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use tool::args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    env_logger::Builder::new().filter_level(log::LevelFilter::Warn).format_timestamp(None).init();
+    let done = match &args.command {
+        Some(Command::Worker { listen }) => tool::run(tool::workers::serve(listen, io::stdout())),
+        None => tool::run(tool::query::run(&args, io::stdout().lock())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) if tool::is_broken_pipe(&e) => ExitCode::SUCCESS,
+        Err(e) => {
+            // Nothing can be done if this fails.
+            let _ = writeln!(io::stderr(), "pilaster-sql: {}", tool::one_line(&e));
+            ExitCode::FAILURE
+        }
+    }
+}

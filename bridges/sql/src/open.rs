@@ -1,0 +1,61 @@
+//! Opens a file, and hands it to a function on a thread of its own.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use datafusion_common::{DataFusionError, Result};
+use object_store::ObjectMeta;
+use pilaster::any::File;
+use pilaster::bytes::Ranges;
+use pilaster::column::Memory;
+use tokio::sync::oneshot;
+
+use crate::error::{Failure, Reason};
+use crate::options::Options;
+use crate::store::{Heads, Remote};
+
+/// Opens a file and passes it to `take`. Blocks.
+pub(crate) fn with_file<R>(
+    remote: &Arc<Remote>,
+    options: &Options,
+    heads: &Heads,
+    take: impl FnOnce(&File<'_>, &Ranges) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let (ranges, hints) = (remote.ranges(), options.hints());
+    let mut memory = Memory::default();
+    remote.open(heads);
+    let mut open = || -> pilaster::Result<()> {
+        while let Err(e) = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch()) {
+            memory.grow(e)?;
+        }
+        Ok(())
+    };
+    open().map_err(|e| remote.failure(&ranges, e))?;
+    remote.opened(heads);
+    // The memory is large enough now, and the bytes are present.
+    let file = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch());
+    take(&file.map_err(|e| remote.failure(&ranges, e))?, &ranges)
+}
+
+/// Runs a function that blocks on a thread of its own.
+pub(crate) async fn on_thread<R: Send + 'static>(
+    meta: &ObjectMeta,
+    run: impl FnOnce() -> Result<R, Failure> + Send + 'static,
+) -> Result<Result<R, Failure>> {
+    let (answer, answered) = oneshot::channel();
+    start(move || {
+        // Fails if the caller no longer waits.
+        let _ = answer.send(run());
+    })?;
+    Ok(answered.await.unwrap_or_else(|_| Err(Failure { path: meta.location.to_string(), reason: Reason::Ended })))
+}
+
+/// Starts a thread. A panic ends it, and drops what it owns.
+pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
+    let quiet = move || {
+        let _ = catch_unwind(AssertUnwindSafe(run));
+    };
+    let started = thread::Builder::new().name("pilaster-scan".to_owned()).spawn(quiet);
+    started.map(|_| ()).map_err(DataFusionError::IoError)
+}

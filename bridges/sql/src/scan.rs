@@ -1,0 +1,227 @@
+//! Reads the rows of one file, or those that a byte range of it owns, on a thread that may block.
+
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatchOptions;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchReader};
+use datafusion_physical_expr::PhysicalExpr;
+use datafusion_physical_expr_adapter::{BatchAdapter, BatchAdapterFactory};
+use pilaster::any::File;
+use pilaster::bytes::{Ranges, Scratch};
+use pilaster::column::{Part as _, Table};
+use pilaster_arrow::ReadOptions;
+
+use crate::error::{Failure, Reason};
+use crate::extents::Extents;
+use crate::open;
+use crate::options::Options;
+use crate::share::share;
+use crate::statistics::columns;
+use crate::store::{Heads, Remote};
+use crate::zones::Pruner;
+
+/// A choice of rows and columns of a file.
+pub(crate) struct Scan {
+    pub options: Options,
+    /// The columns of files of the table.
+    pub file_schema: SchemaRef,
+    /// The columns that are read, of these.
+    pub columns: SchemaRef,
+    pub predicate: Option<Arc<dyn PhysicalExpr>>,
+    /// Maximum number of rows that are wanted.
+    pub limit: Option<usize>,
+    pub batch_rows: usize,
+    /// The byte range; the whole file if `None`.
+    pub range: Option<Range<u64>>,
+    pub heads: Arc<Heads>,
+}
+
+/// Passes batches on. Returns whether more are wanted.
+pub(crate) type Put<'p> = dyn FnMut(RecordBatch) -> bool + 'p;
+
+/// Number of bytes that are fetched before memory is released.
+const WINDOW: u64 = 32 << 20;
+
+/// Number of stored bytes that a step reads, estimated.
+const STEP: u64 = 8 << 20;
+
+/// Bounds of the number of rows of a step. The number is a multiple of the least one, which is used if the predicate changes
+/// while the query runs: it is asked again before each step.
+const STEP_ROWS: (u64, u64) = (1 << 16, 1 << 22);
+
+/// Number of rows of a batch without columns.
+const EMPTY_ROWS: u64 = 1 << 20;
+
+/// Reads the rows.
+pub(crate) fn run(scan: &Scan, remote: &Arc<Remote>, put: &mut Put<'_>) -> Result<(), Failure> {
+    let mut left = scan.limit.unwrap_or(usize::MAX);
+    let mut limited = |batch: RecordBatch| {
+        let rows = batch.num_rows();
+        let batch = if rows > left { batch.slice(0, left) } else { batch };
+        left = left.saturating_sub(rows);
+        put(batch) && left > 0
+    };
+    open::with_file(remote, &scan.options, &scan.heads, |file, ranges| {
+        let failure = |reason: Reason| remote.failure(ranges, reason);
+        let name = scan.options.table.as_deref();
+        // Which of several tables is meant is an error of its own.
+        file.table(name).map_err(|e| failure(e.into()))?;
+        let done = match file {
+            File::DataSeries(series) => {
+                let range = scan.range.clone().unwrap_or(0..remote.len());
+                Extents::new(series, file, ranges, (name, &range)).map_err(Reason::from).and_then(|extents| {
+                    if scan.columns.fields().is_empty() {
+                        return count(scan, extents.count()?, &mut limited);
+                    }
+                    Reading::default().rows(scan, extents, None, &mut limited).map(|_| ())
+                })
+            }
+            file => rows(scan, remote, (file, ranges), &mut limited),
+        };
+        done.map_err(failure)
+    })
+}
+
+/// Passes on batches of `rows` rows without columns.
+fn count(scan: &Scan, mut rows: u64, put: &mut Put<'_>) -> Result<(), Reason> {
+    while rows > 0 {
+        let some = rows.min(EMPTY_ROWS);
+        let options = RecordBatchOptions::new().with_row_count(Some(usize::try_from(some).unwrap_or(usize::MAX)));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&scan.columns), Vec::new(), &options);
+        if !put(batch.map_err(pilaster_arrow::Error::from)?) {
+            break;
+        }
+        rows = rows.saturating_sub(some);
+    }
+    Ok(())
+}
+
+/// Reads the rows of a file that has one part.
+fn rows(
+    scan: &Scan,
+    remote: &Arc<Remote>,
+    (file, ranges): (&File<'_>, &Ranges),
+    put: &mut Put<'_>,
+) -> Result<(), Reason> {
+    let name = scan.options.table.as_deref();
+    let mut table = file.table(name)?;
+    let Some(part) = table.next_part(&mut Scratch::new(&mut []))? else { return Ok(()) };
+    let mine = share(scan.range.as_ref(), remote.len(), part.rows());
+    if scan.columns.fields().is_empty() && scan.predicate.is_none() {
+        return count(scan, mine.end.saturating_sub(mine.start), put);
+    }
+    let mut pruner = match &scan.predicate {
+        Some(predicate) if matches!(file, File::Jay(_) | File::Vortex(_)) => {
+            Some(Pruner::new(scan, predicate, file.table(name)?, remote.counts())?)
+        }
+        _ => None,
+    };
+    let changes = pruner.as_ref().is_some_and(Pruner::changes);
+    let step = if changes { STEP_ROWS.0 } else { step(remote.len(), part.rows()) };
+    let (mut window, mut read) = (ranges.window(), ranges.bytes_read());
+    let mut reading = Reading::default();
+    let mut start = mine.start;
+    while start < mine.end {
+        // Steps end at multiples of their length, as chunks of many writers do.
+        let end = start.saturating_add(1).checked_next_multiple_of(step).unwrap_or(mine.end).min(mine.end);
+        let kept = match &mut pruner {
+            Some(pruner) => pruner.kept(&part, start..end)?,
+            None => iter::once(start..end).collect(),
+        };
+        for rows in kept {
+            let file = file.with_input(window.input());
+            if scan.columns.fields().is_empty() {
+                count(scan, rows.end.saturating_sub(rows.start), put)?;
+            } else if !reading.rows(scan, file.table(name)?, Some(rows), put)? {
+                return Ok(());
+            }
+        }
+        if ranges.bytes_read().saturating_sub(read) >= WINDOW {
+            (window, read) = (ranges.window(), ranges.bytes_read());
+        }
+        start = end;
+    }
+    Ok(())
+}
+
+/// Returns the number of rows of a step.
+fn step(len: u64, rows: u64) -> u64 {
+    let some = u128::from(rows).saturating_mul(STEP.into()).checked_div(len.into()).unwrap_or(0);
+    let some = u64::try_from(some).unwrap_or(u64::MAX).clamp(STEP_ROWS.0, STEP_ROWS.1);
+    some.saturating_sub(some.checked_rem(STEP_ROWS.0).unwrap_or(0))
+}
+
+/// How batches of a file become batches of the table, once it is known.
+#[derive(Default)]
+struct Reading(Option<(SchemaRef, BatchAdapter)>);
+
+impl Reading {
+    /// Reads rows of a table, or all. Returns whether more are wanted.
+    fn rows<T: Table>(
+        &mut self,
+        scan: &Scan,
+        mut table: T,
+        rows: Option<Range<u64>>,
+        put: &mut Put<'_>,
+    ) -> Result<bool, Reason> {
+        let names = Some(present(&scan.columns, &mut table)?);
+        let batch_rows = scan.batch_rows.min(scan.limit.unwrap_or(usize::MAX)).max(1);
+        let options =
+            ReadOptions { columns: names, rows, batch_rows, flat: true, offsets: true, ..ReadOptions::default() };
+        let reader = pilaster_arrow::read(table, options)?;
+        let adapter = self.adapter(scan, &reader.schema())?;
+        for batch in reader {
+            let batch = batch.map_err(pilaster_arrow::Error::from)?;
+            if !put(adapter.adapt_batch(&batch)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns what casts columns of the file, and adds those that it does not have.
+    fn adapter(&mut self, scan: &Scan, schema: &SchemaRef) -> Result<&BatchAdapter, Reason> {
+        let known = self.0.take().filter(|(known, _)| known == schema);
+        let known = match known {
+            Some(known) => known,
+            None => {
+                // Columns of the same type need no cast, whether or not the file has missing values.
+                let stored = Arc::new(columns(schema, &Options::new(scan.options.format)));
+                let adapter = BatchAdapterFactory::new(Arc::clone(&scan.columns)).make_adapter(&stored)?;
+                (Arc::clone(schema), adapter)
+            }
+        };
+        Ok(&self.0.insert(known).1)
+    }
+}
+
+/// Returns the names of the columns of `schema` that a table has. Of a table without parts, none is read.
+pub(crate) fn present<T: Table>(schema: &SchemaRef, table: &mut T) -> Result<Vec<String>, Reason> {
+    let names = || schema.fields().iter().map(|field| field.name().clone());
+    let listed: Vec<_> = names().filter(|name| table.lists(name)).collect();
+    if !listed.is_empty() {
+        return Ok(listed);
+    }
+    let mut memory = pilaster::column::Memory::default();
+    table.restart()?;
+    let present = loop {
+        match table.next_part(&mut memory.scratch()) {
+            Ok(None) => break Vec::new(),
+            Ok(Some(part)) => {
+                let mut present = Vec::new();
+                for name in names() {
+                    if part.find(&name)?.is_some() {
+                        present.push(name);
+                    }
+                }
+                break present;
+            }
+            Err(e) => memory.grow(e)?,
+        }
+    };
+    table.restart()?;
+    Ok(present)
+}

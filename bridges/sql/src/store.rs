@@ -1,0 +1,239 @@
+//! Ranges of a file in an object store, fetched by requests of a useful size.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use futures::future;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+use pilaster::bytes::Ranges;
+use tokio::runtime::Handle;
+
+use crate::counts::Counts;
+use crate::error::{Failure, Reason};
+
+/// A file of at most this many bytes is fetched at once.
+const WHOLE: u64 = 256 << 10;
+
+/// Number of bytes at the end of a larger file that are fetched first: the metadata of most files.
+const TAIL: u64 = 64 << 10;
+
+/// Bounds of the minimum number of bytes of a request, which is a thousandth of the file.
+const LEAST: (u64, u64) = (16 << 10, 256 << 10);
+
+/// Two ranges with a gap of at most this many bytes are fetched by one request.
+const GAP: u64 = 64 << 10;
+
+/// Number of fetched ranges that are kept for further reads nearby.
+const RECENT: usize = 8;
+
+/// Bytes from an offset of a file on.
+type Piece = (u64, Bytes);
+
+/// A file in an object store.
+pub(crate) struct Remote {
+    store: Arc<dyn ObjectStore>,
+    meta: ObjectMeta,
+    handle: Handle,
+    counts: Counts,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The ranges that opening the file took.
+    head: Vec<Piece>,
+    recent: VecDeque<Piece>,
+    /// Whether the file is being opened, so that ranges are kept in `head`.
+    opening: bool,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Remote {
+    /// Creates the file described by `meta`. `handle`: the runtime that runs requests; reads must not block one of its workers.
+    pub fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta, handle: Handle, counts: Counts) -> Arc<Self> {
+        Arc::new(Remote { store, meta, handle, counts, state: Mutex::default() })
+    }
+
+    /// Returns the length of the file in bytes.
+    pub const fn len(&self) -> u64 {
+        self.meta.size
+    }
+
+    /// Returns the counters of the scan.
+    pub const fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Returns the ranges of the file for a reader.
+    pub fn ranges(self: &Arc<Self>) -> Ranges {
+        let file = Arc::clone(self);
+        Ranges::new(self.meta.size, move |at, to| file.read(at, to))
+    }
+
+    /// Takes over the metadata that another reader of the file fetched; without any, ranges are kept until
+    /// [`opened`](Self::opened).
+    pub fn open(&self, heads: &Heads) {
+        let mut state = locked(&self.state);
+        match heads.get(&self.meta) {
+            Some(head) => state.head = head,
+            None => state.opening = true,
+        }
+    }
+
+    /// Keeps the metadata for other readers.
+    pub fn opened(&self, heads: &Heads) {
+        let mut state = locked(&self.state);
+        if std::mem::take(&mut state.opening) {
+            heads.put(&self.meta, &state.head);
+        }
+    }
+
+    /// Returns the error of a reader, or the error of the request that was its reason.
+    pub fn failure(&self, ranges: &Ranges, reason: impl Into<Reason>) -> Failure {
+        let reason = ranges.failed().map_or_else(|| reason.into(), Reason::Fetch);
+        Failure { path: shown(&self.store, &self.meta), reason }
+    }
+
+    /// Fills `to` with the bytes at an offset.
+    fn read(&self, at: u64, to: &mut [u8]) -> io::Result<()> {
+        if copy(at, to, self.kept().iter()) {
+            return Ok(());
+        }
+        let wanted = at..at.saturating_add(to.len() as u64);
+        let pieces = self.handle.block_on(self.fetch(wanted.clone()))?;
+        let found = copy(at, to, pieces.iter());
+        let mut state = locked(&self.state);
+        for piece in pieces {
+            if state.opening {
+                state.head.push(piece);
+            } else if piece.1.len() > to.len() {
+                state.recent.push_front(piece);
+                state.recent.truncate(RECENT);
+            }
+        }
+        if found { Ok(()) } else { Err(self.error(&wanted, "the store returned another range")) }
+    }
+
+    /// Returns what was fetched and may be read again.
+    fn kept(&self) -> Vec<Piece> {
+        let state = locked(&self.state);
+        state.head.iter().chain(&state.recent).cloned().collect()
+    }
+
+    /// Fetches a range, and at first the end of the file, too.
+    async fn fetch(&self, wanted: Range<u64>) -> io::Result<Vec<Piece>> {
+        let (first, len) = (self.is_first(), self.meta.size);
+        if first && len <= WHOLE {
+            return Ok(vec![self.request(0..len).await?]);
+        }
+        // At first, the parts after the header are wanted, too.
+        let least = if first { TAIL } else { (len >> 10).clamp(LEAST.0, LEAST.1) };
+        let wanted = wanted.start..wanted.end.max(wanted.start.saturating_add(least)).min(len);
+        let tail = len.saturating_sub(TAIL)..len;
+        if !first || wanted.end >= len && wanted.start <= tail.start {
+            return Ok(vec![self.request(wanted).await?]);
+        }
+        if wanted.end.saturating_add(GAP) >= tail.start {
+            return Ok(vec![self.request(wanted.start.min(tail.start)..len).await?]);
+        }
+        let (wanted, tail) = future::try_join(self.request(wanted), self.request(tail)).await?;
+        Ok(vec![wanted, tail])
+    }
+
+    fn is_first(&self) -> bool {
+        locked(&self.state).head.is_empty()
+    }
+
+    async fn request(&self, range: Range<u64>) -> io::Result<Piece> {
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(range.clone())),
+            if_match: self.meta.e_tag.clone(),
+            ..GetOptions::default()
+        };
+        self.counts.requests.add(1);
+        let found = self.store.get_opts(&self.meta.location, options).await.map_err(|e| self.error(&range, e))?;
+        if found.meta.size != self.meta.size {
+            let text = format!("the file has {} bytes now, and had {}", found.meta.size, self.meta.size);
+            return Err(self.error(&range, text));
+        }
+        let bytes = found.bytes().await.map_err(|e| self.error(&range, e))?;
+        if bytes.len() as u64 != range.end.saturating_sub(range.start) {
+            return Err(self.error(&range, format!("the store returned {} bytes", bytes.len())));
+        }
+        self.counts.bytes_read.add(bytes.len());
+        Ok((range.start, bytes))
+    }
+
+    fn error(&self, range: &Range<u64>, why: impl std::fmt::Display) -> io::Error {
+        let len = range.end.saturating_sub(range.start);
+        io::Error::other(format!("{len} bytes at offset {} cannot be fetched: {why}", range.start))
+    }
+}
+
+/// Returns the path of a file for people. Paths in stores begin without a slash.
+pub(crate) fn shown(store: &Arc<dyn ObjectStore>, meta: &ObjectMeta) -> String {
+    let root = if store.to_string() == "LocalFileSystem(file:///)" { "/" } else { "" };
+    format!("{root}{}", meta.location)
+}
+
+/// Copies bytes from the piece that has all of them. Returns whether there is one.
+fn copy<'p>(at: u64, to: &mut [u8], mut pieces: impl Iterator<Item = &'p Piece>) -> bool {
+    let found = pieces.find_map(|(start, bytes)| {
+        let from = usize::try_from(at.checked_sub(*start)?).ok()?;
+        bytes.get(from..from.checked_add(to.len())?)
+    });
+    found.is_some_and(|bytes| {
+        to.copy_from_slice(bytes);
+        true
+    })
+}
+
+/// The metadata of files that were opened, so that each reader of a split file does not fetch them again.
+#[derive(Debug, Default)]
+pub(crate) struct Heads(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    files: HashMap<Key, Vec<Piece>>,
+    size: usize,
+}
+
+/// A version of a file.
+type Key = (object_store::path::Path, u64, i64, Option<String>);
+
+impl Heads {
+    /// Maximum number of bytes. A full cache is emptied.
+    const MOST: usize = 64 << 20;
+
+    /// Maximum number of bytes of one file.
+    const MOST_OF_FILE: usize = 4 << 20;
+
+    fn key(meta: &ObjectMeta) -> Key {
+        let modified = meta.last_modified.timestamp_nanos_opt().unwrap_or(i64::MIN);
+        (meta.location.clone(), meta.size, modified, meta.e_tag.clone())
+    }
+
+    fn get(&self, meta: &ObjectMeta) -> Option<Vec<Piece>> {
+        locked(&self.0).files.get(&Heads::key(meta)).cloned()
+    }
+
+    fn put(&self, meta: &ObjectMeta, head: &[Piece]) {
+        let size = head.iter().fold(0usize, |sum, (_, bytes)| sum.saturating_add(bytes.len()));
+        if size > Heads::MOST_OF_FILE {
+            return;
+        }
+        let mut kept = locked(&self.0);
+        if kept.size.saturating_add(size) > Heads::MOST {
+            *kept = Kept::default();
+        }
+        if kept.files.insert(Heads::key(meta), head.to_vec()).is_none() {
+            kept.size = kept.size.saturating_add(size);
+        }
+    }
+}

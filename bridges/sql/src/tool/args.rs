@@ -1,0 +1,114 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use pilaster::any::Format;
+use pilaster::filo::Element;
+use pilaster_datafusion::Options;
+
+/// SQL over columnar files: DataSeries, Jay, Vortex, Filo, bcolz.
+///
+/// Files, globs and directories in quotes are tables:
+///
+///   pilaster-sql "select host, count(*) from 'logs/*.ds' group by host"
+///
+/// Names of columns that are not in lower case need double quotes.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, verbatim_doc_comment)]
+pub struct Args {
+    /// One or more SQL statements, separated by semicolons.
+    #[arg(required = true, value_name = "SQL")]
+    pub sql: Option<String>,
+    /// How rows are printed.
+    #[arg(long, value_enum, default_value_t = Print::Table)]
+    pub format: Print,
+    /// Writes the rows of the last statement to a file: .vortex, .jay, .ds, .parquet, .arrow, .arrows, .csv, .json.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Workers that read the files, as host:port, separated by commas. They must have the files under the same paths.
+    #[arg(long, value_delimiter = ',', value_name = "HOST:PORT,…")]
+    pub workers: Vec<String>,
+    /// Number of bytes of files that a worker reads at least.
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20)]
+    pub split: usize,
+    /// Number of readers on this machine, or on each worker; as many as it has processors by default.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// How files are read.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Reading {
+    /// The table of files that have several: the type of a DataSeries file.
+    #[arg(long, value_name = "NAME")]
+    pub table: Option<String>,
+    /// The element type of Filo vectors: boolean, int, long, float, double, string, utf8, blob, timestamp, datetime.
+    #[arg(long = "type", value_name = "TYPE", value_parser = element)]
+    pub element: Option<Element>,
+    /// The type of the rows of Vortex files that do not store it.
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<String>,
+    /// Reads DataSeries files from the front, without trailer and index.
+    #[arg(long = "no-index")]
+    pub sequential: bool,
+    /// Reads the readable part of damaged Jay files and bcolz datasets.
+    #[arg(long)]
+    pub tolerant: bool,
+    /// Returns the byte strings of DataSeries as bytes rather than text.
+    #[arg(long)]
+    pub bytes: bool,
+    /// Leaves out rows by statistics that the format does not check.
+    #[arg(long)]
+    pub trust_statistics: bool,
+    /// Leaves out damaged files from the damage on, with a warning.
+    #[arg(long)]
+    pub skip_damaged: bool,
+}
+
+impl Reading {
+    /// Returns the options for files of a format.
+    pub fn options(&self, format: Format) -> Options {
+        Options {
+            table: self.table.clone(),
+            element: self.element,
+            dtype: self.dtype.clone(),
+            sequential: self.sequential,
+            tolerant: self.tolerant,
+            binary_as_string: format == Format::DataSeries && !self.bytes,
+            trust_statistics: self.trust_statistics,
+            skip_damaged: self.skip_damaged,
+            ..Options::new(format)
+        }
+    }
+}
+
+fn element(name: &str) -> Result<Element, String> {
+    name.parse().map_err(|_| "no such element type".to_owned())
+}
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Print {
+    /// A table with borders.
+    Table,
+    /// Comma-separated values with a line of names.
+    Csv,
+    /// An object per line.
+    Json,
+}
+
+/// What the tool does beside queries.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Reads files for coordinators until it is stopped, and prints the address that it listens on.
+    Worker {
+        /// The address. Port 0 is a free one. A caller who reaches it can read all files that this process can read.
+        #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+        listen: String,
+    },
+}

@@ -1,0 +1,124 @@
+//! Files named in a query, as tables.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::catalog::TableProvider;
+use datafusion::common::{TableReference, plan_datafusion_err, plan_err};
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::prelude::SessionContext;
+use futures::TryStreamExt as _;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _};
+use pilaster::any::{self, BCOLZ_MARKERS, Format};
+use pilaster_datafusion::{Dataset, Format as FileFormat};
+use url::Url;
+
+use super::args::Reading;
+
+/// Registers a table for each name that no table has yet.
+pub async fn register(context: &SessionContext, names: &[TableReference], reading: &Reading) -> Result<()> {
+    for name in names {
+        let TableReference::Bare { table } = name else { continue };
+        if !context.table_exist(name.clone())? {
+            context.register_table(name.clone(), provider(context, table, reading).await?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the table of a file, a glob or a directory.
+async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> Result<Arc<dyn TableProvider>> {
+    let path = Path::new(place);
+    if BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
+        return Ok(Arc::new(Dataset::open(path, &reading.options(Format::Bcolz))?));
+    }
+    let urls = urls(place)?;
+    let Some(url) = urls.first() else { return plan_err!("no table or file is called {place:?}") };
+    let state = context.state();
+    let store = state.runtime_env().object_store(url)?;
+    let mut files = Vec::new();
+    for url in &urls {
+        files.extend(url.list_all_files(&state, store.as_ref(), "").await?.try_collect::<Vec<_>>().await?);
+    }
+    let (format, extension) = found(&store, place, &files, reading).await?;
+    let format = Arc::new(FileFormat::new(reading.options(format)));
+    let mut options = ListingOptions::new(format).with_file_extension(extension);
+    let parts = options.infer_partitions(&state, url).await?;
+    let ty = DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8));
+    options = options.with_table_partition_cols(parts.into_iter().map(|name| (name, ty.clone())).collect());
+    let config =
+        ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).infer_schema(&state).await?;
+    Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// Returns the files and directories that a name in a query means.
+fn urls(place: &str) -> Result<Vec<ListingTableUrl>> {
+    let path = Path::new(place);
+    let paths = match path.exists() {
+        true => vec![path.to_owned()],
+        false => {
+            let matching =
+                glob::glob(place).map_err(|e| plan_datafusion_err!("{place:?} is no pattern of paths: {e}"))?;
+            let paths = matching.filter(|path| path.as_ref().map_or(true, |path| path.is_file()));
+            paths.collect::<Result<_, _>>().map_err(|e| DataFusionError::IoError(e.into()))?
+        }
+    };
+    let url = |path: PathBuf| {
+        let path = std::path::absolute(path)?;
+        let url = if path.is_dir() { Url::from_directory_path(&path) } else { Url::from_file_path(&path) };
+        ListingTableUrl::try_new(url.map_err(|()| plan_datafusion_err!("{}: no path of a file", path.display()))?, None)
+    };
+    paths.into_iter().map(url).collect()
+}
+
+/// Returns the format of files, and their extension. Files with extensions of no format are left out if others have one.
+async fn found(
+    store: &Arc<dyn ObjectStore>,
+    place: &str,
+    files: &[ObjectMeta],
+    reading: &Reading,
+) -> Result<(Format, String)> {
+    let mut known = BTreeMap::new();
+    for file in files {
+        let extension = file.location.extension().unwrap_or_default();
+        if let Some(format) = by_extension(extension) {
+            known.insert(extension.to_owned(), format);
+        }
+    }
+    match (known.len(), known.pop_first(), files.first()) {
+        (1, Some((extension, format)), _) => Ok((format, extension)),
+        (_, Some(_), _) => {
+            plan_err!("{place:?} has files of several formats; a glob such as '{place}/*.ds' selects one")
+        }
+        (_, None, Some(file)) => Ok((by_content(store, file, reading).await?, String::new())),
+        _ => plan_err!("{place:?} has no files"),
+    }
+}
+
+/// Returns the format of files with an extension.
+pub fn by_extension(extension: &str) -> Option<Format> {
+    match extension.to_ascii_lowercase().as_str() {
+        "ds" | "dataseries" => Some(Format::DataSeries),
+        "jay" => Some(Format::Jay),
+        "vortex" | "vtx" => Some(Format::Vortex),
+        "filo" => Some(Format::Filo),
+        _ => None,
+    }
+}
+
+async fn by_content(store: &Arc<dyn ObjectStore>, file: &ObjectMeta, reading: &Reading) -> Result<Format> {
+    let (path, len) = (&file.location, file.size);
+    let (first, last) = match len {
+        0 => Default::default(),
+        _ => (store.get_range(path, 0..len.min(16)).await?, store.get_range(path, len.saturating_sub(4)..len).await?),
+    };
+    match any::detect_ends(&first, &last, len, path.filename()) {
+        Ok(Format::Bcolz) => plan_err!("{path}: a single Blosc chunk is no table; its dataset is a directory"),
+        Ok(format) => Ok(format),
+        Err(_) if reading.element.is_some() => Ok(Format::Filo),
+        Err(e) => plan_err!("{path}: unknown format: {e}"),
+    }
+}

@@ -1,0 +1,32 @@
+//! The parts of the tool.
+
+pub mod answer;
+pub mod args;
+pub mod files;
+pub mod query;
+pub mod workers;
+
+use std::io;
+
+use datafusion::error::{DataFusionError, Result};
+use tokio::runtime::Builder;
+
+/// Runs the tool on as many threads as the machine has.
+pub fn run(future: impl Future<Output = Result<()>>) -> Result<()> {
+    Builder::new_multi_thread().enable_all().build()?.block_on(future)
+}
+
+/// Whether the reader of the output needs no more.
+pub fn is_broken_pipe(e: &DataFusionError) -> bool {
+    matches!(e.find_root(), DataFusionError::IoError(e) if e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Returns an error as one line, without the words for errors around it.
+pub fn one_line(e: &DataFusionError) -> String {
+    let text = e.strip_backtrace();
+    let mut line = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    for prefix in ["External error: ", "Execution error: ", "Error during planning: ", "Shared error: "] {
+        line = line.replace(prefix, "");
+    }
+    line
+}

@@ -1,0 +1,244 @@
+//! Rows that a predicate leaves, by the statistics of zones.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, UInt64Array};
+use arrow::datatypes::{DataType, SchemaRef};
+use arrow::record_batch::RecordBatchReader as _;
+use datafusion_common::pruning::PruningStatistics;
+use datafusion_common::{Column as Named, ScalarValue};
+use datafusion_physical_expr::PhysicalExpr;
+use datafusion_physical_expr::expressions::DynamicFilterTracking;
+use datafusion_physical_expr::utils::collect_columns;
+use datafusion_pruning::{PruningPredicate, PruningPredicateBuilder};
+use pilaster::any::{Part, Table};
+use pilaster::column::{Column as _, Memory, Part as _};
+use pilaster_arrow::ReadOptions;
+use pilaster_arrow::schema::UNIT;
+
+use crate::counts::Counts;
+use crate::error::Reason;
+use crate::scan::{Scan, present};
+use crate::values::{scalar, trusted};
+
+/// Maximum number of zones that are asked in a step. The rows after them are read.
+const MOST: usize = 1 << 16;
+
+/// Leaves out rows of a part that cannot meet a predicate.
+pub(crate) struct Pruner<'s> {
+    schema: SchemaRef,
+    predicate: Arc<dyn PhysicalExpr>,
+    /// Whether the predicate changes while the query runs.
+    tracking: DynamicFilterTracking,
+    pruning: Option<Arc<PruningPredicate>>,
+    /// The columns of the predicate whose bounds can be used, with their types.
+    columns: Vec<(String, DataType)>,
+    trust: bool,
+    counts: &'s Counts,
+    memory: Memory,
+}
+
+impl<'s> Pruner<'s> {
+    pub fn new(
+        scan: &Scan,
+        predicate: &Arc<dyn PhysicalExpr>,
+        mut table: Table<'_>,
+        counts: &'s Counts,
+    ) -> Result<Self, Reason> {
+        let wanted: HashSet<_> =
+            collect_columns(predicate).into_iter().map(|column| column.name().to_owned()).collect();
+        let mut columns = present(&scan.file_schema, &mut table)?;
+        columns.retain(|name| wanted.contains(name));
+        let options = ReadOptions { columns: Some(columns), flat: true, offsets: true, ..ReadOptions::default() };
+        let stored = pilaster_arrow::read(table, options)?.schema();
+        // Bounds of another type, such as decimals of another scale, are other numbers.
+        let same = stored.fields().iter().filter_map(|field| {
+            let of_table = scan.file_schema.field_with_name(field.name()).ok()?;
+            let alike = of_table.data_type() == field.data_type()
+                || of_table.data_type().is_integer() && field.data_type().is_integer();
+            let plain = !field.metadata().contains_key(UNIT);
+            (alike && plain).then(|| (field.name().clone(), of_table.data_type().clone()))
+        });
+        let mut pruner = Pruner {
+            schema: Arc::clone(&scan.file_schema),
+            predicate: Arc::clone(predicate),
+            tracking: DynamicFilterTracking::classify(predicate),
+            pruning: None,
+            columns: same.collect(),
+            trust: scan.options.trust_statistics,
+            counts,
+            memory: Memory::default(),
+        };
+        pruner.rebuild();
+        Ok(pruner)
+    }
+
+    /// Whether the predicate changes while the query runs.
+    pub const fn changes(&self) -> bool {
+        matches!(self.tracking, DynamicFilterTracking::Watching(_))
+    }
+
+    fn rebuild(&mut self) {
+        let builder = PruningPredicateBuilder::new().with_file_schema(Arc::clone(&self.schema));
+        self.pruning = builder.build(Arc::clone(&self.predicate));
+    }
+
+    /// Returns the ranges of `rows` that may have rows that meet the predicate, as it is now.
+    pub fn kept(&mut self, part: &Part<'_>, rows: Range<u64>) -> Result<Vec<Range<u64>>, Reason> {
+        if self.tracking.watcher().is_some_and(|tracker| tracker.changed()) {
+            self.rebuild();
+        }
+        let Some(pruning) = self.pruning.clone() else { return Ok(vec![rows]) };
+        let mut zones = Zones { cuts: vec![rows.start, rows.end], columns: Vec::new() };
+        for (name, ty) in self.columns.clone() {
+            let found = self.zones(part, (&name, &ty), &rows)?;
+            zones.cuts.extend(found.iter().map(|zone| zone.rows.end).filter(|end| *end < rows.end));
+            zones.columns.push(Known { name, ty, zones: found });
+        }
+        zones.cuts.sort_unstable();
+        zones.cuts.dedup();
+        let keep = pruning.prune(&zones)?;
+        self.counts.zones.add(keep.len());
+        let mut kept: Vec<Range<u64>> = Vec::new();
+        for (k, may) in keep.into_iter().enumerate() {
+            let Some(block) = zones.block(k) else { break };
+            if !may {
+                self.counts.zones_pruned.add(1);
+                let rows = block.end.saturating_sub(block.start);
+                self.counts.rows_pruned.add(usize::try_from(rows).unwrap_or(usize::MAX));
+                continue;
+            }
+            match kept.last_mut() {
+                Some(last) if last.end == block.start => last.end = block.end,
+                _ => kept.push(block),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Returns what is known about a column.
+    fn zones(
+        &mut self,
+        part: &Part<'_>,
+        (name, ty): (&str, &DataType),
+        rows: &Range<u64>,
+    ) -> Result<Vec<Zone>, Reason> {
+        let column = part.named(name)?;
+        let (mut row, mut found) = (rows.start, Vec::new());
+        while row < rows.end && found.len() < MOST {
+            let mut scratch = self.memory.scratch();
+            let zone = match column.zone_around(row, &mut scratch) {
+                Ok(zone) => zone,
+                Err(e) => {
+                    self.memory.grow(e)?;
+                    continue;
+                }
+            };
+            // A zone that does not reach further would be asked for again without end.
+            let Some(zone) = zone.filter(|zone| zone.rows.contains(&row)) else { break };
+            row = zone.rows.end;
+            found.push(Zone {
+                min: scalar(&zone.min, ty, self.trust),
+                max: scalar(&zone.max, ty, self.trust),
+                nulls: trusted(&zone.nulls, self.trust).copied(),
+                rows: zone.rows,
+            });
+        }
+        Ok(found)
+    }
+}
+
+/// Facts about rows of a column.
+struct Zone {
+    rows: Range<u64>,
+    min: Option<ScalarValue>,
+    max: Option<ScalarValue>,
+    nulls: Option<u64>,
+}
+
+/// A column with its zones, which follow each other.
+struct Known {
+    name: String,
+    ty: DataType,
+    zones: Vec<Zone>,
+}
+
+/// The zones of several columns, cut into blocks of rows that are each in one zone of every column.
+struct Zones {
+    /// The starts of all blocks, and the end of the last one.
+    cuts: Vec<u64>,
+    columns: Vec<Known>,
+}
+
+impl Zones {
+    fn block(&self, k: usize) -> Option<Range<u64>> {
+        match self.cuts.get(k..k.checked_add(2)?) {
+            Some([start, end]) => Some(*start..*end),
+            _ => None,
+        }
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        (0..self.num_containers()).filter_map(|k| self.block(k))
+    }
+
+    /// Returns a value for each block, of a column.
+    fn each<T>(
+        &self,
+        column: &Named,
+        value: impl Fn(&Zone, &Range<u64>) -> Option<T>,
+    ) -> Option<(Vec<Option<T>>, &DataType)> {
+        let known = self.columns.iter().find(|known| known.name == column.name)?;
+        let mut zones = known.zones.iter().peekable();
+        let values = self.blocks().map(|block| {
+            while zones.next_if(|zone| zone.rows.end <= block.start).is_some() {}
+            let zone = zones.peek().filter(|zone| zone.rows.start <= block.start && block.end <= zone.rows.end)?;
+            value(zone, &block)
+        });
+        Some((values.collect(), &known.ty))
+    }
+
+    fn bounds(&self, column: &Named, bound: impl Fn(&Zone) -> Option<ScalarValue>) -> Option<ArrayRef> {
+        let (values, ty) = self.each(column, |zone, _| bound(zone))?;
+        let unknown = ScalarValue::try_from(ty).ok()?;
+        ScalarValue::iter_to_array(values.into_iter().map(|value| value.unwrap_or_else(|| unknown.clone()))).ok()
+    }
+}
+
+impl PruningStatistics for Zones {
+    fn min_values(&self, column: &Named) -> Option<ArrayRef> {
+        self.bounds(column, |zone| zone.min.clone())
+    }
+
+    fn max_values(&self, column: &Named) -> Option<ArrayRef> {
+        self.bounds(column, |zone| zone.max.clone())
+    }
+
+    fn num_containers(&self) -> usize {
+        self.cuts.len().saturating_sub(1)
+    }
+
+    /// Returns the number of nulls of blocks that are a whole zone, or whose zone has none or only nulls.
+    fn null_counts(&self, column: &Named) -> Option<ArrayRef> {
+        let (nulls, _) = self.each(column, |zone, block| {
+            let len = |rows: &Range<u64>| rows.end.saturating_sub(rows.start);
+            match zone.nulls? {
+                0 => Some(0),
+                nulls if zone.rows == *block => Some(nulls),
+                nulls if nulls >= len(&zone.rows) => Some(len(block)),
+                _ => None,
+            }
+        })?;
+        Some(Arc::new(UInt64Array::from(nulls)))
+    }
+
+    fn row_counts(&self) -> Option<ArrayRef> {
+        Some(Arc::new(self.blocks().map(|block| block.end.saturating_sub(block.start)).collect::<UInt64Array>()))
+    }
+
+    fn contained(&self, _: &Named, _: &HashSet<ScalarValue>) -> Option<BooleanArray> {
+        None
+    }
+}

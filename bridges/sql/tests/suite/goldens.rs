@@ -1,0 +1,110 @@
+//! `select *` of every golden file returns what the bridge to Arrow reads.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{Field, Schema};
+use pilaster::any::{File, Hints, Owned};
+use pilaster_arrow::{ReadOptions, read};
+
+use crate::common::{self, Golden};
+use crate::session::{rows, session, table};
+
+/// The names of tables in a golden that can be read, with their rows. A table whose columns have the same name twice is left out: SQL
+/// has no such tables.
+fn expected(file: &File<'_>) -> Vec<(String, RecordBatch)> {
+    let mut tables = Vec::new();
+    for name in file.tables() {
+        let options = ReadOptions { flat: true, offsets: true, ..ReadOptions::default() };
+        let Ok(reader) = read(file.table(Some(name)).unwrap(), options) else { continue };
+        let Ok(batches) = reader.collect::<Result<Vec<_>, _>>() else { continue };
+        let Some(first) = batches.first() else { continue };
+        let fields = first.schema();
+        let names: HashSet<_> = fields.fields().iter().map(|field| field.name()).collect();
+        if names.len() < fields.fields().len() || names.is_empty() {
+            continue;
+        }
+        let nullable = fields.fields().iter().map(|field| Field::clone(field).with_nullable(true)).collect::<Vec<_>>();
+        let schema = Arc::new(Schema::new(nullable));
+        let batches: Vec<_> = batches.iter().map(|batch| with_schema(batch, &schema)).collect();
+        tables.push((name.to_owned(), concat_batches(&schema, &batches).unwrap()));
+    }
+    tables
+}
+
+fn with_schema(batch: &RecordBatch, schema: &Arc<Schema>) -> RecordBatch {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options).unwrap()
+}
+
+async fn compare(golden: &Golden, name: &str, wanted: &RecordBatch, split: usize) {
+    let context = session(split);
+    let mut options = vec![format!("'table' '{}'", name.replace('\'', "''"))];
+    if let Some(element) = golden.expected["facts"]["element_type"].as_str() {
+        options.push(format!("'element' '{element}'"));
+    }
+    if golden.format != "dataseries" {
+        options.remove(0);
+    }
+    let format = golden.format.to_ascii_uppercase();
+    table(&context, "golden", &format, &golden.path, &options.join(", "))
+        .await
+        .unwrap_or_else(|e| panic!("{} {name}: {e}", golden.name));
+    // Ranges of a file are read at the same time, and return rows in any order.
+    let batches =
+        rows(&context, "SELECT * FROM golden").await.unwrap_or_else(|e| panic!("{} {name}: {e}", golden.name));
+    let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+    assert_eq!(rows, wanted.num_rows(), "{} {name} in {split}", golden.name);
+    let Some(first) = batches.first() else { return };
+    assert_eq!(first.schema().fields(), wanted.schema().fields(), "{} {name}", golden.name);
+    if split == 1 {
+        let batches: Vec<_> = batches.iter().map(|batch| with_schema(batch, &wanted.schema())).collect();
+        assert_eq!(&concat_batches(&wanted.schema(), &batches).unwrap(), wanted, "{} {name}", golden.name);
+    }
+}
+
+async fn all_of(format: &str, least: usize) {
+    let mut compared = 0;
+    // A single chunk of bcolz is no table.
+    let is_table = |golden: &&Golden| golden.by_any() && (format != "bcolz" || golden.path.is_dir());
+    for golden in common::of(format).iter().filter(is_table) {
+        let facts = &golden.expected["facts"];
+        let element = facts["element_type"].as_str().and_then(|element| element.parse().ok());
+        let hints = Hints { element, ..Hints::default() };
+        let Ok(mut owned) = Owned::open(&golden.path, &hints) else { continue };
+        for (name, wanted) in expected(&owned.file().unwrap()) {
+            for split in [1, 3] {
+                compare(golden, &name, &wanted, split).await;
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= least, "{compared} tables of {format}");
+}
+
+#[tokio::test]
+async fn filo() {
+    all_of("filo", 100).await;
+}
+
+#[tokio::test]
+async fn dataseries() {
+    all_of("dataseries", 100).await;
+}
+
+#[tokio::test]
+async fn jay() {
+    all_of("jay", 30).await;
+}
+
+#[tokio::test]
+async fn vortex() {
+    all_of("vortex", 60).await;
+}
+
+#[tokio::test]
+async fn bcolz() {
+    all_of("bcolz", 40).await;
+}

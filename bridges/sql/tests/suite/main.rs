@@ -1,0 +1,20 @@
+//! SQL over files of every format.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+#[path = "../../../../tests/common/mod.rs"]
+mod common;
+mod made;
+mod session;
+
+#[cfg(feature = "codec")]
+mod codec;
+mod damaged;
+mod goldens;
+mod pruned;
+mod remote;
+mod split;
+mod tables;
+#[cfg(feature = "tool")]
+mod workers;
+mod written;

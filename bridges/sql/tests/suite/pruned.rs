@@ -1,0 +1,124 @@
+//! Rows that statistics leave out.
+
+use crate::made::{FORMATS, batch, jay, put, vortex};
+use crate::session::{count, counted, session, table, text};
+
+const TRUST: &str = "'trust_statistics' 'true'";
+
+#[tokio::test]
+async fn a_range_of_rows_reads_a_part_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = vortex(&batch(0, 1 << 20));
+    let path = put(dir.path(), "log.vortex", &bytes);
+    for partitions in [1, 3] {
+        let context = session(partitions);
+        table(&context, "log", "VORTEX", &path, TRUST).await.unwrap();
+        let sql = "SELECT count(k), sum(k), min(x) FROM log WHERE t BETWEEN 500000 AND 510000";
+        let (trusted, plan) = counted(&context, sql).await.unwrap();
+        let (zones, pruned) = (count(&plan, "zones"), count(&plan, "zones_pruned"));
+        assert!(zones >= 100 && pruned + 4 >= zones, "{pruned} of {zones} zones");
+        let read = count(&plan, "bytes_read");
+        assert!(read * 8 < bytes.len(), "{read} of {} bytes", bytes.len());
+
+        // Without trust, claims of the file leave out nothing.
+        let context = session(partitions);
+        table(&context, "log", "VORTEX", &path, "").await.unwrap();
+        let (strict, plan) = counted(&context, sql).await.unwrap();
+        assert_eq!(count(&plan, "zones_pruned"), 0);
+        assert_eq!(strict, trusted);
+    }
+}
+
+#[tokio::test]
+async fn pruned_answers_are_those_of_all_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let conditions = [
+        "t = 77777",
+        "t < 10 OR t > 199990",
+        "t IN (5, 100000, 150000)",
+        "t > 150000 AND host = 'host7'",
+        "NOT (t < 190000)",
+        "host IS NULL AND t < 1000",
+        "host > 'host98'",
+        "host LIKE 'host9%' AND t < 5000",
+        "k = 999",
+        "x < 25.0",
+        "x BETWEEN 100.0 AND 200.0",
+        "t + 1 < 100",
+        "CAST(t AS SMALLINT) = 5 AND t < 30000",
+        "t BETWEEN 5 AND 4",
+        "t IS NULL",
+    ];
+    for (format, extension, write) in FORMATS {
+        let path = put(dir.path(), &format!("log.{extension}"), &write(&batch(0, 200_000)));
+        let (strict, trusting) = (session(2), session(2));
+        table(&strict, "log", format, &path, "").await.unwrap();
+        table(&trusting, "log", format, &path, TRUST).await.unwrap();
+        // Host is bytes in DataSeries.
+        let host = if format == "DATASERIES" { "arrow_cast(host, 'Utf8')" } else { "host" };
+        for condition in conditions {
+            let condition = condition.replace("host ", &format!("{host} "));
+            let sql = format!("SELECT count(t), sum(t), sum(k), count(host) FROM log WHERE {condition}");
+            let (a, b) = (text(&strict, &sql).await, text(&trusting, &sql).await);
+            assert_eq!(a.unwrap(), b.unwrap(), "{format}: {condition}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_left_out_by_its_statistics() {
+    let dir = tempfile::tempdir().unwrap();
+    for day in 0..4 {
+        put(dir.path(), &format!("{day}.jay"), &jay(&batch(day * 10_000, 10_000)));
+    }
+    let context = session(2);
+    table(&context, "log", "JAY", &dir.path().join(""), TRUST).await.unwrap();
+    let (rows, plan) = counted(&context, "SELECT t FROM log WHERE t = 25000").await.unwrap();
+    assert_eq!(rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
+    assert_eq!(count(&plan, "rows_pruned"), 30_000);
+}
+
+#[tokio::test]
+async fn the_first_rows_in_an_order_prune_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 1 << 20)));
+    let context = session(1);
+    table(&context, "log", "VORTEX", &path, TRUST).await.unwrap();
+    let (rows, plan) = counted(&context, "SELECT t FROM log ORDER BY t LIMIT 3").await.unwrap();
+    assert_eq!(rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), 3);
+    let pruned = count(&plan, "rows_pruned");
+    assert!(pruned > 1 << 18, "{pruned} rows");
+}
+
+#[tokio::test]
+async fn keys_of_a_join_prune() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = put(dir.path(), "log.vortex", &vortex(&batch(0, 1 << 20)));
+    let keys = put(dir.path(), "keys.vortex", &vortex(&batch(700_000, 20)));
+    let context = session(1);
+    table(&context, "log", "VORTEX", &log, TRUST).await.unwrap();
+    table(&context, "keys", "VORTEX", &keys, TRUST).await.unwrap();
+    let sql = "SELECT count(*), sum(log.k) FROM log JOIN keys ON log.t = keys.t";
+    let (rows, plan) = counted(&context, sql).await.unwrap();
+    assert!(format!("{rows:?}").contains("20"), "{rows:?}");
+    let pruned = count(&plan, "rows_pruned");
+    assert!(pruned > 900_000, "{pruned} rows");
+}
+
+#[tokio::test]
+async fn floats_that_are_not_numbers_are_found() {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Float64Array, RecordBatch};
+
+    // For SQL, NaN is above all numbers, and the statistics of zones leave it out.
+    let values: Float64Array =
+        (0..50_000).map(|row| if row == 40_000 { f64::NAN } else { 1.0 }).collect::<Vec<_>>().into();
+    let columns: [(&str, ArrayRef); 1] = [("v", Arc::new(values))];
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&RecordBatch::try_from_iter(columns).unwrap()));
+    let context = session(1);
+    table(&context, "log", "VORTEX", &path, TRUST).await.unwrap();
+    let answer = text(&context, "SELECT count(*) FROM log WHERE v > 2.0").await.unwrap();
+    assert!(answer.contains("| 1 "), "{answer}");
+}

@@ -1,0 +1,264 @@
+//! Workers as processes of their own, and the tool that asks them.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::made::{FORMATS, batch, dataseries, put, vortex};
+
+/// A worker, which ends with the test.
+struct Worker {
+    child: Child,
+    address: String,
+}
+
+impl Worker {
+    fn start() -> Self {
+        let mut child = tool().args(["worker", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).to_owned();
+        Worker { child, address }
+    }
+
+    fn signal(&self, name: &str) {
+        assert!(Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap().success());
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn tool() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_pilaster-sql"))
+}
+
+fn ask(workers: &[Worker], more: &[&str], sql: &str) -> Output {
+    asking(workers, more, sql).output().unwrap()
+}
+
+fn asking(workers: &[Worker], more: &[&str], sql: &str) -> Command {
+    let mut command = tool();
+    let addresses: Vec<_> = workers.iter().map(|worker| worker.address.as_str()).collect();
+    if !addresses.is_empty() {
+        command.args(["--workers", &addresses.join(","), "--split", "1"]);
+    }
+    command.args(more).arg(sql).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn out(output: &Output) -> String {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && err.is_empty(), "{err}");
+    out.into_owned()
+}
+
+fn error(output: &Output) -> String {
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A query that takes every reader much time for each of its rows.
+fn slow(path: &Path) -> String {
+    format!("SELECT sum(length(repeat(host, 20000))) FROM '{}'", path.display())
+}
+
+#[test]
+fn any_number_of_workers_gives_the_same_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    for (_, extension, write) in FORMATS {
+        let one = put(dir.path(), &format!("{extension}/log.{extension}"), &write(&batch(0, 300_000)));
+        for day in 0..8 {
+            let bytes = write(&batch(day * 10_000, 10_000));
+            put(dir.path(), &format!("{extension}-days/day={day}/log.{extension}"), &bytes);
+        }
+        let many = dir.path().join(format!("{extension}-days"));
+        let queries = [
+            format!("SELECT count(*), sum(t), min(x), max(k), count(host) FROM '{}'", one.display()),
+            format!(
+                "SELECT host, count(*) AS n, sum(t) FROM '{}' WHERE t >= 1234 GROUP BY host ORDER BY n DESC, host LIMIT 7",
+                one.display()
+            ),
+            format!("SELECT day, count(*), min(t) FROM '{}' WHERE day > '2' GROUP BY day ORDER BY day", many.display()),
+            format!("SELECT t, k FROM '{}' WHERE t BETWEEN 77770 AND 77780 ORDER BY t", one.display()),
+            format!("SELECT t FROM '{}' ORDER BY t DESC LIMIT 3", one.display()),
+        ];
+        let local: Vec<_> = queries.iter().map(|sql| out(&ask(&[], &[], sql))).collect();
+        for count in [1, 2, 4] {
+            let workers: Vec<_> = (0..count).map(|_| Worker::start()).collect();
+            for (sql, local) in queries.iter().zip(&local) {
+                for trust in [&[][..], &["--trust-statistics"]] {
+                    assert_eq!(&out(&ask(&workers, trust, sql)), local, "{count} workers: {sql}");
+                }
+            }
+            let plan = out(&ask(&workers, &["--threads", "2"], &format!("EXPLAIN ANALYZE {}", queries[1])));
+            assert!(count == 1 || plan.contains("DistributedLeafExec"), "{plan}");
+        }
+    }
+}
+
+#[test]
+fn a_predicate_prunes_on_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 1 << 20)));
+    let workers = [Worker::start(), Worker::start()];
+    for (sql, least) in [("WHERE t BETWEEN 5000 AND 6000", 900_000), ("ORDER BY t LIMIT 3", 300_000)] {
+        let sql = format!("EXPLAIN ANALYZE SELECT t, k FROM '{}' {sql}", path.display());
+        let plan = out(&ask(&workers, &["--trust-statistics"], &sql));
+        assert!(plan.contains("DistributedLeafExec") || plan.contains("Stage"), "{plan}");
+        let pruned = plan.split("rows_pruned").skip(1).map(number).sum::<f64>();
+        assert!(pruned >= f64::from(least), "{pruned} rows: {plan}");
+    }
+}
+
+/// The number of a metric: `_1=1.05 M, …`.
+fn number(rest: &str) -> f64 {
+    let text = rest.split_once('=').map_or("", |(_, value)| value);
+    let value: f64 =
+        text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default().parse().unwrap_or(0.0);
+    match text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start().chars().next() {
+        Some('K') => value * 1e3,
+        Some('M') => value * 1e6,
+        _ => value,
+    }
+}
+
+#[test]
+fn a_killed_worker_is_an_error_at_once() {
+    stopped("-KILL");
+}
+
+#[test]
+fn a_frozen_worker_is_an_error_within_ten_seconds() {
+    stopped("-STOP");
+}
+
+fn stopped(signal: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 1 << 20)));
+    let workers = [Worker::start(), Worker::start()];
+    let asking = asking(&workers, &["--threads", "2"], &slow(&path)).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let begin = Instant::now();
+    workers[1].signal(signal);
+    let output = asking.wait_with_output().unwrap();
+    let (error, took) = (error(&output), begin.elapsed());
+    assert!(error.contains(&workers[1].address), "{error}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    if signal == "-STOP" {
+        workers[1].signal("-CONT");
+    }
+}
+
+#[test]
+fn an_absent_worker_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 100_000)));
+    let mut gone = Worker::start();
+    gone.child.kill().unwrap();
+    gone.child.wait().unwrap();
+    let workers = [Worker::start(), gone];
+    let begin = Instant::now();
+    let error = error(&ask(&workers, &[], &format!("SELECT sum(t) FROM '{}'", path.display())));
+    assert!(error.contains(&workers[1].address), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_damaged_file_is_named_with_its_worker() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bytes = dataseries(&batch(0, 200_000));
+    let place = bytes.len() / 2;
+    bytes[place] ^= 1;
+    let path = put(dir.path(), "log.ds", &bytes);
+    let workers = [Worker::start(), Worker::start()];
+    let sql = format!("SELECT sum(t) FROM '{}'", path.display());
+    let error = error(&ask(&workers, &[], &sql));
+    let named = workers.iter().any(|worker| error.contains(&worker.address));
+    assert!(named && error.contains("log.ds: ") && error.contains("at offset"), "{error}");
+    let skipped = ask(&workers, &["--skip-damaged"], &sql);
+    assert!(skipped.status.success());
+    let report = String::from_utf8_lossy(&skipped.stderr).into_owned();
+    assert!(report.contains("damaged files or parts of files were left out"), "{report}");
+}
+
+#[test]
+fn results_are_printed_and_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.ds", &dataseries(&batch(0, 1000)));
+    let sql = format!("SELECT t, host, x FROM '{}' WHERE t < 3 ORDER BY t", path.display());
+    assert!(out(&ask(&[], &[], &sql)).contains("| 1 | host1 | 0.25 |"));
+    assert_eq!(out(&ask(&[], &["--format", "csv"], &sql)), "t,host,x\n0,,0.0\n1,host1,0.25\n2,host2,0.5\n");
+    assert_eq!(out(&ask(&[], &["--format", "json"], &sql)).lines().nth(1), Some(r#"{"t":1,"host":"host1","x":0.25}"#));
+    for extension in ["vortex", "jay", "ds", "parquet", "arrow", "arrows", "csv", "json"] {
+        let target = dir.path().join(format!("answer.{extension}"));
+        let written = ask(&[], &["--output", target.to_str().unwrap()], &sql);
+        assert_eq!(out(&written), "", "{extension}");
+        assert!(std::fs::metadata(&target).unwrap().len() > 0, "{extension}");
+        if ["vortex", "jay", "ds"].contains(&extension) {
+            let again = format!("SELECT t, host, x FROM '{}' ORDER BY t", target.display());
+            assert_eq!(out(&ask(&[], &[], &again)), out(&ask(&[], &[], &sql)), "{extension}");
+        }
+    }
+    let failed = error(&ask(&[], &["--output", "/nowhere/answer.csv"], &sql));
+    assert!(failed.contains("/nowhere/answer.csv: "), "{failed}");
+}
+
+#[test]
+fn errors_are_one_line() {
+    for (sql, part) in [
+        ("SELECT 1 FROM 'no/such.ds'", "no table or file is called \"no/such.ds\""),
+        ("SELEC 1", "SELEC"),
+        ("", "there is no statement"),
+    ] {
+        let error = error(&ask(&[], &[], sql));
+        assert!(error.starts_with("pilaster-sql: ") && error.lines().count() == 1 && error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn names_of_files_in_queries() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = dataseries(&batch(0, 10));
+    for name in ["a/1.ds", "a/[x] 2.ds", "b/c/3.ds"] {
+        put(dir.path(), name, &bytes);
+    }
+    put(dir.path(), "b/notes.txt", b"Three files of a log.");
+    put(dir.path(), "plain", &vortex(&batch(0, 7)));
+    let count = |place: &str| {
+        let sql = format!("SELECT count(*) FROM '{}/{place}'", dir.path().display());
+        out(&ask(&[], &["--format", "csv"], &sql)).lines().nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    for (place, rows) in [
+        ("a", 20),
+        ("a/", 20),
+        ("a/1.ds", 10),
+        ("a/[x] 2.ds", 10),
+        ("*/*.ds", 20),
+        ("b", 10),
+        ("**/*.ds", 30),
+        ("plain", 7),
+    ] {
+        assert_eq!(count(place), rows, "{place}");
+    }
+    put(dir.path(), "a/x.vortex", &vortex(&batch(0, 7)));
+    for (place, part) in
+        [("a", "several formats"), ("none/*.ds", "no table or file"), ("b/notes.txt", "unknown format")]
+    {
+        let error = error(&ask(&[], &[], &format!("SELECT 1 FROM '{}/{place}'", dir.path().display())));
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// A dataset is a directory, too.
+#[test]
+fn a_dataset_is_a_table() {
+    let golden = crate::common::of("bcolz").into_iter().find(|golden| golden.name == "bcolz/ctable_basic").unwrap();
+    let rows = out(&ask(&[], &["--format", "json"], &format!("SELECT count(*) AS n FROM '{}'", golden.path.display())));
+    assert!(rows.starts_with("{\"n\":"), "{rows}");
+}
