@@ -24,6 +24,7 @@
 //! | `goal`, `to_text` | what `convert` writes, by option or name; CSV and JSON lines to a file |
 //! | `arrow` | Parquet, Arrow, CSV and JSON lines as sources; Parquet and Arrow as targets |
 //! | `edit` | bcolz datasets changed in place |
+//! | `sql` | runs the program that answers SQL |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify`; a bcolz chunk as a target |
 //! | `vortex_dtype` | the type of a Vortex file or array that does not store it |
@@ -118,6 +119,7 @@ mod slice;
 mod sources;
 mod special;
 mod spool;
+mod sql;
 mod step;
 mod storable;
 mod tables;
@@ -220,6 +222,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
             done.map_err(|failure| input.failure(failure).of(&how.source.path))
         }
         Command::Edit(how) => edit::run(how, out),
+        Command::Sql { arguments } => sql::run(arguments),
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),
     }
 }

@@ -117,6 +117,16 @@ pub enum Command {
     /// Each option is a change of its own. Changes are made in the order of the list below; the first that fails ends
     /// the command, and those before it stay. After a crash, a dataset is as it was before or after a change.
     Edit(Edit),
+    /// Answers questions in SQL: files, globs and directories in quotes are tables
+    ///
+    /// Runs the program pilaster-sql, which is installed apart, with all arguments: `pilaster sql --help` lists them.
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    #[command(after_help = "Example:\n  pilaster sql \"select host, count(*) from 'logs/*.ds' group by host\"")]
+    Sql {
+        /// The arguments of pilaster-sql
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
     /// Prints the completions for a shell
     #[command(after_help = "Example:\n  pilaster completions bash > /etc/bash_completion.d/pilaster")]
     Completions { shell: Shell },

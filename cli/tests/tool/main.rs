@@ -24,6 +24,8 @@ mod people;
 mod ranges;
 mod recover_nothing;
 mod refusals;
+#[cfg(unix)]
+mod sql;
 mod targets;
 mod threads;
 #[cfg(feature = "arrow")]
