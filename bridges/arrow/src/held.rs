@@ -304,7 +304,7 @@ fn raw<T: NoUninit>(values: &[T]) -> &[u8] {
 }
 
 /// The addresses of `bytes`.
-fn span(bytes: &[u8]) -> Range<usize> {
+pub(crate) fn span(bytes: &[u8]) -> Range<usize> {
     let start = bytes.as_ptr().addr();
     start..start.saturating_add(bytes.len())
 }

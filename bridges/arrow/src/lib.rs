@@ -46,6 +46,7 @@
 )]
 
 mod array;
+mod block;
 mod build;
 #[cfg(feature = "ipc")]
 pub mod dictionaries;

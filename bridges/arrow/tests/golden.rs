@@ -305,6 +305,34 @@ fn nothing_of_an_aligned_file_is_copied() {
 }
 
 #[test]
+fn numbers_are_decoded_to_where_they_stay() {
+    let mut seen = [0; 2];
+    for golden in common::all().iter().filter(|golden| golden.by_any() && golden.path.is_file()) {
+        // Files that have the numbers themselves, and rows from which they are gathered.
+        let Some(format) = ["jay", "dataseries"].iter().position(|format| *format == golden.format) else { continue };
+        opened(golden, |file, bytes| {
+            for table in file.tables() {
+                let Ok(table) = file.table(Some(table)) else { continue };
+                let options = ReadOptions { bytes: bytes.cloned(), ..ReadOptions::default() };
+                let Ok(mut reader) = read(table, options) else { continue };
+                let schema = reader.schema();
+                // The numbers of a view are picked by indices.
+                if golden.name.contains("view") || !schema.fields().iter().all(|field| field.data_type().is_primitive())
+                {
+                    continue;
+                }
+                let rows: Vec<_> = reader.by_ref().map(|batch| batch.unwrap().num_rows().div_ceil(8)).collect();
+                let bits = schema.fields().len() * rows.iter().sum::<usize>();
+                assert!(reader.compacted_bytes() <= bits as u64, "{}: {}", golden.name, reader.compacted_bytes());
+                seen[format] += 1;
+            }
+            1
+        });
+    }
+    assert!(seen.iter().all(|count| *count > 5), "{seen:?}");
+}
+
+#[test]
 fn kept_batches_take_little_more_than_their_values() {
     let (mut all, mut wrong) = ((0, 0), Vec::new());
     for golden in common::all().iter().filter(|golden| golden.by_any()) {
