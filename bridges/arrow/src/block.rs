@@ -8,10 +8,16 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Column, Values};
 
 use crate::Error;
-use crate::held::{Held, Home, Rows, rows_of, span, tight};
+use crate::held::{Held, Home, Rows, SPARE, rows_of, span};
 
 /// What bytes are decoded in. Its alignment serves values of any type.
 type Word = i128;
+
+/// Returns the maximum size of a block with `used` bytes of numbers. The pool may give a block that is larger by a sixteenth again, and
+/// a batch that is kept takes at most 1.15 times its values.
+const fn close(used: usize) -> usize {
+    used.saturating_add(used >> 4).saturating_add(SPARE)
+}
 
 /// Reads rows of a column that takes no memory beside its numbers of `width` bytes: their block becomes the buffer, and they are not
 /// copied. `None` if the column takes more memory, or more than is allowed.
@@ -24,7 +30,7 @@ pub(crate) fn read<C: Column>(
     let Ok(need) = usize::try_from(column.need(rows.clone())?) else { return Ok(None) };
     let len = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
     let most = home.limit.min(home.room);
-    if need == 0 || need > tight(len.saturating_mul(width)) || need as u64 > most {
+    if need == 0 || need > close(len.saturating_mul(width)) || need as u64 > most {
         return Ok(None);
     }
     let count = need.div_ceil(size_of::<Word>());
@@ -35,7 +41,7 @@ pub(crate) fn read<C: Column>(
     let batch = column.read(rows, &mut Scratch::new(block))?;
     let numbers = batch.values.number_bytes().map(|(bytes, size)| (span(bytes), bytes.len(), size));
     let stay = |place: &Range<usize>| at.start <= place.start && place.end <= at.end;
-    let Some((place, bytes, size)) = numbers.filter(|(place, bytes, _)| stay(place) && need <= tight(*bytes)) else {
+    let Some((place, bytes, size)) = numbers.filter(|(place, bytes, _)| stay(place) && need <= close(*bytes)) else {
         return rows_of(&batch, &at, home).map(Some);
     };
     // Bits of missing rows would keep the block, and are few.

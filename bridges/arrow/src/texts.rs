@@ -96,9 +96,65 @@ fn gathered<T: ByteArrayType>(
     nulls: Option<NullBuffer>,
     home: &mut Home,
 ) -> Result<ArrayRef, Error> {
+    if let Some((offsets, data)) = adjacent::<T::Offset>(texts, nulls.as_ref(), home)
+        && let Ok(array) = strings::<T>(offsets, data, nulls.clone())
+    {
+        return Ok(array);
+    }
     let (offsets, data) = joined::<T::Offset>(texts, nulls.as_ref(), home)?;
     home.copy(data.len() as u64);
     strings::<T>(offsets, data, home.own(nulls))
+}
+
+/// Returns texts that follow each other in the file: where each starts in their bytes, the end of the last, and the bytes. `None` for
+/// other texts. The bytes of a missing row need not be UTF-8.
+fn adjacent<O: OffsetSizeTrait>(
+    texts: &VarBytes<'_>,
+    nulls: Option<&NullBuffer>,
+    home: &mut Home,
+) -> Option<(ScalarBuffer<O>, Buffer)> {
+    let file = home.in_file(texts.data)?;
+    let mut offsets: Vec<O> = home.pool.take(texts.len().saturating_add(1));
+    offsets.clear();
+    let all = match texts.spans {
+        Spans::Off32(stored) => rebased(stored, &mut offsets)?,
+        Spans::Off64(stored) => rebased(stored, &mut offsets)?,
+        Spans::Each(spans) => chained(spans, nulls, &mut offsets)?,
+        _ => return None,
+    };
+    file.get(all.clone())?;
+    Some((home.pool.buffer(offsets).into(), file.slice_with_length(all.start, all.len())))
+}
+
+/// Counts offsets from the first one. Returns the place of the texts.
+fn rebased<S: Copy + Into<u64>, O: OffsetSizeTrait>(stored: &[S], offsets: &mut Vec<O>) -> Option<Range<usize>> {
+    let (first, last) = ((*stored.first()?).into(), (*stored.last()?).into());
+    for offset in stored {
+        offsets.push(O::from_usize(usize::try_from((*offset).into().checked_sub(first)?).ok()?)?);
+    }
+    Some(usize::try_from(first).ok()?..usize::try_from(last).ok()?)
+}
+
+/// Returns the place of texts each of which starts at the end of the one before; missing rows are left out.
+fn chained<O: OffsetSizeTrait>(
+    spans: &[Span],
+    nulls: Option<&NullBuffer>,
+    offsets: &mut Vec<O>,
+) -> Option<Range<usize>> {
+    let mut all: Option<Range<usize>> = None;
+    offsets.push(O::default());
+    for (i, span) in spans.iter().enumerate() {
+        if span.len > 0 && present(nulls, i) {
+            let text = place(span);
+            let before = all.unwrap_or(text.start..text.start);
+            if before.end != text.start {
+                return None;
+            }
+            all = Some(before.start..text.end);
+        }
+        offsets.push(O::from_usize(all.as_ref().map_or(0, Range::len))?);
+    }
+    Some(all.unwrap_or_default())
 }
 
 /// Copies the texts of all rows, which are contiguous then. Returns where each starts, and the end of the last.
