@@ -2,9 +2,11 @@
 Parquet, and compared with the first values, bit by bit. Columns that a format cannot store are left out, as the error says, and
 counted. Text is read back with the types of its columns (--schema); columns whose type this cannot name are left out. The Python needs vortex-data, too, whose generator of tables this uses. The seed of table i is SEED + i."""
 
+import collections
 import pathlib
 import random
 import re
+import shutil
 import struct
 import sys
 
@@ -229,8 +231,6 @@ def check(a, r, t, place, counts):
     for form in FORMATS:
         middle, last = place / f'middle.{form}', place / 'last.parquet'
         if form == 'bcolz' and middle.exists():
-            import shutil
-
             shutil.rmtree(middle)
         names = list(first.column_names)
         if form in TEXT:
@@ -290,10 +290,6 @@ def check(a, r, t, place, counts):
 
 
 def main():
-    import collections
-    import decimal
-
-    goldens.CONTEXT = decimal.Context(prec=100)
     p = peer.arguments(__doc__, count=100)
     p.add_argument('--rows', type=int, default=4000, help='rows of the largest tables (default 4000)')
     a = peer.parse(p)
