@@ -79,6 +79,7 @@ mod dataseries_facts;
 mod dataseries_tables;
 mod detect;
 mod digits;
+mod doubles;
 mod dump;
 mod edit;
 mod escape;

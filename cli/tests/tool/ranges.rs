@@ -208,7 +208,7 @@ fn conversions_in_windows() {
     let (jay, ds) = (large_jay("converted", rows), large_dataseries("converted_extents", 40));
     let least = least("converted_tiny.ds");
     for path in [&jay, &ds] {
-        for extension in ["jay", "ds", "bcolz"] {
+        for extension in ["jay", "ds", "bcolz", "vortex"] {
             let to = target(&format!("converted_{}.{extension}", path.ends_with(".ds")));
             let (_, _, memory) = measured(&["convert", "--threads", "2", path, &to]);
             let own = memory.saturating_sub(least);
@@ -217,6 +217,37 @@ fn conversions_in_windows() {
             assert_eq!(some(&to), some(path));
             assert!(good(&["info", &to, "--json"]).contains(&format!("\"rows\":{rows}}}")));
         }
+    }
+}
+
+/// The chunks of a Vortex file are written as they are made, with every choice of encodings.
+#[test]
+fn conversions_to_vortex_in_windows() {
+    let rows = 4 << 20;
+    let path = large_jay("varied", rows);
+    let mut file = File::options().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(8)).unwrap();
+    let mut writer = io::BufWriter::new(file);
+    for row in 0..rows {
+        // Codes of a dictionary, then numbers on a line with noise, then any numbers.
+        let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let value = [(mixed >> 60) << 40, 100 * row + (mixed >> 58), mixed >> 1][(3 * row / rows) as usize];
+        writer.write_all(&value.to_le_bytes()).unwrap();
+    }
+    writer.into_inner().unwrap();
+    let least = least("varied_tiny.vortex");
+    for (name, options) in
+        [("default", &[][..]), ("plain", &["--no-dictionaries"]), ("compact", &["--encodings", "compact"])]
+    {
+        let to = target(&format!("varied_{name}.vortex"));
+        let (_, _, memory) = measured(&[&["convert", "--threads", "2"], options, &[&path, &to]].concat());
+        let own = memory.saturating_sub(least);
+        assert!(own <= 24, "{name}: {memory} MiB, {own} more than for a small file");
+        for from in [1_048_570, rows / 3 - 5, rows - 10] {
+            let some = |path: &str| good(&["cat", path, "--rows", &format!("{from}..{}", from + 10)]);
+            assert_eq!(some(&to), some(&path));
+        }
+        assert!(good(&["info", &to, "--json"]).contains(&format!("\"rows\":{rows}}}")));
     }
 }
 
