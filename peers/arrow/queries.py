@@ -225,7 +225,10 @@ def compare(engine, table, ask, counts):
     for name, kind in chosen(table):
         column = table.column(name)
         values = plain(column, kind)
-        expected = {what: answer for what, answer in answers(values, kind, column.type).items() if (what, answer) != ('sum', None) or kind == 'integer'}
+        expected = answers(values, kind, column.type)
+        if kind == 'float' and expected['sum'] is None:
+            # It depends on the order of the additions.
+            del expected['sum']
         present = ordered(values, kind) if kind != 'float' else [v for v in values if v is not None]
         found = ask(name, column.type, expected, present)
         counts['queries'] += len(expected)

@@ -1,7 +1,7 @@
 """What lists cost: tables of one list column written by the original, default and compact, then `pilaster verify` and
 `pilaster cat --format-out jsonl`: CPU seconds, the best of --rounds. A compact file must not cost more than --factor times the
 default one: its frames must be unpacked once, not once per list. A default file counts as 0.02 s at least, as shorter times are
-those of the start of the program. Shuffled views of more rows than the default are not within the factor: --views 6400 takes 6 times
+those of the start of the program. Shuffled views of more rows than the default are not within the factor: --views 6400 takes 4 to 6 times
 as long (19 MB of text), as only the last frame of an array is kept.
 
   lists.py SCRATCH [--rows 20000 80000 320000] [--factor 2] [--rounds 3]        with a Python that has vortex-data, pyarrow and numpy
