@@ -50,7 +50,7 @@ enum Shape {
     Line(u8),
     /// One of a few numbers.
     Codes(u8),
-    /// The same number in most rows.
+    /// One number in most rows.
     Sparse,
     /// In a range of this number of bits.
     Range(u8),

@@ -37,7 +37,7 @@ pub fn made(data: &[u8]) -> Result<u64> {
 /// How a file is written.
 struct How {
     options: WriteOptions,
-    /// How many times the rows are written, one after the other.
+    /// How many times the rows are written.
     parts: usize,
     /// Whether a conversion feeds the rows.
     by_builder: bool,
@@ -93,7 +93,7 @@ impl Sink for Short {
 
 fn check(columns: &[Named<'_>], how: &How, cut: usize) {
     let bytes = write(columns, how, Vec::new()).unwrap_or_else(|e| panic!("all of this can be written: {e:?}"));
-    // The same calls with a sink that is full anywhere before the end.
+    // A sink that is full anywhere before the end.
     let failed = write(columns, how, Short(cut % bytes.len()));
     assert!(matches!(failed, Err(WriteError::Sink(()))), "the error of the sink");
     assert!(write(columns, how, Short(bytes.len())).is_ok_and(|sink| sink.0 == 0), "the same bytes again");

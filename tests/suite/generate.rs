@@ -83,7 +83,7 @@ fn rows_of_the_type_null_are_known_to_be_missing() {
 #[test]
 fn rows_of_any_type_are_written_to_vortex() {
     let (mut state, mut written, mut rows) = (0x9e37_79b9_7f4a_7c15_u64, 0, 0);
-    let rounds = env::var("PILASTER_SAMPLE").map_or(300, |n| n.parse().expect("a number"));
+    let rounds = env::var("PILASTER_SAMPLE").map_or(150, |n| n.parse().expect("a number"));
     for _ in 0..rounds {
         let input: [u8; 128] = std::array::from_fn(|_| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);

@@ -37,7 +37,7 @@ fn texts(from: &str, to: &str) -> &'static [&'static str] {
     if matches!(from, "ds" | "bcolz") && !is_text { &["--bytes-as-text"] } else { &[] }
 }
 
-/// Whether the bytes of an extension are those of another one, so that one way from it is enough.
+/// Whether an extension stands for the format of another one, so that one way from it is enough.
 fn is_alias(extension: &str) -> bool {
     matches!(extension, "pq" | "feather" | "ipc" | "ndjson")
 }
