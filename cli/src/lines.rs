@@ -53,6 +53,10 @@ impl<W: Write> Rows for Lines<W> {
         Ok(())
     }
 
+    fn names_differ(&self) -> bool {
+        true
+    }
+
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
         if let Some(double) = &head.double {
             return Err(Failure::Input(format!("{double}: JSON lines cannot store the same name twice{LEAVE_OUT}")));

@@ -270,10 +270,7 @@ impl Owned {
             5..=9 => Owned::I32(numbers.all(rows, |number| wide(number) as i32)),
             10..=18 => Owned::I64(numbers.all(rows, |number| wide(number) as i64)),
             19..=38 => Owned::I128(numbers.all(rows, wide)),
-            _ => Owned::I256(numbers.all(rows, |number| {
-                let (wide, sign) = (wide(number), if number < 0 { u64::MAX } else { 0 });
-                [wide as u64, (wide >> 64) as u64, sign, sign]
-            })),
+            _ => Owned::I256(numbers.all(rows, |number| widest(precision, number))),
         }
     }
 
@@ -315,4 +312,25 @@ fn with_more(rest: &[Rows], before: &[Named<'_>], done: &mut dyn FnMut(&[Named<'
         columns.push((NAMES[before.len()], first.borrowed(children)));
         with_more(rest, &columns, done);
     });
+}
+
+/// Returns an integer of up to `precision` digits, 39 to 76, that a number determines.
+fn widest(precision: u8, number: i64) -> [u64; 4] {
+    let (digits, mut bits) = (number.unsigned_abs(), u32::from(precision) * 3321 / 1000);
+    let mut words =
+        [digits.wrapping_mul(0x9e37_79b9_7f4a_7c15), digits, digits.rotate_left(17), digits.rotate_left(40)];
+    for word in &mut words {
+        *word &= if bits < 64 { (1 << bits) - 1 } else { u64::MAX };
+        bits = bits.saturating_sub(64);
+    }
+    if number >= 0 {
+        return words;
+    }
+    // The two's complement.
+    let mut carry = true;
+    words.map(|word| {
+        let (word, over) = (!word).overflowing_add(carry.into());
+        carry = over;
+        word
+    })
 }

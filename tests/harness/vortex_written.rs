@@ -31,7 +31,7 @@ pub fn made(data: &[u8]) -> Result<u64> {
     let how = How { options: options(&mut u)?, parts: u.int_in_range(1..=2)?, by_builder: u.arbitrary()? };
     let cut = u.arbitrary::<u16>()?;
     with_columns(&columns, &mut |columns| check(columns, &how, cut.into()));
-    Ok((rows * how.parts) as u64)
+    Ok((rows * how.times()) as u64)
 }
 
 /// How a file is written.
@@ -41,6 +41,13 @@ struct How {
     parts: usize,
     /// Whether a conversion feeds the rows.
     by_builder: bool,
+}
+
+impl How {
+    /// How many times the file has the rows.
+    fn times(&self) -> usize {
+        if self.by_builder { 1 } else { self.parts }
+    }
 }
 
 fn options(u: &mut Unstructured<'_>) -> Result<WriteOptions> {
@@ -104,7 +111,7 @@ fn check(columns: &[Named<'_>], how: &How, cut: usize) {
         memory.grow(e).expect("what was written is valid");
     }
     let part = file.part().expect("a part");
-    let parts = if how.by_builder { 1 } else { how.parts };
+    let parts = how.times();
     assert_eq!((part.width(), part.rows()), (columns.len(), columns.rows() * parts as u64));
     for (k, (name, before)) in columns.iter().enumerate() {
         let after = part.column(k).expect("a column");
@@ -117,7 +124,7 @@ fn check(columns: &[Named<'_>], how: &How, cut: usize) {
         for (row, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
             assert_eq!(**wanted, *found, "row {row} of {:?}", before.ty());
         }
-        zones(&after, before, &cells);
+        zones(&after, before, &cells, how.options.statistics);
     }
 }
 
@@ -173,8 +180,9 @@ fn cells<C: Column>(column: &C, rows: core::ops::Range<u64>) -> Vec<Cell> {
     all
 }
 
-/// Zones follow each other, have the number of missing rows, and bound the values of the others.
-fn zones<C: Column>(after: &C, before: &Borrowed<'_>, cells: &[Cell]) {
+/// Zones follow each other to the last row, if the file has `statistics` of such columns, have the number of missing rows, and bound
+/// the values of the others.
+fn zones<C: Column>(after: &C, before: &Borrowed<'_>, cells: &[Cell], statistics: bool) {
     let (mut memory, mut row) = (Memory::default(), 0);
     let batch = before.read(0..before.rows(), &mut pilaster::bytes::Scratch::new(&mut [])).expect("borrowed rows");
     loop {
@@ -186,19 +194,46 @@ fn zones<C: Column>(after: &C, before: &Borrowed<'_>, cells: &[Cell]) {
                 Err(e) => memory.grow(e).expect("zones that were written"),
             }
         };
-        let Some((rows, min, max, nulls)) = zone else { return };
+        let Some((rows, min, max, nulls)) = zone else {
+            assert!(
+                !statistics || row == after.rows() || before.ty().children() > 0,
+                "no zone at row {row}, {:?}",
+                before.ty()
+            );
+            return;
+        };
         assert!(rows.contains(&row) && rows.end <= after.rows());
         let places = || rows.clone().map(|row| row as usize % cells.len().max(1));
         let missing = places().filter(|place| cells[*place] == Cell::Missing).count() as u64;
         assert!(nulls.get().is_none_or(|nulls| *nulls == missing), "{nulls:?} of {missing} missing rows");
         for place in places() {
             let value = batch.value(place).expect("a value");
-            let order = |bound: &Option<Bound>| bound.as_ref().and_then(|bound| bound.value().compare(&value));
-            assert!(order(&min) != Some(Ordering::Greater), "{min:?} above {value:?}, {:?}", before.ty());
-            assert!(order(&max) != Some(Ordering::Less), "{max:?} below {value:?}, {:?}", before.ty());
+            for (bound, wrong) in [(&min, Ordering::Greater), (&max, Ordering::Less)] {
+                let order = bound.as_ref().and_then(|bound| order(&bound.value(), &value));
+                assert!(order != Some(wrong), "{bound:?} is no bound of {value:?}, {:?}", before.ty());
+            }
         }
         row = rows.end;
     }
+}
+
+/// Compares a bound with a value; `None` if the value is missing or NaN.
+fn order(bound: &Value<'_>, value: &Value<'_>) -> Option<Ordering> {
+    let is_nan = match (bound, value) {
+        (_, Value::Null) => return None,
+        // The order of half floats is that of their bits as a sign and a magnitude.
+        (Value::F16(a), Value::F16(b)) => {
+            let magnitude = |bits: u16| i32::from(bits & 0x7fff);
+            let signed = |bits: u16| if bits >> 15 > 0 { -magnitude(bits) } else { magnitude(bits) };
+            return (magnitude(*b) <= 0x7c00).then(|| signed(*a).cmp(&signed(*b)));
+        }
+        (Value::F32(_), Value::F32(value)) => value.is_nan(),
+        (Value::F64(_), Value::F64(value)) => value.is_nan(),
+        _ => false,
+    };
+    let order = bound.compare(value);
+    assert!(order.is_some() || is_nan, "a bound {bound:?} of {value:?}");
+    order
 }
 
 /// A bound, apart from the memory that it was read into.

@@ -8,19 +8,14 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Column, Values};
 
 use crate::Error;
-use crate::held::{Held, Home, Rows, SPARE, rows_of, span};
+use crate::held::{Held, Home, Rows, rows_of, span, tight};
 
 /// What bytes are decoded in. Its alignment serves values of any type.
 type Word = i128;
 
-/// Returns the maximum size of a block with `used` bytes of numbers. The pool may give a block that is larger by a sixteenth again, and
-/// a batch that is kept takes at most 1.15 times its values.
-const fn close(used: usize) -> usize {
-    used.saturating_add(used >> 4).saturating_add(SPARE)
-}
-
-/// Reads rows of a column that takes no memory beside its numbers of `width` bytes: their block becomes the buffer, and they are not
-/// copied. `None` if the column takes more memory, or more than is allowed.
+/// Reads rows of a column that takes little memory beside its numbers of `width` bytes: their block becomes the buffer, and they are
+/// not copied, unless the block is larger by more than an eighth. `None`, before anything is read, if the rows take more memory, or more
+/// than is allowed.
 pub(crate) fn read<C: Column>(
     column: &C,
     rows: Range<u64>,
@@ -30,23 +25,26 @@ pub(crate) fn read<C: Column>(
     let Ok(need) = usize::try_from(column.need(rows.clone())?) else { return Ok(None) };
     let len = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
     let most = home.limit.min(home.room);
-    if need == 0 || need > close(len.saturating_mul(width)) || need as u64 > most {
+    if need == 0 || need > tight(len.saturating_mul(width)) || need as u64 > most {
         return Ok(None);
     }
     let count = need.div_ceil(size_of::<Word>());
     let mut words: Vec<Word> = home.pool.take(count);
     words.resize(count, 0);
+    let size = words.capacity().saturating_mul(size_of::<Word>());
     let block: &mut [u8] = cast_slice_mut(&mut words);
     let at = span(block);
     let batch = column.read(rows, &mut Scratch::new(block))?;
-    let numbers = batch.values.number_bytes().map(|(bytes, size)| (span(bytes), bytes.len(), size));
+    let numbers = batch.values.number_bytes().map(|(bytes, width)| (span(bytes), bytes.len(), width));
     let stay = |place: &Range<usize>| at.start <= place.start && place.end <= at.end;
-    let Some((place, bytes, size)) = numbers.filter(|(place, bytes, _)| stay(place) && need <= close(*bytes)) else {
-        return rows_of(&batch, &at, home).map(Some);
+    let Some((place, bytes, width)) = numbers.filter(|(place, bytes, _)| stay(place) && size <= tight(*bytes)) else {
+        let rows = rows_of(&batch, &at, home)?;
+        home.pool.buffer(words);
+        return Ok(Some(rows));
     };
     // Bits of missing rows would keep the block, and are few.
     let missing = rows_of(&Batch { values: Values::Null, ..batch }, &at, home)?;
     let buffer: Buffer = home.pool.buffer(words);
     let bytes = buffer.slice_with_length(place.start.saturating_sub(at.start), bytes);
-    Ok(Some(Rows { values: Held::Numbers { bytes, size }, ..missing }))
+    Ok(Some(Rows { values: Held::Numbers { bytes, size: width }, ..missing }))
 }

@@ -38,30 +38,16 @@ fn data_type(ty: &DataType) -> DataType {
         DataType::FixedSizeList(item, len) => DataType::FixedSizeList(field(item), *len),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(field).collect()),
         DataType::Map(entries, sorted) => DataType::Map(field(entries), *sorted),
-        // The writer of Parquet panics over views in a dictionary.
-        DataType::Dictionary(keys, values) if **values == DataType::Utf8View => {
-            DataType::Dictionary(keys.clone(), Box::new(DataType::Utf8))
-        }
-        DataType::Dictionary(keys, values) if **values == DataType::BinaryView => {
-            DataType::Dictionary(keys.clone(), Box::new(DataType::Binary))
-        }
-        // The writer of Parquet supports other dictionaries of numbers only.
-        DataType::Dictionary(keys, values) if has_dictionary(values) => {
-            DataType::Dictionary(keys.clone(), Box::new(data_type(values)))
-        }
-        DataType::Dictionary(_, values) => data_type(values),
+        DataType::Dictionary(keys, values) => match &**values {
+            // The writer of Parquet panics over views in a dictionary.
+            DataType::Utf8View => DataType::Dictionary(keys.clone(), Box::new(DataType::Utf8)),
+            DataType::BinaryView => DataType::Dictionary(keys.clone(), Box::new(DataType::Binary)),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => ty.clone(),
+            // Its reader panics if the dictionaries of several batches together have more values than keys, it does not find those of
+            // large decimals, and the writer stores fixed-size binary wrongly.
+            values => data_type(values),
+        },
         other => other.clone(),
-    }
-}
-
-/// Whether the writer of Parquet takes values in a dictionary, and its reader finds them. Neither is so for values of a fixed number
-/// of bytes: it writes dictionaries of fixed-size binary wrongly.
-fn has_dictionary(values: &DataType) -> bool {
-    match values {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => true,
-        DataType::Decimal128(precision, _) | DataType::Decimal256(precision, _) => *precision <= 18,
-        DataType::Float16 | DataType::Interval(_) => false,
-        values => values.is_primitive(),
     }
 }
 
