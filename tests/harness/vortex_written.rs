@@ -221,7 +221,7 @@ fn zones<C: Column>(after: &C, before: &Borrowed<'_>, cells: &[Cell], statistics
 fn order(bound: &Value<'_>, value: &Value<'_>) -> Option<Ordering> {
     let is_nan = match (bound, value) {
         (_, Value::Null) => return None,
-        // The order of half floats is that of their bits as a sign and a magnitude.
+        // Half floats are ordered as their bits, a sign and a magnitude.
         (Value::F16(a), Value::F16(b)) => {
             let magnitude = |bits: u16| i32::from(bits & 0x7fff);
             let signed = |bits: u16| if bits >> 15 > 0 { -magnitude(bits) } else { magnitude(bits) };

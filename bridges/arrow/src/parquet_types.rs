@@ -43,8 +43,8 @@ fn data_type(ty: &DataType) -> DataType {
             DataType::Utf8View => DataType::Dictionary(keys.clone(), Box::new(DataType::Utf8)),
             DataType::BinaryView => DataType::Dictionary(keys.clone(), Box::new(DataType::Binary)),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => ty.clone(),
-            // Its reader panics if the dictionaries of several batches together have more values than keys, it does not find those of
-            // large decimals, and the writer stores fixed-size binary wrongly.
+            // Its reader panics if the dictionaries of several batches together have more values than keys, it does not find
+            // large decimals in one, and the writer stores fixed-size binary wrongly.
             values => data_type(values),
         },
         other => other.clone(),

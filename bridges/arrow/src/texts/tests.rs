@@ -8,7 +8,7 @@ fn spans(places: &[(u32, u32)]) -> Vec<Span> {
 
 fn texts(ty: &DataType, spans: &[Span], nulls: Option<&[bool]>) -> Result<Vec<Option<String>>, Error> {
     let copied = read(ty, (DATA, Spans::Each(spans)), nulls, None);
-    // The same bytes as a part of a file.
+    // As a part of a file.
     let file = Buffer::from(DATA);
     let stayed = read(ty, (&file, Spans::Each(spans)), nulls, Some(&file));
     assert_eq!(copied.as_ref().ok(), stayed.as_ref().ok(), "{ty} {spans:?}");
@@ -102,7 +102,7 @@ fn texts_that_stay_take_their_offsets_only() -> Result<(), Error> {
     let array = copied(&DataType::Utf8, &texts, None, &mut home)?;
     assert_eq!((home.copied, home.compacted), (0, 12));
     assert_eq!(array.as_string::<i32>().values().as_ptr(), file.as_slice().get(1..).unwrap_or_default().as_ptr());
-    // Their memory is limited as that of copies is.
+    // Offsets that exceed the limit are not made: the texts are copied.
     home.limit = 11;
     let copy = copied(&DataType::Utf8, &texts, None, &mut home)?;
     assert_eq!((home.copied, copy.len()), (7, 2));
