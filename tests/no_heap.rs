@@ -1,5 +1,5 @@
 //! Reading and writing allocate nothing: the fuzz bodies run on the goldens under an allocator that
-//! counts.
+//! counts. The writer of Vortex, which has a heap, takes as much of it for many rows as for few.
 
 #![allow(unsafe_code, reason = "an allocator cannot be written without")]
 
@@ -8,25 +8,36 @@ mod harness;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::convert::Infallible;
 
 use harness::TARGETS;
+use pilaster::bytes::Sink;
+use pilaster::column::{Borrowed, Prim, Spans, Type, Values, VarBytes};
+use pilaster::vortex::write::{Encodings, WriteOptions, Writer};
 
 struct Counting;
 
 thread_local! {
     /// Allocations of this thread: the test harness has others that allocate as they please.
     static COUNT: Cell<u64> = const { Cell::new(0) };
+    /// Bytes that this thread has, and the most since [`peak`] began.
+    static HELD: Cell<usize> = const { Cell::new(0) };
+    static MOST: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: passes everything on to the system's allocator; the counter is a plain thread-local number.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
+        HELD.set(HELD.get().saturating_add(layout.size()));
+        MOST.set(MOST.get().max(HELD.get()));
         // SAFETY: the caller keeps the contract of the system's allocator, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // Another thread may have allocated it.
+        HELD.set(HELD.get().saturating_sub(layout.size()));
         // SAFETY: as above.
         unsafe { System.dealloc(at, layout) }
     }
@@ -39,6 +50,14 @@ fn allocations(work: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     work();
     COUNT.get() - before
+}
+
+/// The most bytes that `work` has at a time.
+fn peak(work: impl FnOnce()) -> usize {
+    let before = HELD.get();
+    MOST.set(before);
+    work();
+    MOST.get() - before
 }
 
 /// Bodies that compare with a library that allocates, or encode with a heap, or read a dataset, make files or parse the
@@ -56,6 +75,7 @@ const ORACLES: &[&str] = &[
     "vortex_made",
     "vortex_notation",
     "vortex_roundtrip",
+    "vortex_written",
 ];
 
 #[test]
@@ -118,6 +138,68 @@ fn no_body_of_vortex_allocates() {
             for input in [&input[..], &input[2..]] {
                 assert_eq!(allocations(|| body(input)), 0, "{name} allocates on {}", golden.name);
             }
+        }
+    }
+}
+
+/// A sink that keeps nothing.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    type Error = Infallible;
+
+    fn put(&mut self, _: &[u8]) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Rows of a chunk: of 64 KiB.
+const ROWS: usize = 1 << 13;
+
+/// The memory of a file of `count` chunks, whose rows `part` has.
+fn memory_of_chunks(count: usize, options: &WriteOptions, part: &[(&str, Borrowed<'_>)]) -> usize {
+    peak(|| {
+        let mut file = Writer::new(Nowhere, part, options).unwrap();
+        (0..count).for_each(|_| file.push(part).unwrap());
+        file.finish().unwrap();
+    })
+}
+
+/// Chunks of a Vortex file are written as they are made. What stays is the place of each, and what is known of its zones.
+#[test]
+fn vortex_is_written_in_memory_that_does_not_grow() {
+    let mixed = |row: usize| (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let line: Vec<i64> = (0..ROWS).map(|row| 100 * row as i64 + (mixed(row) >> 58) as i64).collect();
+    let codes: Vec<i64> = (0..ROWS).map(|row| ((mixed(row) >> 60) << 40) as i64).collect();
+    let any: Vec<i64> = (0..ROWS).map(|row| mixed(row) as i64).collect();
+    let floats: Vec<f64> = (0..ROWS).map(|row| (mixed(row) >> 44) as f64 / 100.0).collect();
+    let (mut data, mut offsets) = (String::new(), vec![0]);
+    for row in 0..ROWS {
+        data += &format!("GET /{} 200", mixed(row) >> 48);
+        offsets.push(u32::try_from(data.len()).unwrap());
+    }
+    let texts = VarBytes { data: data.as_bytes(), spans: Spans::Off32(&offsets) };
+    let number = |values| Borrowed::new(Type::Prim(Prim::I64), Values::I64(values));
+    let columns = [
+        ("line", number(&line)),
+        ("codes", number(&codes)),
+        ("any", number(&any)),
+        ("floats", Borrowed::new(Type::Prim(Prim::F64), Values::F64(&floats))),
+        ("texts", Borrowed::new(Type::Utf8, Values::Utf8(texts))),
+    ];
+    let usual = WriteOptions { chunk_size: 8 * ROWS as u64, ..WriteOptions::DEFAULT };
+    let all = [
+        ("default", usual),
+        ("without dictionaries", WriteOptions { dictionaries: false, ..usual }),
+        ("compact", WriteOptions { encodings: Encodings::COMPACT, ..usual }),
+    ];
+    // Some builds have no encoders for the smallest encodings.
+    for (name, options) in all.into_iter().filter(|(_, options)| options.check().is_ok()) {
+        for column in columns.chunks(1).chain([&columns[..]]) {
+            let [one, four, sixteen] = [1, 4, 16].map(|count| memory_of_chunks(count, &options, column));
+            // Of twelve chunks.
+            let growth = 12 * 256 * column.len();
+            assert!(four <= 2 * one && sixteen <= four + growth, "{name}, {}: {one}, {four}, {sixteen}", column[0].0);
         }
     }
 }

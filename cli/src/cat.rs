@@ -426,6 +426,10 @@ impl<R: Rows> Chain<'_, R> {
 }
 
 impl<R: Rows> Rows for Chain<'_, R> {
+    fn names_differ(&self) -> bool {
+        self.to.names_differ()
+    }
+
     fn batches(&mut self, columns: usize) -> Result<(), Failure> {
         self.announce()?;
         self.to.batches(columns)
@@ -480,6 +484,10 @@ struct OneByOne<'p, 'q, R> {
 }
 
 impl<R: Rows> Rows for OneByOne<'_, '_, R> {
+    fn names_differ(&self) -> bool {
+        self.rows.names_differ()
+    }
+
     fn batches(&mut self, columns: usize) -> Result<(), Failure> {
         self.rows.batches(columns)
     }

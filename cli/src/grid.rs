@@ -210,7 +210,7 @@ null         null          null
         let mut out = Vec::new();
         let mut grid = Grid::new(&mut out, true, "", None);
         let [names, types] = [["a\u{1b}[31mb", "c"], ["bool", "bool"]].map(|texts| texts.map(str::to_owned).to_vec());
-        grid.head(&crate::walk::Head { names, types, texts: false }).unwrap();
+        grid.head(&crate::walk::Head { names, types, texts: false, double: None }).unwrap();
         grid.finish().unwrap();
         let wanted = "\
 a\\u{1b}[31mb  c

@@ -6,6 +6,7 @@ use pilaster::Result;
 use pilaster::column::{Batch, Column};
 
 use crate::cells;
+use crate::extents::LEAVE_OUT;
 use crate::failure::Failure;
 use crate::json::{self, Ahead, Json, Style};
 use crate::json_text::string;
@@ -52,7 +53,14 @@ impl<W: Write> Rows for Lines<W> {
         Ok(())
     }
 
+    fn names_differ(&self) -> bool {
+        true
+    }
+
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
+        if let Some(double) = &head.double {
+            return Err(Failure::Input(format!("{double}: JSON lines cannot store the same name twice{LEAVE_OUT}")));
+        }
         self.texts = head.texts;
         self.names.clear();
         Ok(())

@@ -80,6 +80,7 @@ mod dataseries_facts;
 mod dataseries_tables;
 mod detect;
 mod digits;
+mod doubles;
 mod dump;
 mod edit;
 mod escape;

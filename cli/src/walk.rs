@@ -9,6 +9,7 @@ use pilaster::error::{Error, Kind};
 
 use crate::args::Wanted;
 use crate::columns::{Columns, Retyped, Rules, Stored};
+use crate::doubles;
 use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::sieve::Conditions;
@@ -22,10 +23,17 @@ pub struct Head {
     pub types: Vec<String>,
     /// Whether byte strings are printed as text if they are UTF-8.
     pub texts: bool,
+    /// The first column, or field of a struct, with the name of one before it, if names must differ.
+    pub double: Option<String>,
 }
 
 /// Receives rows one by one.
 pub trait Rows {
+    /// Whether the names of columns, and of the fields of a struct, must differ.
+    fn names_differ(&self) -> bool {
+        false
+    }
+
     /// Receives the columns, before the first row of each file.
     fn head(&mut self, _head: &Head) -> Result<(), Failure> {
         Ok(())
@@ -253,7 +261,8 @@ fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(C
         None => type_name(&Stored::new(part.column(*k)?, choice.retyped), ("vortex", false), &mut budget),
     };
     let types = columns.numbers.iter().map(&mut ty).collect::<Result<Vec<_>>>()?;
-    to.head(&Head { names: columns.names.clone(), types, texts: choice.texts })?;
+    let double = if to.names_differ() { doubles::find(part, &columns)? } else { None };
+    to.head(&Head { names: columns.names.clone(), types, texts: choice.texts, double })?;
     Ok((columns, filter))
 }
 

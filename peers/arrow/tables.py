@@ -1,10 +1,12 @@
 """Random tables, written by pyarrow as Parquet, Arrow files and streams, converted by pilaster to another format and back to
 Parquet, and compared with the first values, bit by bit. Columns that a format cannot store are left out, as the error says, and
-counted. The Python needs vortex-data, too, whose generator of tables this uses. The seed of table i is SEED + i."""
+counted. Text is read back with the types of its columns (--schema); columns whose type this cannot name are left out. The Python needs vortex-data, too, whose generator of tables this uses. The seed of table i is SEED + i."""
 
+import collections
 import pathlib
 import random
 import re
+import shutil
 import struct
 import sys
 
@@ -18,7 +20,8 @@ import gen  # noqa: E402
 import goldens  # noqa: E402
 import peer  # noqa: E402
 
-FORMATS = ('vortex', 'jay', 'ds', 'bcolz', 'arrow', 'arrows', 'parquet')
+FORMATS = ('vortex', 'jay', 'ds', 'bcolz', 'arrow', 'arrows', 'parquet', 'csv', 'jsonl')
+TEXT = ('csv', 'jsonl')
 REFUSED = re.compile(r'column "?([^ ":.]+)')
 
 
@@ -139,12 +142,26 @@ BECOMES = {
     | dict.fromkeys(TIMES | {'uint32', 'uint64', 'date64[ms]', 'time64[us]', 'time64[ns]'}, 'int64')
     | dict.fromkeys(('int8', 'int16', 'uint16', 'date32[day]', 'time32[s]', 'time32[ms]'), 'int32')
     | {'float': 'double', 'halffloat': 'double'},
-    # Parquet has no timestamps in days.
-    'bcolz': dict.fromkeys(TEXTS | BYTES, 'string') | {'date32[day]': 'int64', 'date64[ms]': 'timestamp[ms]'},
-}
+    'bcolz': dict.fromkeys(TEXTS | BYTES, 'string') | {'date64[ms]': 'timestamp[ms]'},
+} | dict.fromkeys(TEXT, dict.fromkeys(TEXTS, 'string'))
 IN_PARQUET = {'timestamp[s]': 'timestamp[ms]', 'time32[s]': 'time32[ms]', 'date64[ms]': 'date32[day]'}
 # The formats that keep the kind of a list.
 EXACT = ('arrow', 'arrows', 'parquet')
+
+
+def in_schema(t):
+    """The type as --schema names it, or None."""
+    t = t.value_type if pa.types.is_dictionary(t) else t
+    if pa.types.is_decimal(t):
+        return f'decimal({t.precision}, {t.scale})'
+    if pa.types.is_timestamp(t) and t.tz is not None:
+        # Text has the time of UTC and no name of a zone.
+        return f'timestamp[{t.unit}, {t.tz}]' if re.fullmatch(r'UTC|[+-]\d\d:\d\d', t.tz) else None
+    if str(t) in TEXTS:
+        return 'utf8'
+    names = {'halffloat': 'float16', 'float': 'float32', 'double': 'float64'}
+    flat = pa.types.is_primitive(t) or pa.types.is_null(t)
+    return names.get(str(t), str(t)) if flat and not pa.types.is_duration(t) else None
 
 
 def leaf(t):
@@ -161,7 +178,7 @@ def narrow(t):
 def stored(t, form, coded):
     """The text of the type of values after a format and Parquet."""
     text = BECOMES.get(form, {}).get(leaf(t), leaf(t))
-    if form == 'vortex' and pa.types.is_decimal(t):
+    if form in ('vortex', *TEXT) and pa.types.is_decimal(t):
         text = narrow(t)
     if coded and form in EXACT:
         # A dictionary of views is stored as one of texts.
@@ -191,7 +208,8 @@ def allowed(new, old, form, place):
     if coded and form in EXACT:
         # pyarrow reads the dictionaries of Parquet within other types with small offsets.
         expected |= {text.removeprefix('large_') for text in expected}
-    zones = [t.tz if pa.types.is_timestamp(t) else None for t in (new, old)]
+    # UTC has two names.
+    zones = [(t.tz or '').replace('+00:00', 'UTC') or None if pa.types.is_timestamp(t) else None for t in (new, old)]
     # If the Arrow schema in the file has another unit, one of the readers takes UTC for the zone.
     zoned = zones[0] == zones[1] or not pa.types.is_timestamp(new) or (None not in zones and (place.suffix == '.parquet' or coded))
     return leaf(new) in expected and zoned
@@ -213,10 +231,12 @@ def check(a, r, t, place, counts):
     for form in FORMATS:
         middle, last = place / f'middle.{form}', place / 'last.parquet'
         if form == 'bcolz' and middle.exists():
-            import shutil
-
             shutil.rmtree(middle)
         names = list(first.column_names)
+        if form in TEXT:
+            schema = {name: in_schema(first.schema.field(name).type) for name in names}
+            counts[f'{form} without a name of the type'] += sum(ty is None for ty in schema.values())
+            names = [name for name in names if schema[name] is not None]
         while names:
             why = convert(a, '--columns', ','.join(names), path, middle)
             if why is None:
@@ -231,6 +251,8 @@ def check(a, r, t, place, counts):
         if not names:
             continue
         back = ['--bytes-as-text'] if form in ('ds', 'bcolz') else []
+        if form in TEXT:
+            back = ['--schema', ', '.join(f'{name}: {schema[name]}' for name in names)]
         why = convert(a, *back, middle, last)
         if why is not None and 'UTF-8' not in why and 'Parquet has no' not in why:
             yield f'{form} to parquet: {why}'
@@ -257,6 +279,9 @@ def check(a, r, t, place, counts):
                 yield f'{form}: {name} is {new.type}, and was {old.type}'
             if form == 'jay' and pa.types.is_floating(old.type):
                 got, expected = (without_nan(each(v, number)) for v in (got, expected))
+            elif form in TEXT and pa.types.is_floating(new.type):
+                # Text has one NaN.
+                got, expected = (each(v, number) for v in (got, expected))
             else:
                 got, expected = alike(got, expected, new, old)
             if got != expected:
@@ -265,10 +290,6 @@ def check(a, r, t, place, counts):
 
 
 def main():
-    import collections
-    import decimal
-
-    goldens.CONTEXT = decimal.Context(prec=100)
     p = peer.arguments(__doc__, count=100)
     p.add_argument('--rows', type=int, default=4000, help='rows of the largest tables (default 4000)')
     a = peer.parse(p)

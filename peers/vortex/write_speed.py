@@ -1,10 +1,14 @@
 """Writing the sets that make.py wrote, beside the original: CPU milliseconds of one thread, alternating rounds, medians, and sizes;
 then the original's scan of both files. Below 1: pilaster's writer is faster, its file smaller or scanned faster.
 
-  write_speed.py SCRATCH --programs FOLDER [--rounds 3] [--runs 3] [--compact] [NAME...]    (run with the Python that has vortex-data)
+  write_speed.py SCRATCH --programs FOLDER [--rounds 3] [--runs 3] [--compact] [--limits] [NAME...]
 
-FOLDER: the folder of the built programs, see README.md. NAME: five, taxi ... A round is the best of RUNS writes by each. Both
-have the rows in memory, the original as Arrow, and write a file. The files stay in SCRATCH/written. Let nothing else run meanwhile."""
+Run it with the Python that has vortex-data. FOLDER: the folder of the built programs, see README.md. NAME: five, taxi ... A round is
+the best of RUNS writes by each. Both have the rows in memory, the original as Arrow, and write a file. The files stay in
+SCRATCH/written. Let nothing else run meanwhile.
+
+--limits compares the ratios with the limits below. A size above its limit fails. A time above its limit is BEHIND, and fails if it
+is 1.25 times the limit, since other programs disturb times."""
 
 import os
 import statistics as st
@@ -20,6 +24,7 @@ p.add_argument('--programs', required=True)
 p.add_argument('--rounds', type=int, default=3)
 p.add_argument('--runs', type=int, default=3)
 p.add_argument('--compact', action='store_true')
+p.add_argument('--limits', action='store_true')
 p.add_argument('names', nargs='*')
 a = peer.parse(p)
 here = os.path.dirname(os.path.abspath(__file__))
@@ -29,6 +34,14 @@ SIDES = {
     'original': [sys.executable, here + '/original_write.py'],
     'ours': [a.programs + '/vortex_write'],
 }
+# Maximum ratios of each set and of the sum: milliseconds of writing, bytes, milliseconds of scanning. The time to write compact
+# files has no limit.
+NONE = float('inf')
+LIMITS = {
+    'set': (NONE, 1.15, 1.10) if a.compact else (2 / 3, 1.05, 1.10),
+    'sum': (NONE, NONE, 1.10) if a.compact else (2 / 3, 1.00, 1.10),
+}
+failed = []
 
 
 def numbers(name, side, *command):
@@ -63,6 +76,21 @@ def row(name, figures):
         f'bytes {s:.0f}, {our_s:.0f}, ratio {our_s / s:.3f}; scan {r:.1f} ms, {our_r:.1f}, ratio {our_r / r:.2f}',
         flush=True,
     )
+    if a.limits:
+        hold(name, figures)
+
+
+def hold(name, figures):
+    """Prints the ratios that are above their limits, and remembers those that fail."""
+    limits = LIMITS['sum' if name == 'sum' else 'set']
+    for what, (original, ours), limit in zip(('write', 'bytes', 'scan'), figures, limits):
+        ratio = ours / original
+        if ratio <= limit:
+            continue
+        fails = what == 'bytes' or ratio > 1.25 * limit
+        print(f'{"FAIL" if fails else "BEHIND"} {name}: {what} {ratio:.3f}, above {limit:.3f}', flush=True)
+        if fails:
+            failed.append(f'{name} {what}')
 
 
 names = a.names or list(data.SETS)
@@ -75,10 +103,11 @@ row('sum', total)
 share = [[ours / original for original, ours in (figures[k] for figures in sets)] for k in range(3)]
 peer.finish(
     'write_speed',
-    0,
+    failed,
     f'{len(sets)} sets, ours/original: '
     + ', '.join(
         f'{what} {ours / original:.2f} ({min(each):.2f} to {max(each):.2f})'
         for what, (original, ours), each in zip(('write', 'bytes', 'scan'), total, share)
-    ),
+    )
+    + (f'; above the limits: {", ".join(failed) or "none"}' if a.limits else ''),
 )

@@ -1,5 +1,5 @@
-"""Random tables written by pilaster and read by the original: the original writes a table, pilaster converts the file to
-Vortex and verifies it, and the original reads it; every value must be that of the table.
+"""Random tables written by pilaster and read by both: the original writes a table, pilaster converts the file to Vortex, verifies
+it and reads it (`dump --json`), and the original reads it; every value must be that of the table, for both readers.
 
   writes.py SCRATCH [--count 100] [--seed 1] [--rows 4000]     with a Python that has vortex-data, pyarrow and numpy
   writes.py SCRATCH --compact | --vary
@@ -62,6 +62,10 @@ def compare(a, how, source, target, table, labels):
     why = call(a.pilaster, 'convert', '--force', *how, source, target) or call(a.pilaster, 'verify', target)
     if why:
         return why
+    # Our own reader.
+    why = gen.compare(table, target, labels)
+    if why:
+        return f'pilaster: {why}'
     try:
         found = read(target)
     except BaseException as e:
@@ -83,7 +87,7 @@ def main():
     p.add_argument('--compact', action='store_true', help='the smallest encodings, pco and zstd, too')
     p.add_argument('--vary', action='store_true', help='random options for each table')
     p.add_argument('--profile', default='2026', help='wide for releases before 0.84 (default 2026)')
-    a = peer.parse(p)
+    a = gen.A = peer.parse(p)
     skip = tuple(x for x in a.skip.split(',') if x)
     equal = wrong = refused = lost = 0
     sizes = [0, 0]
@@ -115,7 +119,7 @@ def main():
     peer.finish(
         'vortex writes',
         wrong or not equal,
-        f'vortex-data {gen.VER}: equal {equal}, wrong {wrong}, tables refused by the original {refused},'
+        f'vortex-data {gen.VER}: verified and equal by both readers {equal}, wrong {wrong}, tables refused by the original {refused},'
         f' read wrongly by it from its own file {lost};'
         f' bytes of the original {sizes[0]}, of pilaster {sizes[1]}',
     )

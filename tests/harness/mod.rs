@@ -59,7 +59,9 @@ pub mod vortex_notation;
 pub mod vortex_numbers;
 pub mod vortex_pco;
 pub mod vortex_roundtrip;
+pub mod vortex_rows;
 pub mod vortex_texts;
+pub mod vortex_written;
 pub mod walk;
 pub mod xml;
 
@@ -118,4 +120,5 @@ pub const TARGETS: &[(&str, Body)] = targets! {
     jay_meta jay_strings
     any_file filo_made dataseries_made jay_made bcolz_made vortex_made jay_file jay_roundtrip xml proto vortex_file vortex_array vortex_dtype vortex_footer vortex_lanes vortex_layout
     vortex_log vortex_metadata vortex_notation vortex_numbers vortex_pco vortex_roundtrip vortex_texts
+    vortex_written
 };

@@ -369,3 +369,41 @@ fn floats_that_both_encode() {
         check! { random, f64; f32; }
     }
 }
+
+/// The parts into which one cuts floats are joined by the other, with few and with many exceptions.
+#[test]
+fn parts_that_both_join() {
+    macro_rules! check {
+        ($random:ident, $($float:ident $cells:ident;)*) => {$(
+            for (name, values) in columns(&mut $random) {
+                let values: Vec<$float> = values.iter().take(5000).map(|value| *value as $float).collect();
+                let wanted: Vec<_> = values.iter().map(|value| value.to_bits()).collect();
+                // The cut of other values leaves many left parts without a code.
+                for sample in [&values[..], &[-1.5e9, 2e-9, 3.0]] {
+                    let cut = alp::choose_cut(sample);
+                    let (mut codes, mut rights) = (vec![0; values.len()], vec![0; values.len()]);
+                    let (mut positions, mut exceptions) = (Vec::new(), Vec::new());
+                    let found = |i: usize, left| {
+                        positions.push(i as u64);
+                        exceptions.push(left);
+                    };
+                    alp::split(&values, &cut, &mut codes, &mut rights, found).unwrap();
+                    let (dictionary, width) = (cut.dictionary(), cut.width as u8);
+                    let theirs: Vec<$float> =
+                        ::alp::alp_rd_decode(&codes, dictionary, width, &rights, &positions, &exceptions);
+                    assert!(theirs.iter().map(|value| value.to_bits()).eq(wanted.iter().copied()), "{name}");
+
+                    let encoder = ::alp::RDEncoder::new(sample);
+                    let (mut lefts, mut words, positions, exceptions) = encoder.split_parts(&values);
+                    assert_eq!(alp::lefts(encoder.codes(), &mut lefts), None, "{name}");
+                    positions.iter().zip(exceptions).for_each(|(i, left)| lefts[*i as usize] = left);
+                    alp::join(&lefts, encoder.right_bit_width().into(), Cells::$cells(&mut words)).unwrap();
+                    assert!(words == wanted, "{name}");
+                }
+            }
+        )*};
+    }
+    for mut random in rounds(1) {
+        check! { random, f64 W8; f32 W4; }
+    }
+}

@@ -4,7 +4,7 @@
 use std::env;
 
 use crate::harness::generate::Reach;
-use crate::harness::{bcolz_made, dataseries_made, filo_made, jay_made, vortex_made};
+use crate::harness::{bcolz_made, dataseries_made, filo_made, jay_made, vortex_made, vortex_written};
 
 /// Files that are made in a run.
 const ROUNDS: usize = 1000;
@@ -77,4 +77,22 @@ fn arrays_are_decoded_though_they_are_bent() {
 fn rows_of_the_type_null_are_known_to_be_missing() {
     let reach = vortex_made::made(&[0x54, 0xac, 0xa7, 0x72]);
     assert_eq!(reach, Some(Reach { bent: true, deep: true }));
+}
+
+/// Columns of any type are written to Vortex in any way.
+#[test]
+fn rows_of_any_type_are_written_to_vortex() {
+    let (mut state, mut written, mut rows) = (0x9e37_79b9_7f4a_7c15_u64, 0, 0);
+    let rounds = env::var("PILASTER_SAMPLE").map_or(150, |n| n.parse().expect("a number"));
+    for _ in 0..rounds {
+        let input: [u8; 128] = std::array::from_fn(|_| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 56) as u8
+        });
+        if let Ok(count) = vortex_written::made(&input) {
+            (written, rows) = (written + 1, rows + count);
+        }
+    }
+    println!("{written} files of {rows} rows");
+    assert!(written * 10 >= rounds * 9 && rows >= rounds * 300, "{written} files of {rows} rows");
 }

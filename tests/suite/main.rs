@@ -40,6 +40,7 @@ mod vortex_log_calls;
 mod vortex_log_cuts;
 mod vortex_log_damage;
 mod vortex_log_replace;
+mod vortex_need;
 mod vortex_nested;
 mod vortex_notation;
 #[cfg(feature = "vortex-preview")]

@@ -128,3 +128,32 @@ fn the_dictionary_is_asked_for() {
         assert!(got.is_err() || at >= 8, "byte {at}");
     }
 }
+
+/// The frames of a Vortex writer state the length of their content, which its readers require. Both decoders find it.
+#[cfg(feature = "zstd-encode")]
+#[test]
+fn frames_that_state_their_length() {
+    let mut memory = vec![0xee; WORKSPACE_LEN];
+    let mut state = 1u64;
+    let mut noise = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    // Short, of one block, of several blocks of 128 KiB; runs, texts, and bytes that do not get smaller.
+    for len in [0usize, 1, 5, 255, 256, 1000, 65_791, 65_792, (1 << 17) - 1, (1 << 17) + 1, 400_000] {
+        let run = vec![7; len];
+        let text: Vec<u8> = b"GET /index.html 200 ".iter().cycle().take(len).copied().collect();
+        let words: Vec<u8> = (0..len).map(|i| if i % 3 == 0 { noise() & 7 } else { b'a' }).collect();
+        let any: Vec<u8> = (0..len).map(|_| noise()).collect();
+        for content in [run, text, words, any] {
+            let frame = pilaster::unstable::codec::zstd::sized_frame(&content);
+            let mut decoder = FrameDecoder::new();
+            decoder.reset(&mut &frame[..]).unwrap();
+            assert_eq!(decoder.content_size(), len as u64);
+            assert!(oracle(&frame, &[]).is_some_and(|found| found == content), "{len}");
+            let mut room = vec![0xee; len];
+            let got = decode(&frame, &mut room, &mut Scratch::new(&mut memory));
+            assert!(got == Ok(len) && room == content, "{len}: {got:?}");
+        }
+    }
+}

@@ -16,10 +16,15 @@ use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
 use crate::held::{Held, HeldTexts, Home, Rows, cast, copied, decode, rows_of, too_large};
-use crate::{join, nested, prune, texts};
+use crate::{block, join, nested, prune, texts};
 
 /// Reads rows from `rows.start` as an array of type `ty`; may return fewer, but at least one.
 pub(crate) fn some<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: &mut Home) -> Result<ArrayRef, Error> {
+    if let Some(width) = ty.primitive_width()
+        && let Some(rows) = block::read(column, rows.clone(), width, home)?
+    {
+        return of_rows(rows, ty, home);
+    }
     decode(column, rows, home, |batch, at, home| {
         if let Values::Bytes(found) | Values::Utf8(found) = batch.values
             && let Spans::Each(spans) = found.spans

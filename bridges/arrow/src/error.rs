@@ -94,7 +94,7 @@ impl fmt::Display for Error {
             Error::File(e) => e.fmt(f),
             Error::Column { column, error } => write!(f, "column {column:?}: {error}"),
             Error::Arrow(e) => e.fmt(f),
-            Error::Lacking { format, what } => write!(f, "{format} has no {what}"),
+            Error::Lacking { format, what } => write!(f, "{format} has no {what}, which Arrow files have"),
             Error::Offsets(end) => write!(f, "offsets of 32 bits do not reach {end}; fewer rows per batch help"),
             Error::Unsupported(what) => write!(f, "Arrow has no {what}"),
             Error::Refused(ty, remedy) => write!(f, "no format stores {ty}; {remedy}"),

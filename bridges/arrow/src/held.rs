@@ -304,7 +304,7 @@ fn raw<T: NoUninit>(values: &[T]) -> &[u8] {
 }
 
 /// The addresses of `bytes`.
-fn span(bytes: &[u8]) -> Range<usize> {
+pub(crate) fn span(bytes: &[u8]) -> Range<usize> {
     let start = bytes.as_ptr().addr();
     start..start.saturating_add(bytes.len())
 }
@@ -340,20 +340,21 @@ impl Home {
     /// Returns whether bytes lie in the block or in the file.
     pub(crate) fn is_within(&self, bytes: &[u8], block: &Range<usize>) -> bool {
         let at = span(bytes);
-        let within = |home: &Range<usize>| home.start <= at.start && at.end <= home.end;
-        within(block) || self.file.as_ref().is_some_and(|file| within(&span(file)))
+        (block.start <= at.start && at.end <= block.end) || self.in_file(bytes).is_some()
+    }
+
+    /// Returns bytes of the file, where they are; `None` if they are not in it.
+    pub(crate) fn in_file(&self, bytes: &[u8]) -> Option<Buffer> {
+        let file = self.file.as_ref()?;
+        let (home, at) = (span(file), span(bytes));
+        let is_within = home.start <= at.start && at.end <= home.end;
+        is_within.then(|| file.slice_with_length(at.start.saturating_sub(home.start), bytes.len()))
     }
 
     /// Returns bytes as a buffer: bytes of the file where they are, others copied. Only bytes that are not in `block` count as
     /// copied, as those in it were just decoded.
     fn piece(&mut self, bytes: &[u8], block: &Range<usize>) -> Buffer {
-        let at = span(bytes);
-        let within = |home: &Range<usize>| home.start <= at.start && at.end <= home.end;
-        if let Some(file) = self.file.as_ref().filter(|file| within(&span(file))) {
-            let start = at.start.saturating_sub(file.as_ptr().addr());
-            return file.slice_with_length(start, bytes.len());
-        }
-        self.taken(bytes, block)
+        self.in_file(bytes).unwrap_or_else(|| self.taken(bytes, block))
     }
 
     /// Copies bytes of a block, or of elsewhere, and counts them.

@@ -4,7 +4,8 @@
 //! [`read()`] returns a [`Reader`], which is an Arrow [`RecordBatchReader`](arrow_array::RecordBatchReader) over any
 //! [`Table`](pilaster::column::Table). Values that are aligned and raw in the file stay there: the buffers of the arrays
 //! refer to the bytes of the file if the options contain them ([`ReadOptions::bytes`]). Values that must be decoded are
-//! decoded into a block that becomes the buffer. [`Reader::copied_bytes`] counts the bytes that are copied beside that.
+//! decoded into a block, which becomes the buffer if they fill it, and from which they are copied otherwise
+//! ([`Reader::compacted_bytes`]). [`Reader::copied_bytes`] counts the bytes that are copied beside that.
 //!
 //! [`schema`] tells which Arrow type each column type has.
 //!
@@ -46,6 +47,7 @@
 )]
 
 mod array;
+mod block;
 mod build;
 #[cfg(feature = "ipc")]
 pub mod dictionaries;

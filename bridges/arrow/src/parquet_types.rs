@@ -1,10 +1,11 @@
 //! Types that Parquet, or its writer, lacks, as types that it has: seconds, dates in milliseconds, dictionaries of views, decimals of one digit.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, IntervalUnit, Schema, SchemaRef, TimeUnit};
 
 use crate::Error;
 use crate::plain::plain_type;
@@ -37,37 +38,75 @@ fn data_type(ty: &DataType) -> DataType {
         DataType::FixedSizeList(item, len) => DataType::FixedSizeList(field(item), *len),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(field).collect()),
         DataType::Map(entries, sorted) => DataType::Map(field(entries), *sorted),
-        // The writer of Parquet panics over views in a dictionary.
-        DataType::Dictionary(keys, values) if **values == DataType::Utf8View => {
-            DataType::Dictionary(keys.clone(), Box::new(DataType::Utf8))
-        }
-        DataType::Dictionary(keys, values) if **values == DataType::BinaryView => {
-            DataType::Dictionary(keys.clone(), Box::new(DataType::Binary))
-        }
-        // The writer of Parquet supports other dictionaries of numbers only; it writes dictionaries of fixed-size binary wrongly.
-        DataType::Dictionary(keys, values) if has_dictionary(values) => {
-            DataType::Dictionary(keys.clone(), Box::new(data_type(values)))
-        }
-        DataType::Dictionary(_, values) => data_type(values),
+        DataType::Dictionary(keys, values) => match &**values {
+            // The writer of Parquet panics over views in a dictionary.
+            DataType::Utf8View => DataType::Dictionary(keys.clone(), Box::new(DataType::Utf8)),
+            DataType::BinaryView => DataType::Dictionary(keys.clone(), Box::new(DataType::Binary)),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => ty.clone(),
+            // Its reader panics if the dictionaries of several batches together have more values than keys, it does not find
+            // large decimals in one, and the writer stores fixed-size binary wrongly.
+            values => data_type(values),
+        },
         other => other.clone(),
     }
 }
 
-/// Whether the writer of Parquet takes values in a dictionary.
-fn has_dictionary(values: &DataType) -> bool {
-    let texts = matches!(values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary);
-    texts || values.is_primitive()
-}
-
-/// Checks that Parquet has the types of all columns.
+/// Checks that Parquet has the types of all columns, and that readers find each by its name.
 ///
 /// # Errors
-/// [`Error::Column`] that names the first column with a type that Parquet lacks.
+/// [`Error::Column`] that names the first column with a type that Parquet, or its writer, lacks; [`Error::Target`] for a second column,
+/// or field of a struct, with the same name.
 pub(crate) fn check(schema: &Schema) -> Result<(), Error> {
-    schema.fields().iter().try_for_each(|field| match lacking(field.data_type()) {
-        None => Ok(()),
-        Some(ty) => Err(Error::Lacking { format: "Parquet", what: ty.to_string() }.in_column(field.name())),
-    })
+    for field in schema.fields() {
+        if let Some(ty) = lacking(field.data_type()) {
+            return Err(Error::Lacking { format: "Parquet", what: ty.to_string() }.in_column(field.name()));
+        }
+        if let Some(double) = within(field.data_type()) {
+            return Err(twice(field.name(), double));
+        }
+    }
+    second(schema.fields()).map_or(Ok(()), |double| Err(twice(double.name(), double)))
+}
+
+/// Returns the error for a field of a column whose name a field before it has.
+fn twice(column: &str, field: &Field) -> Error {
+    Error::Target {
+        column: column.to_owned(),
+        ty: field.data_type().to_string(),
+        remedy: "rename one, or write an Arrow file",
+        error: format!("readers of Parquet refuse two columns or fields of the name {:?}", field.name()).into(),
+    }
+}
+
+/// Returns the first field with the name of one before it.
+fn second(fields: &Fields) -> Option<&Field> {
+    let mut known = HashSet::new();
+    fields.iter().find(|field| !known.insert(field.name())).map(AsRef::as_ref)
+}
+
+/// Returns the first field of a struct within `ty` with the name of one before it.
+fn within(ty: &DataType) -> Option<&Field> {
+    match ty {
+        DataType::Struct(fields) => {
+            second(fields).or_else(|| fields.iter().find_map(|field| within(field.data_type())))
+        }
+        ty => inner(ty).and_then(within),
+    }
+}
+
+/// Returns the type of the items of a list, or of the values of a dictionary or of runs.
+fn inner(ty: &DataType) -> Option<&DataType> {
+    match ty {
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _)
+        | DataType::RunEndEncoded(_, item) => Some(item.data_type()),
+        DataType::Dictionary(_, values) => Some(values),
+        _ => None,
+    }
 }
 
 /// Returns the type within `ty` that Parquet lacks.
@@ -83,14 +122,9 @@ fn lacking(ty: &DataType) -> Option<&DataType> {
         }
         DataType::Struct(fields) if fields.is_empty() => Some(ty),
         DataType::Struct(fields) => fields.iter().find_map(|field| lacking(field.data_type())),
-        DataType::List(item)
-        | DataType::LargeList(item)
-        | DataType::ListView(item)
-        | DataType::LargeListView(item)
-        | DataType::FixedSizeList(item, _)
-        | DataType::Map(item, _) => lacking(item.data_type()),
-        DataType::Union(..) => Some(ty),
-        _ => None,
+        // The writer of Parquet lacks them.
+        DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => Some(ty),
+        ty => inner(ty).and_then(lacking),
     }
 }
 

@@ -278,13 +278,16 @@ impl Cursor<'_> {
                     }
                     // Texts in the file are checked once, and offsets stay as they are, if they are read at once.
                     if *whole && is_plain(field.data_type()) && prune::raw(&column, &rows, &self.home) {
-                        // A copy of all rows would take any amount of memory. Whether one is made shows in a single row.
-                        let before = self.home.copied;
+                        // Memory for all rows would have any size. Whether they take some shows in a single row, unless only others
+                        // are invalid.
+                        let before = (self.home.copied, self.home.compacted);
                         let row = rows.start..rows.start.saturating_add(1);
                         let one = array::some(&column, row, field.data_type(), &mut self.home);
+                        let takes_none = |home: &Home| (home.copied, home.compacted) == before;
                         if one.is_ok()
-                            && self.home.copied == before
+                            && takes_none(&self.home)
                             && let Ok(array) = array::some(&column, rows.clone(), field.data_type(), &mut self.home)
+                            && takes_none(&self.home)
                         {
                             return Ok(array);
                         }

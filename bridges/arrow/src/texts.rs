@@ -1,5 +1,8 @@
 //! Texts and byte strings.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -96,9 +99,73 @@ fn gathered<T: ByteArrayType>(
     nulls: Option<NullBuffer>,
     home: &mut Home,
 ) -> Result<ArrayRef, Error> {
+    if let Some((offsets, data)) = adjacent::<T::Offset>(texts, nulls.as_ref(), home)
+        && let Ok(array) = strings::<T>(offsets, data, home.own(nulls.clone()))
+    {
+        return Ok(array);
+    }
     let (offsets, data) = joined::<T::Offset>(texts, nulls.as_ref(), home)?;
     home.copy(data.len() as u64);
     strings::<T>(offsets, data, home.own(nulls))
+}
+
+/// Returns texts that follow each other in the file: where each starts in their bytes, the end of the last, and the bytes. `None` for
+/// other texts. The bytes of a missing row need not be UTF-8.
+fn adjacent<O: OffsetSizeTrait>(
+    texts: &VarBytes<'_>,
+    nulls: Option<&NullBuffer>,
+    home: &mut Home,
+) -> Option<(ScalarBuffer<O>, Buffer)> {
+    let file = home.in_file(texts.data)?;
+    let bytes = texts.len().saturating_add(1).saturating_mul(size_of::<O>());
+    if bytes as u64 > home.limit.min(home.room) {
+        return None;
+    }
+    let mut offsets: Vec<O> = home.pool.take(texts.len().saturating_add(1));
+    offsets.clear();
+    let all = match texts.spans {
+        Spans::Off32(stored) => rebased(stored, &mut offsets)?,
+        Spans::Off64(stored) => rebased(stored, &mut offsets)?,
+        Spans::Each(spans) => chained(spans, (nulls, texts.data.len()), &mut offsets)?,
+        _ => return None,
+    };
+    file.get(all.clone())?;
+    home.compact(bytes as u64);
+    Some((home.pool.buffer(offsets).into(), file.slice_with_length(all.start, all.len())))
+}
+
+/// Counts offsets from the first one. Returns the place of the texts.
+fn rebased<S: Copy + Into<u64>, O: OffsetSizeTrait>(stored: &[S], offsets: &mut Vec<O>) -> Option<Range<usize>> {
+    let (first, last) = ((*stored.first()?).into(), (*stored.last()?).into());
+    for offset in stored {
+        offsets.push(O::from_usize(usize::try_from((*offset).into().checked_sub(first)?).ok()?)?);
+    }
+    Some(usize::try_from(first).ok()?..usize::try_from(last).ok()?)
+}
+
+/// Returns the place of texts, in `len` bytes, each of which starts at the end of the one before; missing rows are left out.
+fn chained<O: OffsetSizeTrait>(
+    spans: &[Span],
+    (nulls, len): (Option<&NullBuffer>, usize),
+    offsets: &mut Vec<O>,
+) -> Option<Range<usize>> {
+    let mut all: Option<Range<usize>> = None;
+    offsets.push(O::default());
+    for (i, span) in spans.iter().enumerate() {
+        let text = if present(nulls, i) { place(span) } else { 0..0 };
+        if text.end > len {
+            return None;
+        }
+        if !text.is_empty() {
+            let before = all.unwrap_or(text.start..text.start);
+            if before.end != text.start {
+                return None;
+            }
+            all = Some(before.start..text.end);
+        }
+        offsets.push(O::from_usize(all.as_ref().map_or(0, Range::len))?);
+    }
+    Some(all.unwrap_or_default())
 }
 
 /// Copies the texts of all rows, which are contiguous then. Returns where each starts, and the end of the last.
@@ -341,61 +408,4 @@ fn padded(size: i32, texts: &VarBytes<'_>, nulls: Option<NullBuffer>, home: &mut
     }
     home.copy(data.len() as u64);
     Ok(Arc::new(FixedSizeBinaryArray::try_new_with_len(size, Buffer::from_vec(data), nulls, rows)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DATA: &[u8] = "shortlonger than twelve bytesßmedium of 16 bytes".as_bytes();
-
-    fn spans(places: &[(u32, u32)]) -> Vec<Span> {
-        places.iter().map(|(at, len)| Span { at: *at, len: *len }).collect()
-    }
-
-    fn texts(ty: &DataType, spans: &[Span], nulls: Option<&[bool]>) -> Result<Vec<Option<String>>, Error> {
-        let texts = VarBytes { data: DATA, spans: Spans::Each(spans) };
-        let nulls = nulls.map(NullBuffer::from);
-        let mut home = Home { limit: 1 << 20, room: 1 << 20, ..Home::default() };
-        let array = match has_views(ty) {
-            true => decoded(ty, &texts, nulls, (&(0..0), &mut home))?,
-            false => copied(ty, &texts, nulls, &mut home)?,
-        };
-        assert_eq!((array.data_type(), array.len()), (ty, spans.len()));
-        let array = arrow_cast::cast(&array, &DataType::LargeUtf8)?;
-        Ok(array.as_string::<i64>().iter().map(|text| text.map(str::to_owned)).collect())
-    }
-
-    #[test]
-    fn texts_are_the_same_in_every_form() -> Result<(), Error> {
-        let places = [(0, 5), (5, 24), (29, 2), (0, 0), (31, 18), (33, 16), (48, 1), (5, 24)];
-        let shown = |(at, len): &(u32, u32)| {
-            DATA.get(*at as usize..(at + len) as usize).map(|text| String::from_utf8_lossy(text).into_owned())
-        };
-        // A text of its own in each row, and one that all rows repeat: it is gathered, or stays where it is.
-        for places in [places.to_vec(), vec![(5, 24); 100]] {
-            let expected: Vec<_> = places.iter().map(shown).collect();
-            for ty in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
-                assert_eq!(texts(&ty, &spans(&places), None)?, expected, "{ty}");
-                let present: Vec<bool> = (0..places.len()).map(|i| i % 3 != 1).collect();
-                let some = expected.iter().zip(&present).map(|(text, present)| text.clone().filter(|_| *present));
-                assert_eq!(texts(&ty, &spans(&places), Some(&present))?, some.collect::<Vec<_>>(), "{ty}");
-            }
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn spans_outside_of_the_bytes_are_errors() {
-        let end = u32::try_from(DATA.len()).unwrap_or(0);
-        for place in [(end, 1), (end - 3, 4), (end + 1, 0), (0, end + 1), (u32::MAX, u32::MAX), (0, u32::MAX)] {
-            for ty in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
-                let found = texts(&ty, &spans(&[(0, 5), place]), None);
-                assert!(found.is_err() || place == (end + 1, 0), "{place:?} {ty} {found:?}");
-            }
-        }
-        // Half of a character, although all bytes are text.
-        assert!(texts(&DataType::Utf8, &spans(&[(29, 1), (30, 1)]), None).is_err());
-        assert!(texts(&DataType::Utf8View, &spans(&[(29, 1), (30, 1), (5, 20)]), None).is_err());
-    }
 }

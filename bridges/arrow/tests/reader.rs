@@ -5,8 +5,8 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
 use pilaster::any::{File, Format, Hints};
-use pilaster::bytes::Scratch;
-use pilaster::column::{Borrowed, Once, Prim, Ranges, Type, Unit, Value, Values};
+use pilaster::bytes::{Bits, Scratch};
+use pilaster::column::{Borrowed, Once, Prim, Ranges, Spans, Type, Unit, Validity, Value, Values, VarBytes};
 use pilaster_arrow::{Buffer, Filter, ReadOptions, read};
 
 fn golden(name: &str) -> Buffer {
@@ -214,4 +214,29 @@ fn texts_are_copied_once_and_batch_by_batch() {
     let expected = u64::from(rows * len);
     assert_eq!(batches, 1000);
     assert!((expected - 10..expected * 2).contains(&reader.copied_bytes()), "{} bytes", reader.copied_bytes());
+}
+
+#[test]
+fn texts_of_later_batches_stay_in_the_file() {
+    // Five offsets, the texts, and the bits of the rows that are present.
+    let bytes = b"--annecarlbob\x0d--".as_chunks::<4>().0.iter().map(|bytes| u32::from_ne_bytes(*bytes));
+    let file = Buffer::from_vec([2, 6, 6, 10, 13].into_iter().chain(bytes).collect::<Vec<u32>>());
+    let texts = VarBytes { data: &file[20..], spans: Spans::Off32(&file.typed_data()[..5]) };
+    for missing in [false, true] {
+        let column = Borrowed::new(Type::Utf8, Values::Utf8(texts));
+        let bits = Validity::Bits(Bits::new(&file[33..34], 0, 4).unwrap());
+        let columns = [("t", if missing { column.with_validity(bits) } else { column })];
+        for batch_rows in 1..5 {
+            let options = ReadOptions { bytes: Some(file.clone()), batch_rows, ..ReadOptions::default() };
+            let mut reader = read(Once::new(&columns[..]), options).unwrap();
+            let batches: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
+            let texts = batches.iter().flat_map(|batch| batch.column(0).as_string::<i32>());
+            let expected = [Some("anne"), (!missing).then_some(""), Some("carl"), Some("bob")];
+            assert!(texts.eq(expected), "{batches:?}");
+            assert_eq!(reader.copied_bytes(), 0, "{missing} {batch_rows}");
+            // The offsets count from the first text of a batch. One row is read first, which shows that offsets of all rows take memory.
+            assert_eq!(reader.compacted_bytes(), 4 * (2 + 4 + batches.len() as u64), "{missing} {batch_rows}");
+            assert_eq!(batches.len(), 4usize.div_ceil(batch_rows));
+        }
+    }
 }

@@ -16,6 +16,8 @@ mod dataseries;
 mod dataseries_verdicts;
 mod documents;
 mod edit;
+#[cfg(feature = "arrow")]
+mod every_way;
 mod filo;
 mod head;
 mod jay;

@@ -208,7 +208,7 @@ fn conversions_in_windows() {
     let (jay, ds) = (large_jay("converted", rows), large_dataseries("converted_extents", 40));
     let least = least("converted_tiny.ds");
     for path in [&jay, &ds] {
-        for extension in ["jay", "ds", "bcolz"] {
+        for extension in ["jay", "ds", "bcolz", "vortex"] {
             let to = target(&format!("converted_{}.{extension}", path.ends_with(".ds")));
             let (_, _, memory) = measured(&["convert", "--threads", "2", path, &to]);
             let own = memory.saturating_sub(least);
@@ -217,6 +217,37 @@ fn conversions_in_windows() {
             assert_eq!(some(&to), some(path));
             assert!(good(&["info", &to, "--json"]).contains(&format!("\"rows\":{rows}}}")));
         }
+    }
+}
+
+/// The chunks of a Vortex file are written as they are made, with every choice of encodings.
+#[test]
+fn conversions_to_vortex_in_windows() {
+    let rows = 4 << 20;
+    let path = large_jay("varied", rows);
+    let mut file = File::options().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(8)).unwrap();
+    let mut writer = io::BufWriter::new(file);
+    for row in 0..rows {
+        // Codes of a dictionary, then numbers on a line with noise, then any numbers.
+        let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let value = [(mixed >> 60) << 40, 100 * row + (mixed >> 58), mixed >> 1][(3 * row / rows) as usize];
+        writer.write_all(&value.to_le_bytes()).unwrap();
+    }
+    writer.into_inner().unwrap();
+    let least = least("varied_tiny.vortex");
+    for (name, options) in
+        [("default", &[][..]), ("plain", &["--no-dictionaries"]), ("compact", &["--encodings", "compact"])]
+    {
+        let to = target(&format!("varied_{name}.vortex"));
+        let (_, _, memory) = measured(&[&["convert", "--threads", "2"], options, &[&path, &to]].concat());
+        let own = memory.saturating_sub(least);
+        assert!(own <= 24, "{name}: {memory} MiB, {own} more than for a small file");
+        for from in [1_048_570, rows / 3 - 5, rows - 10] {
+            let some = |path: &str| good(&["cat", path, "--rows", &format!("{from}..{}", from + 10)]);
+            assert_eq!(some(&to), some(&path));
+        }
+        assert!(good(&["info", &to, "--json"]).contains(&format!("\"rows\":{rows}}}")));
     }
 }
 
@@ -288,27 +319,35 @@ fn several_threads_in_bounded_memory() {
     assert_eq!(rows, [1, 3_000_000, 1, 1, 3_000_000, 1]);
 }
 
-/// A Vortex file of gigabytes without its end marker, and with a damaged chunk of 2^17 rows.
-#[test]
-fn recover_vortex_of_gigabytes() {
-    const ROWS: u64 = 1 << 17;
-    let (chunks, damaged) = (40, 7);
-    let (len, mut pieces) = build::chunked(chunks, ROWS, 64 << 20);
+/// Makes a Vortex file of `chunks` of `rows` rows, which are `apart` bytes from each other, without its end marker and with a damaged
+/// chunk. Returns its path and length.
+fn torn(name: &str, (chunks, damaged): (u64, usize), rows: u64, apart: u64) -> (String, u64) {
+    let (len, mut pieces) = build::chunked(chunks, rows, apart);
     // The pieces are the magic number, the end, and the description of each chunk.
     pieces[2 + damaged].1.fill(0xff);
-    let path = target("gigabytes.vortex");
+    let path = target(name);
     let mut file = File::create(&path).unwrap();
     for (at, bytes) in pieces {
         file.seek(SeekFrom::Start(at)).unwrap();
         file.write_all(&bytes).unwrap();
     }
     file.set_len(len - 8).unwrap();
-    drop(file);
+    (path, len)
+}
+
+/// A Vortex file of gigabytes without its end marker, and with a damaged chunk of 2^17 rows.
+#[test]
+fn recover_vortex_of_gigabytes() {
+    const ROWS: u64 = 1 << 17;
+    let (chunks, damaged) = (40, 7);
+    let (path, len) = torn("gigabytes.vortex", (chunks, damaged), ROWS, 64 << 20);
+    // Recovering it needs the same code, most of which is in memory.
+    let (small, _) = torn("kilobytes.vortex", (3, 1), 1 << 10, 1 << 15);
     assert!(len > 2 * GIB);
     let rows = chunks * ROWS;
-    let least = least("gigabytes_tiny.ds");
     for extension in ["jay", "ds"] {
         let to = target(&format!("gigabytes.{extension}"));
+        let (_, _, least) = measured(&["recover", &small, &target(&format!("kilobytes.{extension}"))]);
         let (text, bytes, memory) = measured(&["recover", &path, &to]);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("damaged: the end marker, no rows: "), "{text}");

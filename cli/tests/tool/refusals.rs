@@ -64,6 +64,32 @@ fn names_that_a_target_lacks_are_refused() {
     assert!(!line.contains(".partial"), "{line}");
 }
 
+/// Readers of JSON keep one of two values with the same name, and readers of Parquet refuse the file.
+#[cfg(feature = "arrow")]
+#[test]
+fn the_same_name_twice_is_refused_where_readers_lose_a_column() {
+    let place = place("doubles");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    std::fs::write(place.join("twice.csv"), "a,b,a\n1,2,3\n").unwrap();
+    for source in ["twice.csv", "twice.vortex", "twice.arrow"] {
+        if source != "twice.csv" {
+            good(&["convert", &path("twice.csv"), &path(source)]);
+        }
+        let source = path(source);
+        for to in ["x.jsonl", "x.jsonl.gz", "x.parquet"] {
+            let line = bad(1, &["convert", &source, &path(to)]);
+            let wanted = if to == "x.parquet" { "column \"a\" (" } else { "column 3, called \"a\": JSON lines cannot" };
+            assert!(line.contains(wanted) && line.ends_with(" (--columns leaves it out)"), "{line}");
+            assert!(!place.join(to).exists());
+            good(&["convert", "--columns", "b,a", &source, &path(to)]);
+            std::fs::remove_file(place.join(to)).unwrap();
+        }
+        let line = bad(1, &["cat", "--json", &source]);
+        assert!(line.contains("column 3, called \"a\": JSON lines cannot store the same name twice"), "{line}");
+        assert_eq!(good(&["cat", &source]), "a,b,a\n1,2,3\n");
+    }
+}
+
 #[cfg(feature = "arrow")]
 #[test]
 fn a_field_of_two_types_is_named() {

@@ -1,4 +1,4 @@
-//! Vortex files, made of the pieces of golden files, because the library does not write Vortex. Layouts, arrays and
+//! Vortex files, made of the pieces of golden files, which have encodings that the library does not write. Layouts, arrays and
 //! buffers are bent as what they are, and assembled to a file again, with new offsets and lengths.
 
 use arbitrary::{Arbitrary, Result, Unstructured};

@@ -151,7 +151,7 @@ pub(super) const fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// A date, or a date with a time of the day, without a zone.
+/// A date with a time of the day, without a zone or in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
     /// Seconds since 1970.
@@ -159,11 +159,14 @@ pub(super) struct Moment {
     pub nanos: u32,
     /// The number of digits after the point of the second.
     pub digits: usize,
+    /// Whether a `Z` says that it is in UTC.
+    pub utc: bool,
 }
 
 impl Moment {
-    /// Reads `YYYY-MM-DD[T ]HH:MM:SS` with up to nine digits after a point. Leap seconds are left out.
+    /// Reads `YYYY-MM-DD[T ]HH:MM:SS` with up to nine digits after a point, and a `Z` or no zone. Leap seconds are left out.
     pub fn new(text: &[u8]) -> Option<Self> {
+        let (text, utc) = text.strip_suffix(b"Z").map_or((text, false), |text| (text, true));
         let (date, time) = text.split_first_chunk::<10>()?;
         let (time, fraction) = time.split_first_chunk::<9>()?;
         let [b'T' | b' ', h1, h2, b':', m1, m2, b':', s1, s2] = *time else { return None };
@@ -178,7 +181,7 @@ impl Moment {
         };
         let second = i64::from(hour.wrapping_mul(3600).wrapping_add(minute.wrapping_mul(60)).wrapping_add(second));
         let seconds = i64::from(of_ten(date)?).wrapping_mul(DAY).wrapping_add(second);
-        Some(Moment { seconds, nanos, digits })
+        Some(Moment { seconds, nanos, digits, utc })
     }
 
     /// Returns the number of units of a second since 1970, unless one of them is divided or it exceeds 64 bits.
@@ -312,13 +315,15 @@ mod tests {
         assert_eq!(super::date(text.as_bytes()), if date { Date32Type::parse(text) } else { None }, "{text}");
         let general = times::UTC.and_then(|utc| string_to_datetime(&utc, text).ok());
         let general = general.filter(|time| time.timestamp_subsec_nanos() < times::LEAP && text.len() > 10);
-        let digits = text.get(20..).unwrap_or_default();
-        let is_plain = text.bytes().skip(19).all(|byte| byte == b'.' || byte.is_ascii_digit());
+        let (plain, utc) = text.strip_suffix('Z').map_or((text, false), |plain| (plain, true));
+        let digits = plain.get(20..).unwrap_or_default();
+        let is_plain = plain.bytes().skip(19).all(|byte| byte == b'.' || byte.is_ascii_digit());
         let general = general.filter(|_| is_plain && digits.len() < 10 && text.len() > 17 && !text.contains('t'));
         let general = general.map(|time| Moment {
             seconds: time.timestamp(),
             nanos: time.timestamp_subsec_nanos(),
             digits: digits.len(),
+            utc,
         });
         assert_eq!(Moment::new(text.as_bytes()), general, "{text}");
     }
@@ -343,11 +348,12 @@ mod tests {
                 (0..random.below(11)).for_each(|_| text.push(random.one_of(&['0', '1', '5', '9'])));
             }
             check_time(&text);
+            check_time(&format!("{text}Z"));
             let place = random.below(text.len());
             text.replace_range(place..=place, random.one_of(&["-", ":", ".", "Z", "+", "/", ";", "0"]));
             check_time(&text);
         }
-        let moment = Moment { seconds: -1, nanos: 500_000_000, digits: 1 };
+        let moment = Moment { seconds: -1, nanos: 500_000_000, digits: 1, utc: false };
         assert_eq!((moment.count(1), moment.count(1000)), (None, Some(-500)));
     }
 }

@@ -76,7 +76,7 @@ impl Texts {
         if let Some(moment) = Moment::new(text) {
             self.digits = self.digits.max(moment.digits);
             self.long |= moment.seconds.saturating_abs() >= NANO_SECONDS;
-            return TIME;
+            return if moment.utc { ZONED } else { TIME };
         }
         if let Some(days) = forms::date(text) {
             self.long |= i64::from(days).saturating_mul(86_400).saturating_abs() >= NANO_SECONDS;
@@ -283,6 +283,12 @@ mod tests {
                 "-01-01T00:00:00.",
                 "-01-01T00:00:00.1234567891",
                 "-01-01T00:00:00Z",
+                "-01-01 00:00:00.25Z",
+                "-04-11T23:47:16.1234567891Z",
+                "-12-31T23:59:60Z",
+                "-01-01T00:00:00.Z",
+                "-01-01T00:00:00z",
+                "-01-01Z",
                 "-01-01t00:00:00",
                 "-01-01T000000",
             ] {

@@ -60,8 +60,9 @@ pub(super) fn moment(text: &str, (unit, zone): (TimeUnit, Option<Tz>), from: Fro
         return Ok(count);
     }
     let per_second = forms::per_second(unit);
-    if zone.is_none()
-        && let Some(count) = Moment::new(text.as_bytes()).and_then(|moment| moment.count(per_second))
+    if let Some(moment) = Moment::new(text.as_bytes())
+        && moment.utc == zone.is_some()
+        && let Some(count) = moment.count(per_second)
     {
         return Ok(count);
     }

@@ -312,3 +312,13 @@ fn structs(fields: &Fields, rows: usize, valid: Option<NullBuffer>, nulls: bool,
     let arrays = fields.iter().map(|field| array(field.data_type(), rows, nulls, rng)).collect();
     StructArray::try_new_with_length(fields.clone(), arrays, valid, rows).unwrap()
 }
+
+/// An error of Parquet names the column, a type in it, and what helps.
+#[allow(dead_code, reason = "not every test uses it")]
+pub fn is_named(e: &pilaster_arrow::Error, column: &str, ty: &DataType) {
+    let text = e.to_string();
+    let found = text.strip_prefix(&format!("column {column:?}: Parquet has no "));
+    let found =
+        found.and_then(|text| text.strip_suffix(", which Arrow files have")).unwrap_or_else(|| panic!("{text}"));
+    assert!(ty.to_string().contains(found), "{ty}: {text}");
+}

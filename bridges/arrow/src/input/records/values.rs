@@ -43,9 +43,23 @@ enum Simple {
     Int(Rows<i64>),
     Float(Rows<f64>),
     Date(Rows<i32>),
-    /// The number of units in a second.
-    Time(i64, Rows<i64>),
+    Time(Form, Rows<i64>),
     None,
+}
+
+/// Times of a type: the number of units in a second, and whether it has a zone.
+#[derive(Clone, Copy)]
+struct Form {
+    per_second: i64,
+    zoned: bool,
+}
+
+impl Form {
+    /// Returns the count of a text. Those with an offset are not simple, nor are those without a zone if the type has one.
+    #[inline]
+    fn count(self, text: &[u8]) -> Option<i64> {
+        Moment::new(text).filter(|moment| moment.utc == self.zoned)?.count(self.per_second)
+    }
 }
 
 /// Values and missing values. A value that is not known yet has its place.
@@ -103,7 +117,10 @@ impl Column {
             DataType::Int64 => Simple::Int(Rows::new()),
             DataType::Float64 => Simple::Float(Rows::new()),
             DataType::Date32 => Simple::Date(Rows::new()),
-            DataType::Timestamp(unit, None) => Simple::Time(forms::per_second(*unit), Rows::new()),
+            DataType::Timestamp(unit, zone) => {
+                let form = Form { per_second: forms::per_second(*unit), zoned: zone.is_some() };
+                Simple::Time(form, Rows::new())
+            }
             _ => Simple::None,
         };
         Column { field: Arc::clone(field), supposed, simple, texts: Strings::new(), rows: Vec::new() }
@@ -120,9 +137,7 @@ impl Column {
             Simple::Int(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.int())),
             Simple::Float(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.float())),
             Simple::Date(rows) => rows.add(text, forms::date(text.front.text())),
-            Simple::Time(unit, rows) => {
-                rows.add(text, Moment::new(text.front.text()).and_then(|moment| moment.count(*unit)))
-            }
+            Simple::Time(form, rows) => rows.add(text, form.count(text.front.text())),
             Simple::None => return self.texts.add(text),
         };
         let Some(row) = unknown else { return Ok(()) };

@@ -1,0 +1,110 @@
+use super::*;
+
+const DATA: &[u8] = "shortlonger than twelve bytesßmedium of 16 bytes".as_bytes();
+
+fn spans(places: &[(u32, u32)]) -> Vec<Span> {
+    places.iter().map(|(at, len)| Span { at: *at, len: *len }).collect()
+}
+
+fn texts(ty: &DataType, spans: &[Span], nulls: Option<&[bool]>) -> Result<Vec<Option<String>>, Error> {
+    let copied = read(ty, (DATA, Spans::Each(spans)), nulls, None);
+    // As a part of a file.
+    let file = Buffer::from(DATA);
+    let stayed = read(ty, (&file, Spans::Each(spans)), nulls, Some(&file));
+    assert_eq!(copied.as_ref().ok(), stayed.as_ref().ok(), "{ty} {spans:?}");
+    stayed
+}
+
+fn read(
+    ty: &DataType,
+    (data, spans): (&[u8], Spans<'_>),
+    nulls: Option<&[bool]>,
+    file: Option<&Buffer>,
+) -> Result<Vec<Option<String>>, Error> {
+    let texts = VarBytes { data, spans };
+    let len = texts.len();
+    let nulls = nulls.map(NullBuffer::from);
+    let mut home = Home { file: file.cloned(), limit: 1 << 20, room: 1 << 20, ..Home::default() };
+    let array = match has_views(ty) {
+        true => decoded(ty, &texts, nulls, (&(0..0), &mut home))?,
+        false => copied(ty, &texts, nulls, &mut home)?,
+    };
+    assert_eq!((array.data_type(), array.len()), (ty, len));
+    let array = arrow_cast::cast(&array, &DataType::LargeUtf8)?;
+    Ok(array.as_string::<i64>().iter().map(|text| text.map(str::to_owned)).collect())
+}
+
+#[test]
+fn texts_are_the_same_in_every_form() -> Result<(), Error> {
+    let places = [(0, 5), (5, 24), (29, 2), (0, 0), (31, 18), (33, 16), (48, 1), (5, 24)];
+    let shown = |(at, len): &(u32, u32)| {
+        DATA.get(*at as usize..(at + len) as usize).map(|text| String::from_utf8_lossy(text).into_owned())
+    };
+    // A text of its own in each row, and one that all rows repeat: it is gathered, or stays where it is.
+    for places in [places.to_vec(), vec![(5, 24); 100]] {
+        let expected: Vec<_> = places.iter().map(shown).collect();
+        for ty in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
+            assert_eq!(texts(&ty, &spans(&places), None)?, expected, "{ty}");
+            let present: Vec<bool> = (0..places.len()).map(|i| i % 3 != 1).collect();
+            let some = expected.iter().zip(&present).map(|(text, present)| text.clone().filter(|_| *present));
+            assert_eq!(texts(&ty, &spans(&places), Some(&present))?, some.collect::<Vec<_>>(), "{ty}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn spans_outside_of_the_bytes_are_errors() {
+    let end = u32::try_from(DATA.len()).unwrap_or(0);
+    for place in [(end, 1), (end - 3, 4), (end + 1, 0), (0, end + 1), (u32::MAX, u32::MAX), (0, u32::MAX)] {
+        for ty in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
+            let found = texts(&ty, &spans(&[(0, 5), place]), None);
+            assert!(found.is_err() || place == (end + 1, 0), "{place:?} {ty} {found:?}");
+        }
+    }
+    // Half of a character, although all bytes are text.
+    assert!(texts(&DataType::Utf8, &spans(&[(29, 1), (30, 1)]), None).is_err());
+    assert!(texts(&DataType::Utf8View, &spans(&[(29, 1), (30, 1), (5, 20)]), None).is_err());
+}
+
+#[test]
+fn offsets_of_a_file_are_checked() {
+    let file = Buffer::from([DATA, b"\xff\xff"].concat());
+    let len = u32::try_from(file.len()).unwrap_or(0);
+    let check = |offsets: &[u32], nulls: Option<&[bool]>, expected: Option<&[Option<&str>]>| {
+        let wide: Vec<u64> = offsets.iter().map(|offset| u64::from(*offset)).collect();
+        for spans in [Spans::Off32(offsets), Spans::Off64(&wide)] {
+            for ty in [DataType::Utf8, DataType::LargeUtf8] {
+                let found = read(&ty, (&file, spans), nulls, Some(&file)).ok();
+                let found: Option<Vec<_>> = found.as_ref().map(|all| all.iter().map(|text| text.as_deref()).collect());
+                assert_eq!(found.as_deref(), expected, "{ty} {offsets:?}");
+            }
+        }
+    };
+    check(&[1, 5, 5, 8], None, Some(&[Some("hort"), Some(""), Some("lon")]));
+    check(&[5, 5], None, Some(&[Some("")]));
+    // A missing row need not be UTF-8, and others must be.
+    check(&[len - 4, len - 2, len], Some(&[true, false]), Some(&[Some("es"), None]));
+    check(&[len - 4, len - 2, len], None, None);
+    // Half of a character; descending offsets; an end outside of the bytes.
+    for wrong in
+        [&[28, 30, 31][..], &[5, 9, 7], &[9, 5], &[5, 2, 9], &[5, len + 1], &[len + 1, len + 1], &[u32::MAX, 5]]
+    {
+        check(wrong, None, None);
+    }
+}
+
+#[test]
+fn texts_that_stay_take_their_offsets_only() -> Result<(), Error> {
+    let file = Buffer::from(DATA);
+    let texts = VarBytes { data: &file, spans: Spans::Off32(&[1, 5, 8]) };
+    let mut home = Home { file: Some(file.clone()), limit: 1 << 20, room: 1 << 20, ..Home::default() };
+    let array = copied(&DataType::Utf8, &texts, None, &mut home)?;
+    assert_eq!((home.copied, home.compacted), (0, 12));
+    assert_eq!(array.as_string::<i32>().values().as_ptr(), file.as_slice().get(1..).unwrap_or_default().as_ptr());
+    // Offsets that exceed the limit are not made: the texts are copied.
+    home.limit = 11;
+    let copy = copied(&DataType::Utf8, &texts, None, &mut home)?;
+    assert_eq!((home.copied, copy.len()), (7, 2));
+    Ok(())
+}
