@@ -197,7 +197,7 @@ fn vortex_is_written_in_memory_that_does_not_grow() {
     for (name, options) in all.into_iter().filter(|(_, options)| options.check().is_ok()) {
         for column in columns.chunks(1).chain([&columns[..]]) {
             let [one, four, sixteen] = [1, 4, 16].map(|count| memory_of_chunks(count, &options, column));
-            // Of twelve chunks.
+            // Twelve more chunks may keep 256 bytes for each column.
             let growth = 12 * 256 * column.len();
             assert!(four <= 2 * one && sixteen <= four + growth, "{name}, {}: {one}, {four}, {sixteen}", column[0].0);
         }

@@ -7,7 +7,7 @@
 //! | `open`, `detect`, `foreign` | the file: its bytes, its element type, its tables; its format; names of other formats |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk`, `filter`, `sieve` | row by row over all columns; the language of conditions; conditions, and the rows that meet them |
-//! | `digits`, `time`, `grid`, `csv`, `json`, `json_text`, `lines`, `variant` | values and rows as text |
+//! | `digits`, `time`, `grid`, `csv`, `json`, `json_text`, `lines`, `variant`, `doubles` | values and rows as text; names that occur twice |
 //! | `cells`, `figures`, `moments` | rows of batches as text, fast: their cells; the digits of numbers; dates and times |
 //! | `escape` | control characters in names and texts |
 //! | `spool` | a pipe as a temporary file |

@@ -262,7 +262,7 @@ impl Owned {
     /// Integers of at most `precision` digits.
     fn decimals(precision: u8, numbers: &mut Numbers, rows: usize) -> Owned {
         let most = 10i128.pow(u32::from(precision.min(38))) - 1;
-        // Of more digits than a number of the input has.
+        // Numbers of the input have fewer digits.
         let wide = |number: i64| (i128::from(number) * (most / i128::from(i64::MAX) + 1)).clamp(-most, most);
         match precision {
             1..=2 => Owned::I8(numbers.all(rows, |number| wide(number) as i8)),

@@ -8,7 +8,7 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Column, Values};
 
 use crate::Error;
-use crate::held::{Held, Home, Rows, rows_of, span, tight};
+use crate::held::{Held, Home, Rows, contains, rows_of, span, tight};
 
 /// What bytes are decoded in. Its alignment serves values of any type.
 type Word = i128;
@@ -36,8 +36,8 @@ pub(crate) fn read<C: Column>(
     let at = span(block);
     let batch = column.read(rows, &mut Scratch::new(block))?;
     let numbers = batch.values.number_bytes().map(|(bytes, width)| (span(bytes), bytes.len(), width));
-    let stay = |place: &Range<usize>| at.start <= place.start && place.end <= at.end;
-    let Some((place, bytes, width)) = numbers.filter(|(place, bytes, _)| stay(place) && size <= tight(*bytes)) else {
+    let stay = |(place, bytes, _): &(Range<usize>, usize, usize)| contains(&at, place) && size <= tight(*bytes);
+    let Some((place, bytes, width)) = numbers.filter(stay) else {
         let rows = rows_of(&batch, &at, home)?;
         home.pool.buffer(words);
         return Ok(Some(rows));

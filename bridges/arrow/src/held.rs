@@ -309,6 +309,11 @@ pub(crate) fn span(bytes: &[u8]) -> Range<usize> {
     start..start.saturating_add(bytes.len())
 }
 
+/// Returns whether the addresses `at` are among those of `home`.
+pub(crate) const fn contains(home: &Range<usize>, at: &Range<usize>) -> bool {
+    home.start <= at.start && at.end <= home.end
+}
+
 impl Home {
     /// Counts copied bytes.
     pub(crate) fn copy(&mut self, bytes: u64) {
@@ -340,15 +345,14 @@ impl Home {
     /// Returns whether bytes lie in the block or in the file.
     pub(crate) fn is_within(&self, bytes: &[u8], block: &Range<usize>) -> bool {
         let at = span(bytes);
-        (block.start <= at.start && at.end <= block.end) || self.in_file(bytes).is_some()
+        contains(block, &at) || self.in_file(bytes).is_some()
     }
 
     /// Returns bytes of the file, where they are; `None` if they are not in it.
     pub(crate) fn in_file(&self, bytes: &[u8]) -> Option<Buffer> {
         let file = self.file.as_ref()?;
         let (home, at) = (span(file), span(bytes));
-        let is_within = home.start <= at.start && at.end <= home.end;
-        is_within.then(|| file.slice_with_length(at.start.saturating_sub(home.start), bytes.len()))
+        contains(&home, &at).then(|| file.slice_with_length(at.start.saturating_sub(home.start), bytes.len()))
     }
 
     /// Returns bytes as a buffer: bytes of the file where they are, others copied. Only bytes that are not in `block` count as
@@ -360,7 +364,7 @@ impl Home {
     /// Copies bytes of a block, or of elsewhere, and counts them.
     pub(crate) fn taken(&mut self, bytes: &[u8], block: &Range<usize>) -> Buffer {
         let at = span(bytes);
-        match block.start <= at.start && at.end <= block.end {
+        match contains(block, &at) {
             true => self.compact(bytes.len() as u64),
             false => self.copy(bytes.len() as u64),
         }

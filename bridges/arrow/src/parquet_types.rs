@@ -1,4 +1,5 @@
-//! Types that Parquet, or its writer, lacks, as types that it has: seconds, dates in milliseconds, dictionaries of views, decimals of one digit.
+//! Types that Parquet, or its writer, lacks, as types that it has: seconds, dates in milliseconds, dictionaries of views and of numbers,
+//! decimals of one digit. Types that neither has, and names that readers refuse, are errors.
 
 use std::collections::HashSet;
 use std::sync::Arc;

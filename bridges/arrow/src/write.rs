@@ -114,7 +114,7 @@ pub enum Kind {
     IpcStream,
     /// A Parquet file with statistics, in row groups of at most 1,000,000 rows, or fewer where these take over 64 MiB. As
     /// Parquet lacks them, seconds become milliseconds, and dates in milliseconds become days. Dictionaries of other values than
-    /// texts, bytes and numbers of at most 64 bits are stored as their values. Columns, or fields of a struct, with the same name are
+    /// texts and bytes are stored as their values. Columns, or fields of a struct, with the same name are
     /// errors, because readers refuse them.
     #[cfg(feature = "parquet")]
     Parquet,

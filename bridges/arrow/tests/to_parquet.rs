@@ -1,4 +1,4 @@
-//! What is written to Parquet: types, names, and row groups.
+//! Parquet files that are written: types, names, and row groups.
 #![cfg(feature = "parquet")]
 
 #[allow(dead_code, reason = "only its types are used")]
