@@ -14,7 +14,7 @@ use super::raw::LayoutId;
 use super::rows::Rows;
 use super::scheme::Holds;
 use super::text::Plan;
-use crate::bytes::{Scratch, product};
+use crate::bytes::{FAST, Scratch, product};
 use crate::column::{self, Batch, Dictionary, Type, Validity, Values, Zone};
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::{Error, Kind, Result, What};
@@ -193,6 +193,9 @@ impl<'f> Column<'f> {
             return Ok((need.saturating_add(Scratch::cost::<u64>(n)), rows));
         }
         let _ = shared;
+        if FAST {
+            return Ok((node.read_need(self.dtype.shape, at, n, cx)?, len));
+        }
         let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
             None => (8, node.dtype.shape.is_text()),

@@ -3,9 +3,14 @@
 use core::ops::Range;
 
 use super::context::Context;
+use super::dtype::Shape;
 use super::encodings::patches::{PatchSource, Patches};
 use super::node::Node;
-use crate::bytes::FAST;
+use super::raw::Encoding;
+use super::scheme::Answer;
+use super::text::Plan;
+use super::values::Stored;
+use crate::bytes::{FAST, saturated};
 use crate::error::Result;
 
 /// Upper bound of the bytes lost to alignment per allocation.
@@ -18,21 +23,30 @@ pub(super) const MOST: u64 = 1 << 48;
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
     pub(super) rows: u64,
-    /// Size of a cell in bytes, at least 8: lengths, offsets and indices are always read as words of 8 bytes.
+    /// Size of a cell in bytes. Lengths, offsets and indices are read as words of 8 bytes; in small builds it is at least 8.
     pub(super) width: u64,
     /// The first of the rows, if it is known. Chunks without any of the rows then need not be looked at.
     pub(super) at: Option<u64>,
 }
 
 impl Amount {
-    /// Returns whether one of the rows may be in `chunk`.
-    pub(super) fn may_be_in(self, chunk: &Range<u64>) -> bool {
-        self.at.is_none_or(|at| at < chunk.end && chunk.start < at.saturating_add(self.rows))
+    /// Returns the amount for the rows in a chunk with rows `chunk`; `None` if it has none of the rows.
+    pub(super) fn of(self, chunk: Range<u64>) -> Option<Self> {
+        let Some(at) = self.at else { return Some(self) };
+        let end = at.saturating_add(self.rows).min(chunk.end);
+        let from = at.max(chunk.start);
+        let rows = end.checked_sub(from).filter(|rows| *rows > 0)?;
+        Some(Amount { rows, at: from.checked_sub(chunk.start), ..self })
     }
 
     /// Returns the amount for the same cells and at most `rows` rows.
     pub(super) fn at_most(self, rows: u64) -> Self {
         Amount { rows: self.rows.min(rows), ..self }
+    }
+
+    /// Returns the amount for cells of at least 8 bytes.
+    pub(super) fn in_words(self) -> Self {
+        Amount { width: self.width.max(8), ..self }
     }
 
     /// Returns the amount for the same cells and at least `rows` rows.
@@ -59,14 +73,17 @@ pub(super) fn with_patches(
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    let patches = Patches::of(node, place)?;
-    let mut own =
-        patches.map_or(own, |patches| own.saturating_add(indexed(amount.rows.min(patches.len()), amount.width)));
-    if let Some(patches) = patches
-        && FAST
-    {
+    let Some(patches) = Patches::of(node, place)? else { return with_children(own, node, amount, cx) };
+    let mut count = amount.rows.min(patches.len());
+    let mut own = own;
+    if FAST {
         own = own.saturating_add(patches.indices()?.search_need());
+        // A search that takes more memory than there is here finds nothing.
+        if let Some(found) = amount.at.and_then(|at| patches.between(at, amount.rows, cx).ok()) {
+            count = count.min(found);
+        }
     }
+    let own = own.saturating_add(indexed(count, amount.width));
     with_children(own, node, amount, cx)
 }
 
@@ -80,37 +97,28 @@ pub(super) fn with_children(own: u64, node: &Node<'_>, amount: Amount, cx: &mut 
     Ok(own.saturating_add(children(node, amount, cx)?))
 }
 
-/// Returns `own` bytes plus the bytes for the child that takes the most, for children that are decoded consecutively, in the
-/// same scratch memory. The sum of all children, which is an upper bound too, takes less flash.
-pub(super) fn with_largest_child(own: u64, node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
-    if !FAST {
-        return with_children(own, node, amount, cx);
-    }
-    Ok(own.saturating_add(joined(node, 0..node.children()?, amount, cx, u64::max)?))
-}
-
-/// Returns the bytes for some of the children.
+/// Returns the bytes for some of the children, which are decoded one after the other in the same scratch memory: those of the
+/// child that takes the most. Small builds count all of them, as they do not tell the children apart.
 pub(super) fn some_children(
     node: &Node<'_>,
     children: Range<usize>,
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    joined(node, children, amount, cx, u64::saturating_add)
-}
-
-/// Joins the bytes for some of the children.
-fn joined(
-    node: &Node<'_>,
-    children: Range<usize>,
-    amount: Amount,
-    cx: &mut Context<'_, '_>,
-    join: fn(u64, u64) -> u64,
-) -> Result<u64> {
-    let (mut all, amount) = (0u64, Amount { at: None, ..amount });
+    // One child has the same rows as the node, in cells of the same size. The others are indices, offsets and the like.
+    let same = match node.scheme() {
+        Some(scheme) if FAST => node.validity_of(scheme.validity)?,
+        _ => Answer::Decoded,
+    };
+    let mut all = 0u64;
     for k in children {
+        let amount = match same {
+            Answer::As(same) if same == k => amount,
+            _ => Amount { at: None, ..amount.in_words() },
+        };
         // The type of the child does not matter here, only its encoding.
-        all = join(all, node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?);
+        let own = node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?;
+        all = if FAST { all.max(own) } else { all.saturating_add(own) };
     }
     Ok(all)
 }
@@ -124,7 +132,64 @@ impl Node<'_> {
     /// Returns an upper bound of the bytes that reading some rows takes besides their own cells.
     pub(super) fn temporaries(&self, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
         cx.spend(self.at())?;
-        let amount = Amount { rows: amount.rows.min(self.rows).clamp(1, MOST), width: amount.width.max(8), ..amount };
+        let width = if FAST { amount.width } else { amount.width.max(8) };
+        let amount = Amount { rows: amount.rows.min(self.rows).clamp(1, MOST), width, ..amount };
         self.scheme().map_or(Ok(0), |scheme| (scheme.need)(self, amount, cx))
+    }
+}
+
+/// The scratch bytes of one step of a read.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    /// Bytes of the result.
+    kept: u64,
+    /// Bytes of temporaries, which are free again for the next step.
+    freed: u64,
+}
+
+// A read decodes the values of some rows, and then their validity.
+impl Node<'_> {
+    /// Returns an upper bound of the scratch bytes that [`values`](Self::values) and [`valid_rows`](Self::valid_rows) take
+    /// for `rows` rows starting at `at`, one after the other.
+    pub(super) fn read_need(&self, shape: Shape, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+        // The plan for texts, which is made for the values, does not concern the validity.
+        let validity = self.validity_step(at, rows, cx)?;
+        let values = self.values_step(shape, at, rows, cx)?;
+        Ok(values.kept.saturating_add(values.freed.max(validity.kept.saturating_add(validity.freed))))
+    }
+
+    fn values_step(&self, shape: Shape, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
+        let (len, mut kept, mut width) = (saturated(rows), 0, 8);
+        match shape {
+            Shape::Null | Shape::Other => return Ok(Step::default()),
+            Shape::Bool if self.encoding() == Some(Encoding::Bool) => return Ok(Step::default()),
+            Shape::Bool => return self.packed_step(at, rows, cx),
+            Shape::Prim(prim) if self.borrowed(prim, at, len)?.is_some() => return Ok(Step::default()),
+            Shape::Prim(prim) => width = prim.size() as u64,
+            Shape::Decimal { .. } => width = self.dtype.cell().ok_or_else(|| self.mistyped())? as u64,
+            shape if shape.is_text() => {
+                if let Plan::Copied(bound) = self.plan(at, len, cx)? {
+                    kept = bound;
+                    cx.copy_texts_to(&mut []);
+                }
+            }
+            _ if self.stride()?.is_some() => return Ok(Step::default()),
+            _ => {}
+        }
+        let freed = self.temporaries(Amount { rows, width, at: Some(at) }, cx)?;
+        Ok(Step { kept: piece(rows, width).saturating_add(kept), freed })
+    }
+
+    fn validity_step(&self, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
+        match self.stored_validity(at, saturated(rows), cx)? {
+            Stored::Known(_) => Ok(Step::default()),
+            Stored::Decoded(node) => node.packed_step(at, rows, cx),
+        }
+    }
+
+    /// Returns the bytes for one bit per row, of cells of one byte.
+    fn packed_step(&self, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
+        let freed = self.temporaries(Amount { rows, width: 1, at: Some(at) }, cx)?.saturating_add(piece(rows, 1));
+        Ok(Step { kept: piece(rows.div_ceil(8), 1), freed })
     }
 }

@@ -14,6 +14,13 @@ use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes, align
 use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
+/// The validity of some rows, before anything is decoded.
+pub(super) enum Stored<'f> {
+    Known(Validity<'f>),
+    /// The node whose cells are the validity.
+    Decoded(Node<'f>),
+}
+
 impl<'f> Node<'f> {
     /// Returns the values of rows that are all in this node. Nested rows are ranges of the children of the node that
     /// [`concrete`](super::rows::Rows::concrete) returns.
@@ -71,15 +78,20 @@ impl<'f> Node<'f> {
         Bits::new(to, 0, len)
     }
 
+    /// Returns numbers that are in the file as they are in memory.
+    pub(super) fn borrowed(&self, prim: Prim, at: u64, len: usize) -> Result<Option<Values<'f>>> {
+        if cfg!(target_endian = "little") && self.encoding() == Some(Encoding::Primitive) {
+            return plain::fixed(self, prim.size(), at, len).map(|bytes| named(prim, bytes));
+        }
+        Ok(None)
+    }
+
     fn number_values<'s>(&self, prim: Prim, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Values<'s>>
     where
         'f: 's,
     {
-        if cfg!(target_endian = "little") && self.encoding() == Some(Encoding::Primitive) {
-            let bytes = plain::fixed(self, prim.size(), at, len)?;
-            if let Some(values) = named(prim, bytes) {
-                return Ok(values);
-            }
+        if let Some(values) = self.borrowed(prim, at, len)? {
+            return Ok(values);
         }
         let mut cells = cx.take_cells(prim.size(), len)?;
         self.cells(Ask::Values, at, &mut cells, cx)?;
@@ -124,13 +136,19 @@ impl<'f> Node<'f> {
         Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) })
     }
 
+    /// Returns the number of child rows per row if it is constant and the child rows are in order, otherwise `None`.
+    pub(super) fn stride(&self) -> Result<Option<u64>> {
+        match self.holds() {
+            Some(Holds::Nested(nested)) => (nested.each)(self),
+            _ => Ok(None),
+        }
+    }
+
     fn ranges<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Ranges<'s>> {
         if len == 0 {
             return Ok(Ranges::Stride { first: 0, size: 0, count: 0 });
         }
-        if let Some(Holds::Nested(nested)) = self.holds()
-            && let Some(size) = (nested.each)(self)?
-        {
+        if let Some(size) = self.stride()? {
             return Ok(Ranges::Stride { first: product(at, size), size, count: len });
         }
         let cells = cx.take::<u64>(len)?;
@@ -142,38 +160,46 @@ impl<'f> Node<'f> {
         Ok(Ranges::Each(spans))
     }
 
+    /// Returns the validity of the rows as it is stored. In most arrays it is a bitmap, a constant, or absent.
+    pub(super) fn stored_validity(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<Stored<'f>> {
+        if !self.dtype.nullable || len == 0 {
+            return Ok(Stored::Known(Validity::All));
+        }
+        let mut node = *self;
+        if FAST {
+            // An error is found again when the validity is decoded.
+            if self.all_valid(at, len, cx).unwrap_or(false) {
+                return Ok(Stored::Known(Validity::All));
+            }
+            node = self.with_validity()?;
+        }
+        if let Some(scheme) = node.scheme()
+            && let scheme::Validity::Child(k) = node.validity_of(scheme.validity)?
+        {
+            let Some(child) = &node.validity(k)? else { return Ok(Stored::Known(Validity::All)) };
+            match child.encoding() {
+                Some(Encoding::Bool) => {
+                    return plain::bits(child, at, len).map(|bits| Stored::Known(Validity::Bits(bits)));
+                }
+                Some(Encoding::Constant) => {
+                    let all = constant::is_true(child)?;
+                    return Ok(Stored::Known(if all { Validity::All } else { Validity::None }));
+                }
+                _ => {}
+            }
+        }
+        Ok(Stored::Decoded(node))
+    }
+
     /// Returns the validity of the rows.
     pub(super) fn valid_rows<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Validity<'s>>
     where
         'f: 's,
     {
-        if !self.dtype.nullable || len == 0 {
-            return Ok(Validity::All);
-        }
-        let below;
-        let node = if FAST {
-            // An error is found again when the validity is decoded.
-            if self.all_valid(at, len, cx).unwrap_or(false) {
-                return Ok(Validity::All);
-            }
-            below = self.with_validity()?;
-            &below
-        } else {
-            self
+        let node = match self.stored_validity(at, len, cx)? {
+            Stored::Known(validity) => return Ok(validity),
+            Stored::Decoded(node) => node,
         };
-        // In most arrays the validity is a bitmap, a constant, or absent, and nothing is decoded.
-        if let Some(scheme) = node.scheme()
-            && let scheme::Validity::Child(k) = node.validity_of(scheme.validity)?
-        {
-            let Some(child) = &node.validity(k)? else { return Ok(Validity::All) };
-            match child.encoding() {
-                Some(Encoding::Bool) => return plain::bits(child, at, len).map(Validity::Bits),
-                Some(Encoding::Constant) => {
-                    return Ok(if constant::is_true(child)? { Validity::All } else { Validity::None });
-                }
-                _ => {}
-            }
-        }
         let bits = node.packed(Ask::Valid, at, len, cx)?;
         Ok(match bits.count_ones() {
             ones if ones == len => Validity::All,

@@ -5,7 +5,7 @@ use super::*;
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::As(child::DAYS),
     holds: Holds::Values,
-    need: |node, amount, cx| need::with_largest_child(need::piece(amount.rows, 8), node, amount, cx),
+    need: |node, amount, cx| need::with_children(need::piece(amount.rows, 8), node, amount, cx),
     cells,
 };
 

@@ -12,7 +12,7 @@ pub(super) const SCHEME: Scheme = Scheme {
         let in_place =
             FAST && node.dtype.cell().is_some_and(|width| Metadata::of(node).is_ok_and(|of| of.high.size() <= width));
         let own = if in_place { 0 } else { need::piece(amount.rows, 8) };
-        need::with_children(own, node, amount, cx)
+        need::with_children(own, node, amount.in_words(), cx)
     },
     cells,
 };

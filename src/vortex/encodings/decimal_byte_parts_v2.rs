@@ -6,7 +6,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::As(child::HIGH),
     holds: Holds::Values,
     need: |node, amount, cx| {
-        need::with_children(need::piece(amount.rows, 40).wrapping_add(need::SLACK), node, amount, cx)
+        need::with_children(need::piece(amount.rows, 40).wrapping_add(need::SLACK), node, amount.in_words(), cx)
     },
     cells,
 };

@@ -1,7 +1,7 @@
 //! Shared by encodings that store only valid rows: finds the stored values of a row range, and moves each to its row.
 
 use super::*;
-use crate::bytes::saturated;
+use crate::bytes::{FAST, saturated};
 use crate::error::Error;
 use crate::vortex::tree::BYTES_PER_NODE;
 
@@ -45,8 +45,19 @@ pub(super) fn spread(
     Ok(())
 }
 
-/// Returns `own` bytes plus the bytes for the validity, whose rows are counted piece by piece.
-pub(super) fn need(own: u64, node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+/// Returns `own` bytes, unless no row has a value, plus the bytes for the validity: a byte per row, unless every row has a
+/// value. Its rows are counted piece by piece.
+pub(super) fn need(mut own: u64, node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let validity = if FAST { node.validity(VALIDITY)? } else { None };
+    if let Some(validity) = &validity
+        && let (Some(at), Some(Encoding::Bool)) = (amount.at, validity.encoding())
+        && plain::bits(validity, at, saturated(amount.rows)).is_ok_and(|bits| bits.count_ones() == 0)
+    {
+        own = 0;
+    }
+    if !FAST || validity.is_some() {
+        own = own.saturating_add(need::piece(amount.rows, 1));
+    }
     need::with_children(own, node, amount.at_least(PIECE as u64), cx)
 }
 

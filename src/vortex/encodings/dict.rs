@@ -2,6 +2,7 @@
 
 use super::lookup::{Lookup, SMALL};
 use super::*;
+use crate::bytes::FAST;
 
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
@@ -78,10 +79,15 @@ pub(in crate::vortex) fn need_of(
 ) -> Result<u64> {
     let Amount { rows: n, width, .. } = amount;
     let whole = if cx.copies_texts() { values.rows } else { values.rows.min(n.max(SMALL)) };
-    let own = need::piece(n, 5).wrapping_add(need::piece(whole, width)).wrapping_add(2 * need::SLACK);
-    let codes = codes.temporaries(amount, cx)?;
-    let values = values.temporaries(Amount { rows: whole.max(1), width, at: None }, cx)?;
-    Ok(own.saturating_add(codes).saturating_add(values))
+    let numbers = need::piece(n, 4);
+    let table = need::piece(whole, width);
+    let at = (FAST && whole == values.rows).then_some(0);
+    let table = table.saturating_add(values.temporaries(Amount { rows: whole.max(1), width, at }, cx)?);
+    let validity = if FAST && !codes.dtype.nullable { 0 } else { need::piece(n, 1) };
+    let amount = if FAST { Amount { width: codes.prim()?.size() as u64, ..amount } } else { amount };
+    let codes = codes.temporaries(amount, cx)?.saturating_add(validity);
+    // The codes are read before the table is made, and their validity after it is used.
+    Ok(numbers.saturating_add(if FAST { codes.max(table) } else { codes.saturating_add(table) }))
 }
 
 /// Writes dictionaries.

@@ -142,6 +142,11 @@ fn is_slow(codes: &Node<'_>) -> bool {
     FAST && !matches!(codes.encoding(), Some(Encoding::Primitive | Encoding::BitPacked | Encoding::For))
 }
 
+/// Size of a code in memory: 2 bytes, and 4 more if it is read in another width.
+fn code_size(codes: &Node<'_>) -> Result<u64> {
+    Ok(if codes.prim()?.size() == 2 { 2 } else { 6 })
+}
+
 /// The number of codes that are decoded at once: more than a block where memory for them is left.
 fn piece(codes: &Node<'_>, count: usize, cx: &mut Context<'_, '_>) -> Result<usize> {
     let many = count.min(PAGE);
@@ -149,28 +154,31 @@ fn piece(codes: &Node<'_>, count: usize, cx: &mut Context<'_, '_>) -> Result<usi
         return Ok(BLOCK);
     }
     let others = codes.temporaries(Amount { rows: many as u64, width: 8, at: None }, cx)?;
-    // 2 bytes for each code, and 4 if it is read in another width.
-    let need = others.saturating_add(need::piece(many as u64, 2)).saturating_add(need::piece(many as u64, 4));
+    let need = others.saturating_add(need::piece(many as u64, code_size(codes)?)).saturating_add(need::SLACK);
     Ok(if cx.scratch.room() as u64 >= need { many } else { BLOCK })
 }
 
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let block = BLOCK as u64;
-    let tokens = Metadata::of(node)?.tokens_len.min(TOKENS).wrapping_add(1);
-    // Codes are decoded in blocks, so that memory does not depend on their number; in larger pieces only on hosts.
-    let mut own = need::piece(tokens, 4).wrapping_add(need::piece(block, 6));
-    let rows = amount.rows;
-    let codes = Metadata::of(node)?.codes(node)?;
-    let mut amount = amount.at_least(tokens.max(block));
-    if is_slow(&codes) {
-        let page = codes.rows.min(PAGE as u64);
-        (own, amount) = (own.wrapping_add(need::piece(page, 6)), amount.at_least(page));
+    let metadata = Metadata::of(node)?;
+    let (rows, codes) = (amount.rows, metadata.codes(node)?);
+    let tokens = metadata.tokens_len.min(TOKENS).wrapping_add(1);
+    // The codes of the rows, if they are known. With at least as many rows as tokens, there are usually more codes.
+    let (mut count, mut spread, mut size) = (codes.rows, rows >= tokens, 6);
+    if FAST {
+        let range = amount.at.and_then(|at| metadata.range(node, at, saturated(rows), cx).ok());
+        if let Some((from, to)) = range {
+            count = to.saturating_sub(from);
+            spread = count >= tokens;
+        }
+        size = code_size(&codes)?;
     }
-    // With at least this number of rows, there are usually more codes than tokens.
-    if FAST && rows >= tokens && (2..=onpair::ROWS as u64).contains(&tokens) {
+    // Codes are decoded in blocks, so that memory does not depend on their number; in larger pieces only on hosts.
+    let block = count.min(if is_slow(&codes) { PAGE } else { BLOCK } as u64);
+    let mut own = need::piece(tokens, 4).wrapping_add(need::piece(block, size));
+    if FAST && spread && (2..=onpair::ROWS as u64).contains(&tokens) {
         own = own.wrapping_add(need::piece(1, size_of::<onpair::Room>() as u64));
     }
-    need::with_children(own, node, amount, cx)
+    need::with_children(own.wrapping_add(need::SLACK), node, amount.at_least(tokens.max(block)), cx)
 }
 
 fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {

@@ -12,7 +12,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Child(dense::VALIDITY),
     holds: Holds::Values,
     need: |node, amount, cx| {
-        let own = need::piece(amount.rows, 1).saturating_add(largest(node, cx)?);
+        let own = largest(node, cx)?;
         dense::need(own, node, amount, cx)
     },
     cells,

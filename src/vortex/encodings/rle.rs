@@ -2,6 +2,7 @@
 
 use super::lookup::{Lookup, SMALL};
 use super::*;
+use crate::bytes::FAST;
 use crate::encoding::fastlanes::{BLOCK, block_of};
 
 pub(super) const SCHEME: Scheme = Scheme { validity: Validity::Decoded, holds: Holds::Values, need, cells };
@@ -49,10 +50,59 @@ impl Metadata {
     }
 }
 
+/// The position of the first value of each block.
+struct Starts<'f> {
+    indices: Node<'f>,
+    /// The index of the first value.
+    origin: u64,
+    values_len: u64,
+}
+
+impl<'f> Starts<'f> {
+    fn of(node: &Node<'f>, metadata: &Metadata, cx: &mut Context<'_, '_>) -> Result<Self> {
+        let indices = node.integers(child::STARTS, metadata.starts_type, false, metadata.starts_len)?;
+        Ok(Starts { origin: indices.index(0, cx)?, indices, values_len: metadata.values_len })
+    }
+
+    /// Returns the number of the first value of a block, or the number of values for the block after the last one.
+    fn value(&self, block: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+        if block == self.indices.rows {
+            return Ok(self.values_len);
+        }
+        let index = self.indices.index(block, cx)?;
+        let value = index.checked_sub(self.origin).filter(|value| *value <= self.values_len);
+        value.ok_or_else(|| self.indices.error(Kind::Invalid, What::VORTEX_METADATA, index))
+    }
+
+    /// Returns the first value of a block and the number of values in it.
+    fn block(&self, block: u64, cx: &mut Context<'_, '_>) -> Result<(u64, u64)> {
+        let (start, end) = (self.value(block, cx)?, self.value(block.saturating_add(1), cx)?);
+        let count = end.checked_sub(start);
+        Ok((start, count.ok_or_else(|| self.indices.error(Kind::Invalid, What::VORTEX_METADATA, end))?))
+    }
+}
+
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let block = BLOCK as u64;
-    let own = need::piece(block.min(amount.rows), 4).wrapping_add(need::piece(block.max(SMALL), amount.width));
+    let rows = amount.rows.min(BLOCK as u64);
+    let mut values = rows.max(SMALL);
+    // No more values are decoded at once than a block with some of the rows has.
+    if FAST && let Some(most) = amount.at.and_then(|at| most_values(node, at, amount.rows, cx).ok()) {
+        values = values.min(most);
+    }
+    let own = need::piece(rows, 4).wrapping_add(need::piece(values, amount.width));
     need::with_children(own, node, amount, cx)
+}
+
+/// Returns the number of values of the block with the most values, of the blocks with `rows` rows starting at `at`.
+fn most_values(node: &Node<'_>, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let metadata = &Metadata::of(node)?;
+    let first = at.saturating_add(metadata.offset);
+    let last = first.saturating_add(rows.saturating_sub(1));
+    let (starts, mut most) = (Starts::of(node, metadata, cx)?, 0);
+    for block in block_of(first).0..=block_of(last).0 {
+        most = starts.block(block, cx)?.1.max(most);
+    }
+    Ok(most)
 }
 
 /// Checks indices and starts, and reads all values.
@@ -64,30 +114,19 @@ pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> 
 }
 
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
-    let Metadata { values_len, indices_len, indices_type, starts_len, starts_type, offset } = Metadata::of(node)?;
-    let indices = &node.integers(child::INDICES, indices_type, node.dtype.nullable, indices_len)?;
-    let first = at.saturating_add(offset);
+    let metadata = &Metadata::of(node)?;
+    let indices = &node.integers(child::INDICES, metadata.indices_type, node.dtype.nullable, metadata.indices_len)?;
+    let first = at.saturating_add(metadata.offset);
     if ask == Ask::Valid {
         return indices.cells(ask, first, out, cx);
     }
-    let values = &node.child(child::VALUES, &node.dtype.required(), values_len)?;
-    let starts = &node.integers(child::STARTS, starts_type, false, starts_len)?;
-    let bad = |need| node.error(Kind::Invalid, What::VORTEX_METADATA, need);
-    let origin = starts.index(0, cx)?;
-    let start_of = |block: u64, cx: &mut Context<'_, '_>| -> Result<u64> {
-        if block == starts_len {
-            return Ok(values_len);
-        }
-        let at = starts.index(block, cx)?;
-        at.checked_sub(origin).filter(|at| *at <= values_len).ok_or_else(|| bad(at))
-    };
-    let mut done = 0usize;
+    let values = &node.child(child::VALUES, &node.dtype.required(), metadata.values_len)?;
+    let (starts, mut done) = (Starts::of(node, metadata, cx)?, 0usize);
     while done < out.len() {
         let row = first.saturating_add(done as u64);
         let (block, skip) = block_of(row);
         let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
-        let (start, end) = (start_of(block, cx)?, start_of(block.saturating_add(1), cx)?);
-        let count = end.checked_sub(start).ok_or_else(|| bad(end))?;
+        let (start, count) = starts.block(block, cx)?;
         let mut t = cx.scope();
         let numbers = t.take::<u32>(len)?;
         indices.indices32(row, numbers, &mut t)?;

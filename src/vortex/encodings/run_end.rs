@@ -7,11 +7,16 @@ pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(|node| Metadata::of(node)?.values(node), None),
     need: |node, amount, cx| {
-        // No more runs are decoded than the array has.
-        let amount = if FAST { amount.at_most(Metadata::of(node)?.runs) } else { amount };
+        // No more runs are decoded than the array has, and no more than the rows have, if they are known.
+        let mut amount = amount;
+        if FAST {
+            let between = amount.at.and_then(|at| runs(node, at, amount.rows, cx).ok());
+            let runs = between.map_or(Metadata::of(node)?.runs, |(_, count)| count);
+            amount = amount.at_most(runs);
+        }
         let own = need::indexed(amount.rows, amount.width);
         let search = if FAST { ends(node, 0)?.0.search_need() } else { 0 };
-        need::with_largest_child(own.saturating_add(search), node, amount, cx)
+        need::with_children(own.saturating_add(search), node, amount, cx)
     },
     cells,
 };
@@ -73,6 +78,16 @@ pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> 
     checks.whole(&Metadata::of(node)?.values(node)?)
 }
 
+/// Returns the number of the run of row `at`, and the number of runs from there to the run of the last of `rows` rows.
+fn runs(node: &Node<'_>, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<(u64, u64)> {
+    let bad = |need| node.error(Kind::Invalid, What::RUNS, need);
+    let (ends, start) = &ends(node, at)?;
+    let end = start.checked_add(rows).ok_or_else(|| bad(*start))?;
+    let (first, behind) = (ends.first_above(*start, cx)?, ends.below(end, cx)?.saturating_add(1));
+    let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
+    Ok((first, count))
+}
+
 /// Fills `out`: a row has the value of the first run that ends after it.
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     if out.is_empty() {
@@ -81,10 +96,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     let bad = |need| node.error(Kind::Invalid, What::RUNS, need);
     let (ends, start) = &ends(node, at)?;
     let start = *start;
-    let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(start))?;
-    // The runs from the run of the first row to the run of the last row.
-    let (first, behind) = (ends.first_above(start, cx)?, ends.below(end, cx)?.saturating_add(1));
-    let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
+    let (first, count) = runs(node, at, out.len() as u64, cx)?;
     let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| bad(count))?;
     let mut t = cx.scope();
     let places = t.take::<u64>(count)?;

@@ -360,7 +360,7 @@ pub(super) fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> 
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     let largest = largest(node, cx)?;
     let workspace = Codec::Zstd.workspace_len(saturated(largest)) as u64;
-    let mut own = need::piece(amount.rows, 1).saturating_add(workspace).saturating_add(need::SLACK);
+    let mut own = workspace.saturating_add(need::SLACK);
     // Texts are unpacked directly to the arena, whose size includes them.
     if !cx.copies_texts() {
         own = own.saturating_add(need::piece(largest, 1));
