@@ -97,7 +97,7 @@ pub(super) fn with_children(own: u64, node: &Node<'_>, amount: Amount, cx: &mut 
     Ok(own.saturating_add(children(node, amount, cx)?))
 }
 
-/// Returns the bytes for some of the children, which are decoded one after the other in the same scratch memory: those of the
+/// Returns the bytes for some of the children, which are decoded consecutively in the same scratch memory: the bytes for the
 /// child that takes the most. Small builds count all of them, as they do not tell the children apart.
 pub(super) fn some_children(
     node: &Node<'_>,
@@ -150,7 +150,7 @@ struct Step {
 // A read decodes the values of some rows, and then their validity.
 impl Node<'_> {
     /// Returns an upper bound of the scratch bytes that [`values`](Self::values) and [`valid_rows`](Self::valid_rows) take
-    /// for `rows` rows starting at `at`, one after the other.
+    /// for `rows` rows starting at `at`, consecutively.
     pub(super) fn read_need(&self, shape: Shape, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
         // The plan for texts, which is made for the values, does not concern the validity.
         let validity = self.validity_step(at, rows, cx)?;
