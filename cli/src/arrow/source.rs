@@ -144,18 +144,29 @@ pub fn opened_by(source: &Source, inferred: Inferred) -> Result<Option<Foreign>,
     let (path, len) = (source.path.to_string(), input.len());
     let files = open(input.clone(), options).map_err(|e| failed(e).of(&path))?;
     if kind == FileKind::Csv && hints.text.delimiter.is_none() {
-        warn_of_delimiter(&path, &files.schema());
+        warn_of_delimiter(&path, &input, &files.schema());
     }
     Ok(Some(Foreign { kind, path, len, files, input }))
 }
 
-/// Warns of a file with one column whose name seems to be several, separated by something else than a comma.
-fn warn_of_delimiter(path: &str, schema: &Schema) {
+/// Warns of a file with one column if the header has several names with another separator than a comma. A separator within
+/// quotes separates nothing.
+fn warn_of_delimiter(path: &str, input: &Input, schema: &Schema) {
     let [only] = &schema.fields()[..] else { return };
-    let Some((delimiter, option)) = OTHERS.into_iter().find(|(delimiter, _)| only.name().contains(*delimiter)) else {
-        return;
+    let named = OTHERS.into_iter().filter(|(delimiter, _)| only.name().contains(*delimiter));
+    // Names and one row are read again.
+    let count = |delimiter: char| {
+        let options = InputOptions {
+            kind: Some(FileKind::Csv),
+            delimiter: u8::try_from(delimiter).ok(),
+            inferred: Inferred::FromFirst,
+            batch_rows: 1,
+            ..InputOptions::default()
+        };
+        open(input.clone(), options).map_or(1, |files| files.schema().fields().len())
     };
-    let names = only.name().split(delimiter).count();
+    let mut counted = named.map(|(delimiter, option)| (option, count(delimiter)));
+    let Some((option, names)) = counted.find(|(_, names)| *names > 1) else { return };
     warn(&format!("{path}: the only column is called {:?}; with --delimiter {option} there are {names}", only.name()));
 }
 

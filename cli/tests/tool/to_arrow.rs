@@ -259,6 +259,12 @@ fn conditions_and_columns_of_parquet_and_text() {
     let found = run(&["head", "--format", "csv", &source]);
     let warning = String::from_utf8(found.stderr).unwrap();
     assert!(warning.contains("the only column is called \"1;x\"; with --delimiter ';' there are 2"), "{warning}");
+    for (text, names) in [("\"a;b\"\n1\n", None), ("\"a;\";\"b\"\n1;2\n", Some(2)), ("a|\";\"|c\n1|2|3\n", Some(3))] {
+        fs::write(path("quoted.csv"), text).unwrap();
+        let warning = String::from_utf8(run(&["head", &path("quoted.csv")]).stderr).unwrap();
+        let is_right = names.map_or(warning.is_empty(), |names| warning.ends_with(&format!("there are {names}\n")));
+        assert!(is_right, "{text}: {warning}");
+    }
     let args = ["cat", "--format", "csv", "--delimiter", ";", "--headerless", "--null-text", "NA", &source];
     assert_eq!(out(&run(&args)), "column_1,column_2\n1,x\n,y\n");
 }

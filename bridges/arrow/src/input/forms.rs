@@ -6,6 +6,9 @@ use arrow_schema::TimeUnit;
 /// The byte with the highest bit in each byte of a word.
 const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
 
+/// Number of bytes that are copied at once.
+const WORD: usize = 16;
+
 /// Maximum number of characters of a number.
 const LONGEST: usize = 16;
 
@@ -27,6 +30,18 @@ impl<'b> Front<'b> {
 
     pub fn text(&self) -> &'b [u8] {
         self.bytes.get(..self.len).unwrap_or(self.bytes)
+    }
+
+    /// Appends the text. Of a short one, words are copied faster than a call of the general copy takes.
+    #[inline(always)]
+    pub fn append_to(&self, to: &mut Vec<u8>) {
+        let end = to.len().saturating_add(self.len);
+        match (self.bytes.first_chunk::<WORD>(), self.bytes.first_chunk::<{ 2 * WORD }>()) {
+            (Some(word), _) if self.len <= WORD => to.extend_from_slice(word),
+            (_, Some(words)) if self.len <= 2 * WORD => to.extend_from_slice(words),
+            _ => to.extend_from_slice(self.text()),
+        }
+        to.truncate(end);
     }
 
     /// Returns 16 bytes as a word, the first one in its lowest byte. Whatever is after the text follows it.
@@ -326,6 +341,17 @@ mod tests {
             utc,
         });
         assert_eq!(Moment::new(text.as_bytes()), general, "{text}");
+    }
+
+    #[test]
+    fn texts_are_copied_without_what_follows() {
+        let bytes: Vec<u8> = (0..100).collect();
+        for (start, len) in (0..100).flat_map(|start| (0..=100 - start).map(move |len| (start, len))) {
+            let from = bytes.get(start..).unwrap_or_default();
+            let mut to = b"before".to_vec();
+            Front::new(from, len).append_to(&mut to);
+            assert_eq!(to.strip_prefix(b"before"), from.get(..len), "{start}, {len}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ const DATE: u8 = 16;
 /// Times without a zone, or dates.
 const TIME: u8 = 32;
 const ZONED: u8 = 64;
+const ALL: u8 = 127;
 
 /// The zone of times with an offset. Arrow parses no names of zones without a database of them.
 const UTC: &str = "+00:00";
@@ -55,7 +56,7 @@ impl Texts {
             return;
         }
         if !self.seen {
-            (self.seen, self.fits) = (true, u8::MAX);
+            (self.seen, self.fits) = (true, ALL);
         }
         if self.fits == 0 {
             return;
@@ -64,34 +65,69 @@ impl Texts {
             self.fits &= !BOOL;
         }
         if self.fits & (INT | UINT | FLOAT) > 0 {
-            self.fits &= numbers(front) | !(INT | UINT | FLOAT);
+            let kinds = Number::new(front).and_then(|number| numbers(&number, text));
+            let kinds = kinds.unwrap_or_else(|| str::from_utf8(text).map_or(0, other_numbers));
+            self.fits &= kinds | !(INT | UINT | FLOAT);
         }
         if self.fits & (DATE | TIME | ZONED) > 0 {
             self.fits &= self.times(text) | !(DATE | TIME | ZONED);
         }
     }
 
+    /// Adds a text to texts that are numbers. `number`: the one that it is, if it has the usual form.
+    #[inline(always)]
+    pub fn add_number(&mut self, front: Front<'_>, number: Option<&Number>) {
+        match number.and_then(|number| numbers(number, front.text())) {
+            Some(kinds) => self.fits &= kinds,
+            None => self.add(front),
+        }
+    }
+
+    /// Adds a text to texts that are dates. `days`: the date that it is, if it has the usual form.
+    #[inline(always)]
+    pub fn add_date(&mut self, front: Front<'_>, days: Option<i32>) {
+        match days {
+            Some(days) => self.fits &= self.date(days),
+            None => self.add(front),
+        }
+    }
+
+    /// Adds a text to texts that are times. `moment`: the time that it is, if it has the usual form.
+    #[inline(always)]
+    pub fn add_moment(&mut self, front: Front<'_>, moment: Option<&Moment>) {
+        match moment {
+            Some(moment) => self.fits &= self.moment(moment),
+            None => self.add(front),
+        }
+    }
+
     /// Returns the kinds of dates and times that a text is.
     fn times(&mut self, text: &[u8]) -> u8 {
         if let Some(moment) = Moment::new(text) {
-            self.digits = self.digits.max(moment.digits);
-            self.long |= moment.seconds.saturating_abs() >= NANO_SECONDS;
-            return if moment.utc { ZONED } else { TIME };
+            return self.moment(&moment);
         }
         if let Some(days) = forms::date(text) {
-            self.long |= i64::from(days).saturating_mul(86_400).saturating_abs() >= NANO_SECONDS;
-            return DATE | TIME;
+            return self.date(days);
         }
         str::from_utf8(text).map_or(0, |text| self.other_times(text))
+    }
+
+    fn moment(&mut self, moment: &Moment) -> u8 {
+        self.digits = self.digits.max(moment.digits);
+        self.long |= moment.seconds.saturating_abs() >= NANO_SECONDS;
+        if moment.utc { ZONED } else { TIME }
+    }
+
+    fn date(&mut self, days: i32) -> u8 {
+        self.long |= i64::from(days).saturating_mul(86_400).saturating_abs() >= NANO_SECONDS;
+        DATE | TIME
     }
 
     fn other_times(&mut self, text: &str) -> u8 {
         let date = text.get(..10).filter(|date| is_date(date.as_bytes()));
         let Some(rest) = date.and_then(|_| text.get(10..)) else { return 0 };
         if rest.is_empty() {
-            let Some(days) = Date32Type::parse(text) else { return 0 };
-            self.long |= i64::from(days).saturating_mul(86_400).saturating_abs() >= NANO_SECONDS;
-            return DATE | TIME;
+            return Date32Type::parse(text).map_or(0, |days| self.date(days));
         }
         let Some(time) = rest.strip_prefix(['T', ' ']) else { return 0 };
         let moment = times::UTC.and_then(|utc| string_to_datetime(&utc, text).ok());
@@ -144,28 +180,21 @@ fn is_date(text: &[u8]) -> bool {
     kinds.fold(text.len() == 10, |all, one| all && one)
 }
 
-/// Returns the kinds of numbers that a text is. Digits after a leading zero are a code, such as a postal code.
+/// Returns the kinds of numbers that a number of the usual form is; `None` if its digits do not tell. Digits after a leading
+/// zero are a code, such as a postal code.
 #[inline(always)]
-fn numbers(front: Front<'_>) -> u8 {
-    if let Some(number) = Number::new(front) {
-        let kinds = if number.negative { INT } else { INT | UINT };
-        let digits = number.whole.saturating_add(number.scale);
-        match number.scale {
-            _ if number.whole > 1 && first_digit(front.text()) == b'0' => return 0,
-            0 if number.negative && number.is_zero() => return FLOAT,
-            0 if digits <= SURE || number.digits() <= EXACT => return kinds | FLOAT,
-            0 => return kinds,
-            // A float gives back so few digits.
-            _ if digits <= SURE => return FLOAT,
-            _ => {}
-        }
+fn numbers(number: &Number, text: &[u8]) -> Option<u8> {
+    let kinds = if number.negative { INT } else { INT | UINT };
+    let digits = number.whole.saturating_add(number.scale);
+    match number.scale {
+        _ if number.whole > 1 && text.get(usize::from(number.negative)) == Some(&b'0') => Some(0),
+        0 if number.negative && number.is_zero() => Some(FLOAT),
+        0 if digits <= SURE || number.digits() <= EXACT => Some(kinds | FLOAT),
+        0 => Some(kinds),
+        // A float gives back so few digits.
+        _ if digits <= SURE => Some(FLOAT),
+        _ => None,
     }
-    str::from_utf8(front.text()).map_or(0, other_numbers)
-}
-
-/// Returns the first character besides the sign.
-fn first_digit(text: &[u8]) -> u8 {
-    text.iter().copied().find(|byte| *byte != b'-').unwrap_or_default()
 }
 
 fn other_numbers(text: &str) -> u8 {
@@ -255,10 +284,42 @@ mod tests {
         assert_eq!(ty(&["2024-02-29T01:02:03Z", "2024-02-29T01:02:03"]), DataType::Utf8);
     }
 
+    /// Checks that a text whose value is known adds what it would add otherwise.
+    fn known(text: &str) {
+        let front = Front::new(text.as_bytes(), text.len());
+        let after = |first: &str| {
+            let mut all = Texts::default();
+            all.add(Front::new(first.as_bytes(), first.len()));
+            let mut other = all;
+            other.add(front);
+            (all, other)
+        };
+        let check = |(known, added): (Texts, Texts)| {
+            let facts = |all: Texts| (all.fits, all.digits, all.long);
+            assert_eq!(facts(known), facts(added), "{text}");
+        };
+        for first in ["1", "-1", "1.5", "9007199254740993"] {
+            let (mut all, other) = after(first);
+            all.add_number(front, Number::new(front).as_ref());
+            check((all, other));
+        }
+        let (mut all, other) = after("2024-02-29");
+        all.add_date(front, forms::date(text.as_bytes()));
+        check((all, other));
+        for first in ["2024-02-29T01:02:03", "2024-02-29T01:02:03.1234567Z"] {
+            let (mut all, other) = after(first);
+            all.add_moment(front, Moment::new(text.as_bytes()).as_ref());
+            check((all, other));
+        }
+    }
+
     #[test]
     fn the_usual_forms_have_the_types_of_the_general_parsers() {
         let check = |text: &str| {
-            assert_eq!(numbers(Front::new(text.as_bytes(), text.len())), other_numbers(text), "{text}");
+            let number = Number::new(Front::new(text.as_bytes(), text.len()));
+            let kinds = number.and_then(|number| numbers(&number, text.as_bytes()));
+            assert!(kinds.is_none_or(|kinds| kinds == other_numbers(text)), "{text}");
+            known(text);
             let (mut fast, mut slow) = (Texts::default(), Texts::default());
             assert_eq!(fast.times(text.as_bytes()), slow.other_times(text), "{text}");
             assert_eq!((fast.digits, fast.long), (slow.digits, slow.long), "{text}");

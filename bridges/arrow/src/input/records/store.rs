@@ -52,7 +52,7 @@ impl Strings {
         if text.missing {
             self.nulls.append_null();
         } else {
-            self.data.extend_from_slice(text.front.text());
+            text.front.append_to(&mut self.data);
             self.nulls.append_non_null();
         }
         let end = i32::try_from(self.data.len()).map_err(|_| format!("line {}: a text of over 2 GiB", text.line))?;

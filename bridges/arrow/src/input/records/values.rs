@@ -47,6 +47,19 @@ enum Simple {
     None,
 }
 
+impl Simple {
+    /// Adds a missing value.
+    fn missing(&mut self) {
+        match self {
+            Simple::Int(rows) => rows.missing(),
+            Simple::Float(rows) => rows.missing(),
+            Simple::Date(rows) => rows.missing(),
+            Simple::Time(_, rows) => rows.missing(),
+            Simple::None => {}
+        }
+    }
+}
+
 /// Times of a type: the number of units in a second, and whether it has a zone.
 #[derive(Clone, Copy)]
 struct Form {
@@ -55,10 +68,10 @@ struct Form {
 }
 
 impl Form {
-    /// Returns the count of a text. Those with an offset are not simple, nor are those without a zone if the type has one.
+    /// Returns the count of a time. One with an offset is not simple, nor is one without a zone if the type has one.
     #[inline]
-    fn count(self, text: &[u8]) -> Option<i64> {
-        Moment::new(text).filter(|moment| moment.utc == self.zoned)?.count(self.per_second)
+    fn count(self, moment: &Moment) -> Option<i64> {
+        if moment.utc == self.zoned { moment.count(self.per_second) } else { None }
     }
 }
 
@@ -73,15 +86,14 @@ impl<N: ArrowNativeType> Rows<N> {
         Rows { values: Vec::new(), nulls: NullBufferBuilder::new(0) }
     }
 
-    /// Adds the value of a text. Returns the row if it is unknown, and not missing.
+    fn missing(&mut self) {
+        self.values.push(N::default());
+        self.nulls.append_null();
+    }
+
+    /// Adds a value. Returns the row if it is unknown.
     #[inline(always)]
-    fn add(&mut self, text: &Text<'_>, value: Option<N>) -> Option<usize> {
-        // An empty text in quotes is missing in all of these types.
-        if text.missing || text.front.text().is_empty() {
-            self.values.push(N::default());
-            self.nulls.append_null();
-            return None;
-        }
+    fn add(&mut self, value: Option<N>) -> Option<usize> {
         let row = self.values.len();
         self.values.push(value.unwrap_or_default());
         self.nulls.append_non_null();
@@ -128,17 +140,50 @@ impl Column {
 
     #[inline(always)]
     fn add(&mut self, text: &Text<'_>) -> Result<(), String> {
-        if let Some(supposed) = &mut self.supposed
-            && !text.missing
-        {
-            supposed.add(text.front);
+        let (front, supposed) = (text.front, &mut self.supposed);
+        if matches!(self.simple, Simple::None) {
+            if let Some(supposed) = supposed
+                && !text.missing
+            {
+                supposed.add(front);
+            }
+            return self.texts.add(text);
+        }
+        // An empty text in quotes is missing in all of the simple types.
+        if text.missing || front.text().is_empty() {
+            self.simple.missing();
+            return Ok(());
         }
         let unknown = match &mut self.simple {
-            Simple::Int(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.int())),
-            Simple::Float(rows) => rows.add(text, Number::new(text.front).and_then(|number| number.float())),
-            Simple::Date(rows) => rows.add(text, forms::date(text.front.text())),
-            Simple::Time(form, rows) => rows.add(text, form.count(text.front.text())),
-            Simple::None => return self.texts.add(text),
+            Simple::Int(rows) => {
+                let number = Number::new(front);
+                if let Some(supposed) = supposed {
+                    supposed.add_number(front, number.as_ref());
+                }
+                rows.add(number.and_then(|number| number.int()))
+            }
+            Simple::Float(rows) => {
+                let number = Number::new(front);
+                if let Some(supposed) = supposed {
+                    supposed.add_number(front, number.as_ref());
+                }
+                rows.add(number.and_then(|number| number.float()))
+            }
+            Simple::Date(rows) => {
+                let days = forms::date(front.text());
+                if let Some(supposed) = supposed {
+                    supposed.add_date(front, days);
+                }
+                rows.add(days)
+            }
+            Simple::Time(form, rows) => {
+                let moment = Moment::new(front.text());
+                if let Some(supposed) = supposed {
+                    supposed.add_moment(front, moment.as_ref());
+                }
+                rows.add(moment.and_then(|moment| form.count(&moment)))
+            }
+            Simple::None => None,
         };
         let Some(row) = unknown else { return Ok(()) };
         self.rows.push(row);
