@@ -7,10 +7,12 @@ use alloc::vec::Vec;
 use super::array::Array;
 use super::encode::constant;
 use super::rows::{Bitmap, Numbers};
-use super::word::{Narrow, Word, bits, extended, signed};
+use super::word::{Narrow, Word, bits, signed};
 use super::{Encodings, compact, scalar};
 use crate::column::Prim;
+use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{self, Width};
+use crate::encoding::integers::{self, sign_extended};
 use crate::vortex::encodings::patches::write::Patches;
 use crate::vortex::encodings::{
     bit_packed, constant, frame_of_reference, plain, rle, run_end, sequence, sparse, zigzag,
@@ -60,7 +62,7 @@ fn words<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, allowed: Enc
     let values = &*without_gaps(values, valid);
     let plain = || plain::write::primitive(&Narrow::of_bits(prim, values), plain::write::validity(valid));
     let Some(facts) = Facts::of(values, signed(prim)) else { return plain() };
-    let value = |bits: T| scalar::integer(prim, extended(bits.wide(), T::BITS, signed(prim)));
+    let value = |bits: T| scalar::integer(prim, sign_extended(bits.wide(), T::BITS, signed(prim)));
     if facts.least == facts.most
         && let Some(constant) = constant(value(facts.least), valid, allowed)
     {
@@ -68,7 +70,7 @@ fn words<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, allowed: Enc
     }
     if valid.is_none()
         && allowed.has(Encoding::Sequence)
-        && let Some(step) = progression(values, signed(prim))
+        && let Some(step) = integers::progression(values, signed(prim))
         // Old releases read the step as a number of the type of the rows.
         && (step >= 0 || signed(prim))
     {
@@ -103,7 +105,7 @@ fn smallest<T: Word>(
 ) -> Way<T> {
     let rows = values.len() as u64;
     let range = bits(facts.most.minus(facts.least).wide());
-    let is_negative = signed(prim) && negative(facts.least);
+    let is_negative = signed(prim) && facts.least.wide() >> T::BITS.saturating_sub(1) == 1;
     let mut best = (Way::Plain, rows.saturating_mul(u64::from(T::BITS / 8)));
     let mut offer = |way, size: u64| {
         if size < best.1 {
@@ -195,26 +197,6 @@ fn changes<T: Word>(values: &[T]) -> u64 {
     pairs.fold(0, |count, (before, value)| count.wrapping_add(u64::from(before != value)))
 }
 
-/// Returns the step if each value is the one before it plus the same number, without overflow.
-fn progression<T: Word>(values: &[T], signed: bool) -> Option<i64> {
-    let wide = |value: &T| {
-        let bits = extended(value.wide(), T::BITS, signed);
-        if signed { i128::from(bits.cast_signed()) } else { i128::from(bits) }
-    };
-    let [first, second, .., last] = values else { return None };
-    let step = wide(second).checked_sub(wide(first))?;
-    let count = i128::try_from(values.len().saturating_sub(1)).ok()?;
-    if wide(last).checked_sub(wide(first))? != step.checked_mul(count)? {
-        return None;
-    }
-    let same = T::of((second.wide()).wrapping_sub(first.wide()));
-    let is_one = values.windows(2).all(|pair| match pair {
-        [a, b] => T::of(b.wide().wrapping_sub(a.wide())) == same,
-        _ => true,
-    });
-    is_one.then(|| i64::try_from(step).ok()).flatten()
-}
-
 /// Returns a value that at least nine of ten rows have, and the number of other rows.
 fn most_common<T: Word>(values: &[T]) -> Option<(T, u64)> {
     // The majority, if there is one, is left after pairs of different values are removed.
@@ -240,17 +222,13 @@ fn run_count<T: Word>(values: &[T], facts: &Facts<T>, valid: Option<&Bitmap>) ->
 
 /// Encodes the ends of runs and their values.
 fn runs<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, inner: Encodings) -> Array {
-    let (mut ends, mut kept, mut there) = (Vec::new(), Vec::new(), Bitmap::default());
+    let (mut ends, mut kept, mut there) = (Vec::new(), Vec::<T>::new(), Bitmap::default());
     let is_valid = |i: usize| valid.is_none_or(|valid| valid.get(i));
-    for (i, value) in values.iter().enumerate() {
-        let next = i.saturating_add(1);
-        let ends_here = values.get(next) != Some(value) || is_valid(i) != is_valid(next);
-        if ends_here {
-            ends.push(next as u64);
-            kept.push(*value);
-            there.push(is_valid(i));
-        }
-    }
+    integers::run_ends(values.iter().enumerate().map(|(i, value)| (value, is_valid(i))), |i| {
+        ends.push((i as u64).saturating_add(1));
+        kept.extend(values.get(i));
+        there.push(is_valid(i));
+    });
     let some = valid.is_some().then_some(&there);
     let values = encode(&Narrow::of_bits(prim, &kept), some, inner);
     run_end::write::runs(ends.len(), unsigned(&ends, inner), values)
@@ -279,14 +257,13 @@ fn block_runs<T: Word>(values: &[T], prim: Prim, valid: Option<&Bitmap>, inner: 
     rle::write::runs((values, kept.len()), (indices, numbers.len()), (unsigned(&starts, inner), starts.len()))
 }
 
-fn negative<T: Word>(value: T) -> bool {
-    value.wide() >> T::BITS.saturating_sub(1) == 1
-}
-
-/// Returns signed numbers with the sign in the lowest bit.
+/// Returns signed numbers by zigzag.
 fn folded<T: Word>(values: &[T]) -> Vec<T> {
-    let fold = |value: &T| T::of(value.wide() << 1 ^ if negative(*value) { u64::MAX } else { 0 });
-    values.iter().map(fold).collect()
+    let mut folded = values.to_vec();
+    if let Some(cells) = Cells::of(bytemuck::cast_slice_mut(&mut folded), size_of::<T>()) {
+        integers::zigzag(cells);
+    }
+    folded
 }
 
 const fn unsigned_of(prim: Prim) -> Prim {
@@ -324,6 +301,6 @@ fn pack<T: Word>(values: &[T], (prim, least): (Prim, T), width: u32, valid: Opti
     if least == T::default() {
         return array;
     }
-    let least = extended(least.wide(), T::BITS, signed(prim));
+    let least = sign_extended(least.wide(), T::BITS, signed(prim));
     frame_of_reference::write::differences(scalar::integer(prim, least), array)
 }

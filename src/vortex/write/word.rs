@@ -7,12 +7,6 @@ use crate::column::Prim;
 use crate::encoding::fastlanes::Lane;
 pub(in crate::vortex) use crate::vortex::word::bits;
 
-/// Returns the value of `bits` bits as a number of 64 bits, sign-extended if `signed`.
-pub(in crate::vortex) const fn extended(value: u64, bits: u32, signed: bool) -> u64 {
-    let shift = 64u32.saturating_sub(bits);
-    if signed { (((value << shift).cast_signed()) >> shift).cast_unsigned() } else { value }
-}
-
 /// An unsigned integer of 8 to 64 bits.
 pub(in crate::vortex) trait Word: Lane + Ord + Default + bytemuck::Pod {
     /// Truncates.

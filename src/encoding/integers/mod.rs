@@ -8,6 +8,10 @@
 //! assert_eq!(words.map(|word| word as i16), [4, 1, -2]);
 //! ```
 
+mod encode;
+
+pub use encode::{progression, run_ends, sign_extended, zigzag};
+
 use super::cells::Cells;
 
 /// Adds `reference` to every word, wrapping.
