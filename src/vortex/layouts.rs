@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::encodings;
 use super::encodings::{chunked, dict, structure};
-use super::need::Amount;
+use super::need::{self, Amount};
 use super::node::Node;
 use super::raw::LayoutId;
 use super::rows::Rows;
@@ -71,9 +71,8 @@ fn chunked_need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Re
     let (mut most, mut first) = (0, 0u64);
     for k in 0..chunks.len() {
         let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
-        if let Some(amount) = amount.of(first..end) {
-            let chunk = node.child(k, &node.dtype, end.saturating_sub(first))?;
-            most = chunk.temporaries(amount, cx)?.max(most);
+        if let Some(amount) = amount.of(&(first..end)) {
+            most = need::some_children(node, k..k.saturating_add(1), amount, cx)?.max(most);
         }
         first = end;
     }

@@ -6,10 +6,9 @@ use super::context::Context;
 use super::dtype::Shape;
 use super::encodings::patches::{PatchSource, Patches};
 use super::node::Node;
-use super::raw::Encoding;
-use super::scheme::Answer;
+use super::raw::{Encoding, LayoutId};
+use super::scheme::{Answer, Holds};
 use super::text::Plan;
-use super::values::Stored;
 use crate::bytes::{FAST, saturated};
 use crate::error::Result;
 
@@ -27,16 +26,20 @@ pub(super) struct Amount {
     pub(super) width: u64,
     /// The first of the rows, if it is known. Chunks without any of the rows then need not be looked at.
     pub(super) at: Option<u64>,
+    /// Whether the cells are spans of texts that are copied into the arena. Texts are unpacked to their place there.
+    pub(super) copies: bool,
 }
 
 impl Amount {
     /// Returns the amount for the rows in a chunk with rows `chunk`; `None` if it has none of the rows.
-    pub(super) fn of(self, chunk: Range<u64>) -> Option<Self> {
-        let Some(at) = self.at else { return Some(self) };
-        let end = at.saturating_add(self.rows).min(chunk.end);
-        let from = at.max(chunk.start);
-        let rows = end.checked_sub(from).filter(|rows| *rows > 0)?;
-        Some(Amount { rows, at: from.checked_sub(chunk.start), ..self })
+    pub(super) fn of(self, chunk: &Range<u64>) -> Option<Self> {
+        let may_be_in = self.at.is_none_or(|at| at < chunk.end && chunk.start < at.saturating_add(self.rows));
+        if !may_be_in {
+            return None;
+        }
+        let (Some(at), true) = (self.at, FAST) else { return Some(self) };
+        let (from, end) = (at.max(chunk.start), at.saturating_add(self.rows).min(chunk.end));
+        Some(Amount { rows: end.saturating_sub(from), at: from.checked_sub(chunk.start), ..self })
     }
 
     /// Returns the amount for the same cells and at most `rows` rows.
@@ -44,8 +47,11 @@ impl Amount {
         Amount { rows: self.rows.min(rows), ..self }
     }
 
-    /// Returns the amount for cells of at least 8 bytes.
+    /// Returns the amount for cells of at least 8 bytes. In small builds all have this size.
     pub(super) fn in_words(self) -> Self {
+        if !FAST {
+            return self;
+        }
         Amount { width: self.width.max(8), ..self }
     }
 
@@ -73,17 +79,16 @@ pub(super) fn with_patches(
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    let Some(patches) = Patches::of(node, place)? else { return with_children(own, node, amount, cx) };
-    let mut count = amount.rows.min(patches.len());
     let mut own = own;
-    if FAST {
-        own = own.saturating_add(patches.indices()?.search_need());
-        // A search that takes more memory than there is here finds nothing.
-        if let Some(found) = amount.at.and_then(|at| patches.between(at, amount.rows, cx).ok()) {
-            count = count.min(found);
+    if let Some(patches) = Patches::of(node, place)? {
+        let mut count = amount.rows.min(patches.len());
+        if FAST {
+            own = own.saturating_add(patches.indices()?.search_need());
+            let found = amount.at.and_then(|at| patches.between(at, amount.rows, cx));
+            count = found.map_or(count, |found| count.min(found));
         }
+        own = own.saturating_add(indexed(count, amount.width));
     }
-    let own = own.saturating_add(indexed(count, amount.width));
     with_children(own, node, amount, cx)
 }
 
@@ -105,16 +110,20 @@ pub(super) fn some_children(
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    // One child has the same rows as the node, in cells of the same size. The others are indices, offsets and the like.
-    let same = match node.scheme() {
-        Some(scheme) if FAST => node.validity_of(scheme.validity)?,
-        _ => Answer::Decoded,
-    };
+    // One child has the same rows as the node, in cells of the same size, and so has a chunk of a layout. The others are
+    // indices, offsets and the like, or chunks of which any may have the rows.
+    let (mut same, mut copies, mut is_chunk) = (Answer::Decoded, false, false);
+    if FAST && let Some(scheme) = node.scheme() {
+        same = node.validity_of(scheme.validity)?;
+        copies = amount.copies && matches!(scheme.holds, Holds::Chunks(_));
+        is_chunk = node.layout() == Some(LayoutId::Chunked);
+    }
     let mut all = 0u64;
     for k in children {
         let amount = match same {
             Answer::As(same) if same == k => amount,
-            _ => Amount { at: None, ..amount.in_words() },
+            _ if is_chunk => amount,
+            _ => Amount { at: None, copies, ..amount.in_words() },
         };
         // The type of the child does not matter here, only its encoding.
         let own = node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?;
@@ -153,13 +162,16 @@ impl Node<'_> {
     /// for `rows` rows starting at `at`, consecutively.
     pub(super) fn read_need(&self, shape: Shape, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
         // The plan for texts, which is made for the values, does not concern the validity.
-        let validity = self.validity_step(at, rows, cx)?;
+        let validity = match self.decoded_validity(at, saturated(rows), cx)? {
+            Some(node) if !matches!(shape, Shape::Null) => node.packed_step(at, rows, cx)?,
+            _ => Step::default(),
+        };
         let values = self.values_step(shape, at, rows, cx)?;
         Ok(values.kept.saturating_add(values.freed.max(validity.kept.saturating_add(validity.freed))))
     }
 
     fn values_step(&self, shape: Shape, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
-        let (len, mut kept, mut width) = (saturated(rows), 0, 8);
+        let (len, mut kept, mut width, mut copies) = (saturated(rows), 0, 8, false);
         match shape {
             Shape::Null | Shape::Other => return Ok(Step::default()),
             Shape::Bool if self.encoding() == Some(Encoding::Bool) => return Ok(Step::default()),
@@ -169,27 +181,22 @@ impl Node<'_> {
             Shape::Decimal { .. } => width = self.dtype.cell().ok_or_else(|| self.mistyped())? as u64,
             shape if shape.is_text() => {
                 if let Plan::Copied(bound) = self.plan(at, len, cx)? {
-                    kept = bound;
+                    (kept, copies) = (bound, true);
                     cx.copy_texts_to(&mut []);
                 }
             }
             _ if self.stride()?.is_some() => return Ok(Step::default()),
             _ => {}
         }
-        let freed = self.temporaries(Amount { rows, width, at: Some(at) }, cx)?;
+        let freed = self.temporaries(Amount { rows, width, at: Some(at), copies }, cx)?;
         Ok(Step { kept: piece(rows, width).saturating_add(kept), freed })
-    }
-
-    fn validity_step(&self, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
-        match self.stored_validity(at, saturated(rows), cx)? {
-            Stored::Known(_) => Ok(Step::default()),
-            Stored::Decoded(node) => node.packed_step(at, rows, cx),
-        }
     }
 
     /// Returns the bytes for one bit per row, of cells of one byte.
     fn packed_step(&self, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
-        let freed = self.temporaries(Amount { rows, width: 1, at: Some(at) }, cx)?.saturating_add(piece(rows, 1));
+        let freed = self
+            .temporaries(Amount { rows, width: 1, at: Some(at), copies: false }, cx)?
+            .saturating_add(piece(rows, 1));
         Ok(Step { kept: piece(rows.div_ceil(8), 1), freed })
     }
 }

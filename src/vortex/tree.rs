@@ -225,7 +225,7 @@ impl Node<'_> {
 
     /// Returns whether all values before a value in its page are decoded to read it. A search then compares only first
     /// values of pages, and decodes one page.
-    fn is_paged(&self) -> bool {
+    pub(super) fn is_paged(&self) -> bool {
         FAST && self.encoding() == Some(Encoding::Pco)
     }
 }

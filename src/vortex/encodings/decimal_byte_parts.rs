@@ -3,6 +3,7 @@
 use super::*;
 use crate::bytes::FAST;
 use crate::column::Prim;
+use crate::vortex::dtype::Shape;
 
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::As(child::HIGH),
@@ -47,6 +48,9 @@ pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> 
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { high } = Metadata::of(node)?;
     let parts = &node.aligned(child::HIGH, &Ty::prim(high, node.dtype.nullable))?;
+    if !matches!(node.dtype.shape, Shape::Decimal { .. }) {
+        return Err(node.mistyped());
+    }
     if out.width() == high.size() {
         return parts.cells(ask, at, out, cx);
     }

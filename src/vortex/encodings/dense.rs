@@ -50,6 +50,7 @@ pub(super) fn spread(
 pub(super) fn need(mut own: u64, node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     let validity = if FAST { node.validity(VALIDITY)? } else { None };
     if let Some(validity) = &validity
+        && cx.spend_many(amount.rows / ROWS_PER_NODE, node.at()).is_ok()
         && let (Some(at), Some(Encoding::Bool)) = (amount.at, validity.encoding())
         && plain::bits(validity, at, saturated(amount.rows)).is_ok_and(|bits| bits.count_ones() == 0)
     {

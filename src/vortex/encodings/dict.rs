@@ -79,15 +79,17 @@ pub(in crate::vortex) fn need_of(
 ) -> Result<u64> {
     let Amount { rows: n, width, .. } = amount;
     let whole = if cx.copies_texts() { values.rows } else { values.rows.min(n.max(SMALL)) };
-    let numbers = need::piece(n, 4);
     let table = need::piece(whole, width);
-    let at = (FAST && whole == values.rows).then_some(0);
-    let table = table.saturating_add(values.temporaries(Amount { rows: whole.max(1), width, at }, cx)?);
-    let validity = if FAST && !codes.dtype.nullable { 0 } else { need::piece(n, 1) };
-    let amount = if FAST { Amount { width: codes.prim()?.size() as u64, ..amount } } else { amount };
+    let values = values.temporaries(Amount { rows: whole.max(1), at: None, ..amount }, cx)?;
+    if !FAST {
+        let own = need::piece(n, 5).wrapping_add(table).wrapping_add(2 * need::SLACK);
+        return Ok(own.saturating_add(codes.temporaries(amount, cx)?).saturating_add(values));
+    }
+    let amount = Amount { width: codes.prim()?.size() as u64, copies: false, ..amount };
+    let validity = if codes.dtype.nullable { need::piece(n, 1) } else { 0 };
     let codes = codes.temporaries(amount, cx)?.saturating_add(validity);
     // The codes are read before the table is made, and their validity after it is used.
-    Ok(numbers.saturating_add(if FAST { codes.max(table) } else { codes.saturating_add(table) }))
+    Ok(need::piece(n, 4).saturating_add(codes.max(table.saturating_add(values))))
 }
 
 /// Writes dictionaries.

@@ -111,11 +111,11 @@ impl<'n, 'f> Patches<'n, 'f> {
         checks.whole(&self.values(dtype)?)
     }
 
-    /// Returns the number of patches of `rows` rows starting at `at`.
-    pub(in crate::vortex) fn between(&self, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
-        let (indices, first) = (self.indices()?, self.place(at)?);
-        let (from, to) = (indices.below(first, cx)?, indices.below(first.saturating_add(rows), cx)?);
-        Ok(to.saturating_sub(from))
+    /// Returns the number of patches of `rows` rows starting at `at`, or `None` if a search takes memory.
+    pub(in crate::vortex) fn between(&self, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Option<u64> {
+        let (indices, first) = (self.indices().ok().filter(|indices| !indices.is_paged())?, self.place(at).ok()?);
+        let (from, to) = (indices.below(first, cx).ok()?, indices.below(first.saturating_add(rows), cx).ok()?);
+        Some(to.saturating_sub(from))
     }
 
     /// Replaces cells of the rows starting at `at` by their patches, which have type `dtype`.

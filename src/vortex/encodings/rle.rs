@@ -83,14 +83,16 @@ impl<'f> Starts<'f> {
 }
 
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let rows = amount.rows.min(BLOCK as u64);
-    let mut values = rows.max(SMALL);
+    // A few rows may select values that are far apart, which are read together.
+    let all = amount.at_least(SMALL);
+    let rows = all.rows.min(BLOCK as u64);
+    let mut values = rows;
     // No more values are decoded at once than a block with some of the rows has.
     if FAST && let Some(most) = amount.at.and_then(|at| most_values(node, at, amount.rows, cx).ok()) {
         values = values.min(most);
     }
     let own = need::piece(rows, 4).wrapping_add(need::piece(values, amount.width));
-    need::with_children(own, node, amount, cx)
+    need::with_children(own, node, all, cx)
 }
 
 /// Returns the number of values of the block with the most values, of the blocks with `rows` rows starting at `at`.

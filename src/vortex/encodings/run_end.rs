@@ -7,15 +7,17 @@ pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(|node| Metadata::of(node)?.values(node), None),
     need: |node, amount, cx| {
-        // No more runs are decoded than the array has, and no more than the rows have, if they are known.
-        let mut amount = amount;
+        let (mut amount, mut search) = (amount, 0);
         if FAST {
-            let between = amount.at.and_then(|at| runs(node, at, amount.rows, cx).ok());
-            let runs = between.map_or(Metadata::of(node)?.runs, |(_, count)| count);
-            amount = amount.at_most(runs);
+            // No more runs are decoded than the array has, and no more than the rows have, which a search without memory
+            // tells.
+            let (ends, start) = ends(node, amount.at.unwrap_or(0))?;
+            let known = amount.at.filter(|_| !ends.is_paged());
+            let known = known.and_then(|_| runs(node, (&ends, start), amount.rows, cx).ok());
+            amount = amount.at_most(known.map_or(ends.rows, |(_, count)| count));
+            search = ends.search_need();
         }
         let own = need::indexed(amount.rows, amount.width);
-        let search = if FAST { ends(node, 0)?.0.search_need() } else { 0 };
         need::with_children(own.saturating_add(search), node, amount, cx)
     },
     cells,
@@ -78,12 +80,12 @@ pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> 
     checks.whole(&Metadata::of(node)?.values(node)?)
 }
 
-/// Returns the number of the run of row `at`, and the number of runs from there to the run of the last of `rows` rows.
-fn runs(node: &Node<'_>, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<(u64, u64)> {
+/// Returns the number of the run of row `start` of `ends`, and the number of runs from there to the run of the last of `rows`
+/// rows.
+fn runs(node: &Node<'_>, (ends, start): (&Node<'_>, u64), rows: u64, cx: &mut Context<'_, '_>) -> Result<(u64, u64)> {
     let bad = |need| node.error(Kind::Invalid, What::RUNS, need);
-    let (ends, start) = &ends(node, at)?;
-    let end = start.checked_add(rows).ok_or_else(|| bad(*start))?;
-    let (first, behind) = (ends.first_above(*start, cx)?, ends.below(end, cx)?.saturating_add(1));
+    let end = start.checked_add(rows).ok_or_else(|| bad(start))?;
+    let (first, behind) = (ends.first_above(start, cx)?, ends.below(end, cx)?.saturating_add(1));
     let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
     Ok((first, count))
 }
@@ -96,7 +98,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     let bad = |need| node.error(Kind::Invalid, What::RUNS, need);
     let (ends, start) = &ends(node, at)?;
     let start = *start;
-    let (first, count) = runs(node, at, out.len() as u64, cx)?;
+    let (first, count) = runs(node, (ends, start), out.len() as u64, cx)?;
     let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| bad(count))?;
     let mut t = cx.scope();
     let places = t.take::<u64>(count)?;

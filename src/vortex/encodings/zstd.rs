@@ -362,7 +362,7 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
     let workspace = Codec::Zstd.workspace_len(saturated(largest)) as u64;
     let mut own = workspace.saturating_add(need::SLACK);
     // Texts are unpacked directly to the arena, whose size includes them.
-    if !cx.copies_texts() {
+    if !amount.copies {
         own = own.saturating_add(need::piece(largest, 1));
     }
     dense::need(own, node, amount, cx)
