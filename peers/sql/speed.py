@@ -152,9 +152,9 @@ def workers(a):
                 hosts = ','.join(worker.stdout.readline().decode().split()[-1] for worker in started)
                 ask = (a.programs + '/pilaster-sql', '--workers', hosts, '--threads', '2')
                 answers.add(check(*ask, sql.format(place)))
-                plan = check(*ask, 'EXPLAIN ' + sql.format(place))
                 read = [bytes_of(worker.pid) for worker in started]
                 seconds = [cpu_of(worker.pid) for worker in started]
+                plan = check(*ask, 'EXPLAIN ANALYZE ' + sql.format(place))
             finally:
                 for worker in started:
                     worker.kill()

@@ -85,7 +85,7 @@ async fn workers_read_the_same_number_of_bytes() {
     for (format, extension, write) in FORMATS {
         put(dir.path(), &format!("{extension}/log.{extension}"), &write(&batch(0, 3 << 19)));
         for file in 0..16 {
-            let bytes = write(&batch(file << 14, 1 << 14));
+            let bytes = write(&batch(file << 15, 1 << 15));
             put(dir.path(), &format!("{extension}-many/{file}.{extension}"), &bytes);
         }
         for folder in [format!("{extension}/log.{extension}"), format!("{extension}-many")] {

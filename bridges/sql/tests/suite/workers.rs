@@ -298,7 +298,7 @@ fn a_dataset_is_read_by_workers() {
     let workers = [Worker::start(), Worker::start()];
     let sql = format!("SELECT count(*), sum(t), max(x), min(t) FROM '{}' WHERE t >= 100", path.display());
     assert_eq!(out(&ask(&workers, &[], &sql)), out(&ask(&[], &[], &sql)));
-    let plan = out(&ask(&workers, &["--threads", "2"], &format!("EXPLAIN {sql}")));
+    let plan = out(&ask(&workers, &["--threads", "2"], &format!("EXPLAIN ANALYZE {sql}")));
     assert!(plan.contains("DistributedLeafExec"), "{plan}");
     // A chunk that is damaged.
     let chunk = path.join("t/data/__3.blp");
