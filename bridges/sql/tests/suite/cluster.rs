@@ -1,4 +1,4 @@
-//! Two workers within the process of the test: the bytes that each reads, of one large file and of many.
+//! Workers within the process of the test: the bytes that each reads, of one file and of many.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -83,9 +83,9 @@ fn bytes(plan: &Arc<dyn ExecutionPlan>, tasks: &mut BTreeMap<String, usize>) {
 async fn workers_read_the_same_number_of_bytes() {
     let dir = tempfile::tempdir().unwrap();
     for (format, extension, write) in FORMATS {
-        put(dir.path(), &format!("{extension}/log.{extension}"), &write(&batch(0, 3 << 19)));
-        for file in 0..16 {
-            let bytes = write(&batch(file << 15, 1 << 15));
+        put(dir.path(), &format!("{extension}/log.{extension}"), &write(&batch(0, 1 << 20)));
+        for file in 0..8 {
+            let bytes = write(&batch(file << 18, 1 << 18));
             put(dir.path(), &format!("{extension}-many/{file}.{extension}"), &bytes);
         }
         for folder in [format!("{extension}/log.{extension}"), format!("{extension}-many")] {
