@@ -1,4 +1,4 @@
-//! SQL over files of pilaster by Apache DataFusion Ballista: a scheduler and an executor in this process, to which plans travel
+//! A sketch, which has not been built yet: SQL over files of pilaster by Apache DataFusion Ballista: a scheduler and an executor in this process, to which plans travel
 //! as bytes. `cargo run -- FORMAT LOCATION SQL`, where the table of the files is called `t`:
 //!
 //! ```sh
