@@ -38,15 +38,21 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;
-    let picks = with_part(&mut table, &mut memory, home.limit, |part| {
-        picks(part, options.columns.as_deref(), &options.filters)
+    let found = with_part(&mut table, &mut memory, limit, |part| {
+        let (picks, filtered) = picks(part, options.columns.as_deref(), &options.filters)?;
+        // If no type depends on how rows are stored, a part is enough that has none.
+        let known = options.flat && options.offsets;
+        let fields = if known { Some(fields::all(part, &picks, true, &mut home)?) } else { None };
+        Ok((picks, filtered, fields))
     })?;
-    let (picks, mut unpacked) = picks.unwrap_or_default();
+    let (picks, mut unpacked, mut fields) = found.unwrap_or_default();
     unpacked.extend(&picks);
     table.choose(Some(&unpacked));
     table.restart()?;
-    let fields = with_part(&mut table, &mut memory, limit, |part| fields::all(part, &picks, options.flat, &mut home))?;
-    table.restart()?;
+    if fields.is_none() {
+        fields = with_part(&mut table, &mut memory, limit, |part| fields::all(part, &picks, options.flat, &mut home))?;
+        table.restart()?;
+    }
     let rows = options.rows.unwrap_or(0..u64::MAX);
     let at = if rows.start > 0 { table.skip(rows.start)? } else { 0 };
     let first = at == 0;

@@ -1,5 +1,6 @@
 //! Scans that travel to workers.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use datafusion_common::{DataFusionError, Result, exec_datafusion_err, not_impl_err};
@@ -16,6 +17,7 @@ use datafusion_proto::protobuf;
 use prost::Message as _;
 
 use crate::options::Options;
+use crate::order::Order;
 use crate::source::Source;
 use crate::store::Heads;
 
@@ -36,6 +38,14 @@ struct Scan {
     predicate: Option<protobuf::PhysicalExprNode>,
     #[prost(message, optional, tag = "3")]
     options: Option<Choices>,
+    /// The column by which rows are wanted first.
+    #[prost(string, optional, tag = "4")]
+    first_by: Option<String>,
+    #[prost(bool, tag = "5")]
+    descending: bool,
+    /// The directory of a dataset.
+    #[prost(string, optional, tag = "6")]
+    directory: Option<String>,
 }
 
 /// [`Options`].
@@ -112,10 +122,17 @@ impl PhysicalExtensionCodec for Codec {
             return not_impl_err!("{} is no scan of pilaster", node.name());
         };
         let predicate = source.predicate().map(|predicate| converter.physical_expr_to_proto(predicate, self));
+        let (order, directory) = source.choices();
+        let text = |path: &PathBuf| path.to_str().map(ToOwned::to_owned);
+        let directory = directory
+            .map(|path| text(path).ok_or_else(|| exec_datafusion_err!("{}: the path is not UTF-8", path.display())));
         let message = Scan {
             base: Some(serialize_file_scan_config(scan, self, converter)?),
             predicate: predicate.transpose()?,
             options: Some(source.options().into()),
+            first_by: order.map(|order| order.column.clone()),
+            descending: order.is_some_and(|order| order.descending),
+            directory: directory.transpose()?,
         };
         message.encode(buffer).map_err(|e| exec_datafusion_err!("a scan cannot be encoded: {e}"))
     }
@@ -138,7 +155,12 @@ impl PhysicalExtensionCodec for Codec {
             .predicate
             .map(|predicate| converter.proto_to_physical_expr(&predicate, table.table_schema(), &context))
             .transpose()?;
-        let source = Source::new(table, options).with_predicate(predicate).with_heads(Arc::clone(&self.heads));
+        let descending = message.descending;
+        let source = Source::new(table, options)
+            .with_predicate(predicate)
+            .with_heads(Arc::clone(&self.heads))
+            .with_order(message.first_by.map(|column| Order { column, descending }))
+            .with_directory(message.directory.map(PathBuf::from));
         let scan = parse_protobuf_file_scan_config(&base, &context, converter, Arc::new(source))?;
         Ok(DataSourceExec::from_data_source(scan))
     }

@@ -1,47 +1,44 @@
 //! bcolz datasets, which are directories, as tables.
 
 use std::cell::RefCell;
-use std::ops::Range;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use arrow::array::RecordBatchOptions;
-use arrow::datatypes::{Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::record_batch::{RecordBatch, RecordBatchReader as _};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatchReader as _;
 use async_trait::async_trait;
 use datafusion_common::stats::Precision;
-use datafusion_common::{Result, Statistics, plan_err};
-use datafusion_execution::{SendableRecordBatchStream, TaskContext};
+use datafusion_common::{Result, Statistics, exec_datafusion_err, plan_err};
+use datafusion_datasource::file_scan_config::FileScanConfigBuilder;
+use datafusion_datasource::source::DataSourceExec;
+use datafusion_datasource::{PartitionedFile, TableSchema};
+use datafusion_execution::object_store::ObjectStoreUrl;
 use datafusion_expr::{CreateExternalTable, Expr, TableType};
 use datafusion_physical_plan::ExecutionPlan;
-use datafusion_physical_plan::stream::RecordBatchReceiverStream;
-use datafusion_physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use datafusion_session::{Session, TableProvider, TableProviderFactory};
+use object_store::ObjectMeta;
 use pilaster::any::Format;
 use pilaster::bcolz;
 use pilaster::bytes::Scratch;
 use pilaster::column::Table;
 use pilaster_arrow::ReadOptions;
-use tokio::sync::mpsc;
 
 use crate::error::{Failure, Reason};
 use crate::options::Options;
+use crate::scan::{Put, Reading, Scan, count, limited};
+use crate::share::share;
+use crate::source::Source;
 use crate::statistics::columns;
 
-/// Minimum number of rows of a partition.
-const PARTITION_ROWS: u64 = 1 << 16;
-
-/// Maximum number of rows of a batch.
-const BATCH_ROWS: usize = 1 << 15;
-
-/// A bcolz dataset: a directory of the local file system. Only the columns of a query are read. Its rows are not
-/// distributed over workers.
+/// A bcolz dataset: a directory of the local file system, which workers have under the same path. Only the columns of a query
+/// are read.
 #[derive(Debug)]
 pub struct Dataset {
     dataset: Arc<bcolz::Dataset>,
     schema: SchemaRef,
+    options: Options,
 }
 
 impl Dataset {
@@ -51,20 +48,13 @@ impl Dataset {
     /// A missing or invalid file, with its path; a type that Arrow lacks.
     pub fn open(dir: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let dir = dir.as_ref();
-        let opened = match options.tolerant {
-            true => bcolz::Dataset::open_tolerant(dir, |e| log::warn!("damaged file left out: {e}")),
-            false => bcolz::Dataset::open(dir),
-        };
-        let fail = |reason: Reason| Failure { path: dir.display().to_string(), reason };
-        let dataset = opened.map_err(|e| fail(e.into()))?;
+        let dataset = opened(dir, options)?;
         let read = ReadOptions { flat: true, offsets: true, ..ReadOptions::default() };
         let (table, failed) = Watched::new(&dataset);
         let schema = pilaster_arrow::read(table, read).map(|reader| reader.schema());
-        let schema = schema.map_err(|e| fail(reason(e, &failed)))?;
-        Ok(Dataset {
-            schema: Arc::new(columns(&schema, &Options { binary_as_string: false, ..options.clone() })),
-            dataset: Arc::new(dataset),
-        })
+        let schema = schema.map_err(|e| failure(dir, failed.take().map_or_else(|| e.into(), Reason::Dataset)))?;
+        let options = Options { binary_as_string: false, ..options.clone() };
+        Ok(Dataset { schema: Arc::new(columns(&schema, &options)), dataset: Arc::new(dataset), options })
     }
 }
 
@@ -80,31 +70,59 @@ impl TableProvider for Dataset {
 
     fn statistics(&self) -> Option<Statistics> {
         let rows = usize::try_from(self.dataset.rows()).ok()?;
-        let rows = if self.dataset.is_tolerant() { Precision::Inexact(rows) } else { Precision::Exact(rows) };
+        let rows = if self.dataset.is_tolerant() || self.options.skip_damaged {
+            Precision::Inexact(rows)
+        } else {
+            Precision::Exact(rows)
+        };
         Some(Statistics::new_unknown(&self.schema).with_num_rows(rows))
     }
 
     async fn scan(
         &self,
-        state: &dyn Session,
+        _: &dyn Session,
         projection: Option<&Vec<usize>>,
         _: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let schema = match projection {
-            Some(columns) => Arc::new(self.schema.project(columns)?),
-            None => Arc::clone(&self.schema),
+        let dir = std::path::absolute(self.dataset.dir())?;
+        let statistics = self.statistics().unwrap_or_else(|| Statistics::new_unknown(&self.schema));
+        let meta = ObjectMeta {
+            location: object_store::path::Path::from_absolute_path(&dir)?,
+            last_modified: Default::default(),
+            size: size(&dir, DEPTH).map_err(|e| exec_datafusion_err!("{}: {e}", dir.display()))?.max(1),
+            e_tag: None,
+            version: None,
         };
-        let (rows, most) = (self.dataset.rows(), state.config().target_partitions().max(1) as u64);
-        let count = rows.div_ceil(PARTITION_ROWS).clamp(1, most);
-        let step = rows.div_ceil(count).next_multiple_of(PARTITION_ROWS);
-        let streams = (0..count).map(|k| -> Arc<dyn PartitionStream> {
-            let start = step.saturating_mul(k).min(rows);
-            let end = start.saturating_add(step).min(rows);
-            Arc::new(Rows { dataset: Arc::clone(&self.dataset), schema: Arc::clone(&schema), rows: start..end })
-        });
-        Ok(Arc::new(StreamingTableExec::try_new(Arc::clone(&schema), streams.collect(), None, [], false, limit)?))
+        let file = PartitionedFile::new_from_meta(meta).with_statistics(Arc::new(statistics.clone()));
+        let table = TableSchema::from(&self.schema);
+        let source = Source::new(table, self.options.clone()).with_directory(Some(dir));
+        let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
+            .with_file(file)
+            .with_statistics(statistics)
+            .with_projection_indices(projection.cloned())?
+            .with_limit(limit)
+            .build();
+        Ok(DataSourceExec::from_data_source(scan))
     }
+}
+
+/// Maximum depth of the directories of a dataset: its columns, and their chunks.
+const DEPTH: u32 = 4;
+
+/// Returns the number of bytes of the files of a directory.
+fn size(dir: &Path, depth: u32) -> io::Result<u64> {
+    let mut sum = 0u64;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let meta = entry.metadata()?;
+        let size = match depth.checked_sub(1) {
+            Some(depth) if meta.is_dir() => size(&entry.path(), depth)?,
+            _ => meta.len(),
+        };
+        sum = sum.saturating_add(size);
+    }
+    Ok(sum)
 }
 
 /// Creates the tables of `STORED AS BCOLZ`.
@@ -123,72 +141,34 @@ impl TableProviderFactory for DatasetFactory {
     }
 }
 
-/// Some rows of a dataset.
-#[derive(Debug)]
-struct Rows {
-    dataset: Arc<bcolz::Dataset>,
-    schema: SchemaRef,
-    rows: Range<u64>,
-}
-
-impl PartitionStream for Rows {
-    fn schema(&self) -> &SchemaRef {
-        &self.schema
+/// Reads the rows of a dataset that a byte range owns, of `len` bytes. Blocks.
+pub(crate) fn run(scan: &Scan, dir: &Path, len: u64, put: &mut Put<'_>) -> Result<(), Failure> {
+    let dataset = opened(dir, &scan.options)?;
+    let rows = share(scan.range.as_ref(), len, dataset.rows());
+    let mut limited = limited(scan, put);
+    if scan.columns.fields().is_empty() {
+        let done = count(scan, rows.end.saturating_sub(rows.start), &mut limited);
+        return done.map(|_| ()).map_err(|reason| failure(dir, reason));
     }
-
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let mut builder = RecordBatchReceiverStream::builder(Arc::clone(&self.schema), 2);
-        let (put, dataset, schema, rows) =
-            (builder.tx(), Arc::clone(&self.dataset), Arc::clone(&self.schema), self.rows.clone());
-        builder.spawn_blocking(move || {
-            let path = dataset.dir().display().to_string();
-            read(&dataset, &schema, rows, &put).map_err(|reason| Failure { path, reason }.into())
-        });
-        builder.build()
-    }
+    let (table, failed) = Watched::new(&dataset);
+    let done = Reading::default().rows(scan, table, Some(rows), &mut limited);
+    done.map(|_| ()).map_err(|reason| failure(dir, failed.take().map_or(reason, Reason::Dataset)))
 }
 
-/// Passes rows on until the consumer wants no more.
-fn read(
-    dataset: &bcolz::Dataset,
-    schema: &SchemaRef,
-    rows: Range<u64>,
-    put: &mpsc::Sender<Result<RecordBatch>>,
-) -> Result<(), Reason> {
-    let columns: Vec<_> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let options = ReadOptions {
-        columns: Some(columns),
-        rows: Some(rows),
-        batch_rows: BATCH_ROWS,
-        flat: true,
-        offsets: true,
-        ..ReadOptions::default()
-    };
-    let (table, failed) = Watched::new(dataset);
-    let run = || -> Result<(), pilaster_arrow::Error> {
-        for batch in pilaster_arrow::read(table, options)? {
-            if put.blocking_send(Ok(with_schema(&batch?, schema)?)).is_err() {
-                break;
-            }
-        }
-        Ok(())
-    };
-    run().map_err(|e| reason(e, &failed))
+fn failure(dir: &Path, reason: Reason) -> Failure {
+    Failure { path: dir.display().to_string(), reason }
 }
 
-/// Returns a batch whose columns can all be null.
-fn with_schema(batch: &RecordBatch, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
-    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options)
+fn opened(dir: &Path, options: &Options) -> Result<bcolz::Dataset, Failure> {
+    let opened = match options.tolerant {
+        true => bcolz::Dataset::open_tolerant(dir, |e| log::warn!("damaged file left out: {e}")),
+        false => bcolz::Dataset::open(dir),
+    };
+    opened.map_err(|e| failure(dir, e.into()))
 }
 
 /// The text of an error of a table, with the path of the file.
 type Failed = Rc<RefCell<Option<String>>>;
-
-/// Returns the error of a table that was dropped, with the path of the file if it is known.
-fn reason(e: pilaster_arrow::Error, failed: &Failed) -> Reason {
-    failed.take().map_or_else(|| e.into(), Reason::Dataset)
-}
 
 /// A table that tells in which file an error occurred when it is dropped.
 struct Watched<'d> {

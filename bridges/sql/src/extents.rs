@@ -3,10 +3,14 @@
 use std::ops::Range;
 
 use pilaster::any::File;
-use pilaster::bytes::{FileRange, Ranges, Scratch};
+use pilaster::bytes::{FileRange, LittleEndian, Ranges, Scratch};
 use pilaster::column::Table;
-use pilaster::dataseries::{AnyFile, ExtentType, Part, ReadOptions};
+use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, Writer};
+use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, ExtentType, Order, Part, ReadOptions};
 use pilaster::error::{Error, Kind, Result, What};
+
+use crate::error::Reason;
+use crate::store::Remote;
 
 /// The rows of the extents of one type that begin in a byte range. Each extent is read through a window of its own, which
 /// releases its memory.
@@ -19,7 +23,15 @@ pub(crate) struct Extents<'f> {
     next: usize,
     /// The window of the current extent.
     window: Ranges,
+    /// An extent without rows, while only the types of columns are wanted.
+    described: Option<Described>,
 }
+
+/// An extent of the type without rows, and its place in the bytes.
+struct Described(Vec<u8>, u64);
+
+/// Number of headers that are fetched at the same time.
+const HEADERS: usize = 32;
 
 impl<'f> Extents<'f> {
     /// Finds the extents of a type: by the index if the file was opened with it, else by the headers of all extents.
@@ -57,23 +69,37 @@ impl<'f> Extents<'f> {
                 })?;
             }
         }
-        Ok(Extents { file, ranges, ty, spans, next: 0, window: ranges.window() })
+        Ok(Extents { file, ranges, ty, spans, next: 0, window: ranges.window(), described: None })
     }
 
-    /// Returns the number of rows. Only headers are read.
-    pub fn count(&self) -> Result<u64> {
+    /// Returns the number of rows. Only the headers of extents are read, as the index does not have it.
+    pub fn count(&self, remote: &Remote) -> Result<u64, Reason> {
         let mut rows = 0u64;
-        for span in &self.spans {
-            let window = self.ranges.window();
-            let header = FileRange { at: span.at, len: span.len.min(pilaster::dataseries::EXTENT_HEADER_LEN as u64) };
-            let bytes = window.input().get(header, What::DATASERIES_EXTENT)?;
-            let header = self.file.order().header(bytes, span.at)?;
-            if header.span() != *span {
-                return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, rows, span.at));
+        for spans in self.spans.chunks(HEADERS) {
+            let header = |span: &FileRange| span.at..span.at.saturating_add(span.len.min(EXTENT_HEADER_LEN as u64));
+            let headers = remote.each(spans.iter().map(header)).map_err(Reason::Fetch)?;
+            for (span, bytes) in spans.iter().zip(headers) {
+                let header = self.file.order().header(&bytes, span.at)?;
+                if header.span() != *span {
+                    return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, rows, span.at).into());
+                }
+                rows = rows.saturating_add(header.rows.into());
             }
-            rows = rows.saturating_add(header.rows.into());
         }
         Ok(rows)
+    }
+
+    /// Returns an extent of the type without rows.
+    fn describe(&self) -> Result<Described> {
+        let types = [Description::from(&self.ty)];
+        let mut writer = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::new(&types)?, &mut []);
+        let failed = |_| Error::new(Kind::Misuse, What::DATASERIES_EXTENT, 0);
+        writer.begin().map_err(failed)?;
+        let at = writer.at();
+        writer.flush_any(&mut ExtentBuffer::growing(self.ty)?).map_err(failed)?;
+        let bytes = std::mem::take(writer.sink());
+        let from = usize::try_from(at).unwrap_or(usize::MAX);
+        Ok(Described(bytes.get(from..).unwrap_or_default().to_vec(), at))
     }
 }
 
@@ -87,6 +113,10 @@ impl Table for Extents<'_> {
     where
         Self: 'p,
     {
+        if let Some(Described(bytes, at)) = &self.described {
+            let extent = Order::Little.extent(bytes, *at)?;
+            return extent.unpack(&self.ty, &ReadOptions::DEFAULT, outer).map(Some);
+        }
         let Some(span) = self.spans.get(self.next) else { return Ok(None) };
         self.window = self.ranges.window();
         let bytes = self.window.input().get(*span, What::DATASERIES_EXTENT)?;
@@ -104,6 +134,13 @@ impl Table for Extents<'_> {
     fn restart(&mut self) -> Result<()> {
         self.next = 0;
         Ok(())
+    }
+
+    /// The type tells what the columns are, so that no extent is unpacked for it. Otherwise, whole rows are unpacked.
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        let none = columns.is_some_and(<[usize]>::is_empty);
+        self.described = if none { self.describe().ok() } else { None };
+        none
     }
 
     fn lists(&self, name: &str) -> bool {

@@ -59,7 +59,7 @@ impl Format {
         &self,
         store: Arc<dyn ObjectStore>,
         meta: ObjectMeta,
-        run: fn(&Arc<Remote>, &Options, &Heads) -> Result<R, Failure>,
+        run: impl FnOnce(&Arc<Remote>, &Options, &Heads) -> Result<R, Failure> + Send + 'static,
     ) -> Result<Option<R>> {
         let remote = Remote::new(store, meta.clone(), Handle::current(), Counts::unseen());
         let (options, heads) = (self.options.clone(), Arc::clone(&self.heads));
@@ -117,15 +117,20 @@ impl FileFormat for Format {
         schema: SchemaRef,
         object: &ObjectMeta,
     ) -> Result<Statistics> {
-        let rows = self.each(Arc::clone(store), object.clone(), statistics::rows).await?;
-        let rows = rows.flatten().and_then(|rows| usize::try_from(rows).ok());
-        let rows = match rows {
+        let table = Arc::clone(&schema);
+        let facts = self.each(Arc::clone(store), object.clone(), move |remote, options, heads| {
+            statistics::facts(remote, options, heads, &table)
+        });
+        let mut known = Statistics::new_unknown(&schema);
+        let Some(facts) = facts.await? else { return Ok(known) };
+        known.column_statistics = facts.columns;
+        known.num_rows = match facts.rows.and_then(|rows| usize::try_from(rows).ok()) {
             // Rows of a damaged file may be left out.
             Some(rows) if self.options.skip_damaged || self.options.tolerant => Precision::Inexact(rows),
             Some(rows) => Precision::Exact(rows),
             None => Precision::Absent,
         };
-        Ok(Statistics::new_unknown(&schema).with_num_rows(rows))
+        Ok(known)
     }
 
     async fn create_physical_plan(&self, _: &dyn Session, scan: FileScanConfig) -> Result<Arc<dyn ExecutionPlan>> {

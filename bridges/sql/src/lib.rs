@@ -6,7 +6,7 @@
 //! | [`Factory`], [`Format`] | one file format: schema, row counts, scans of single files and directories, writing |
 //! | [`Source`] | a scan: projection, predicate, limit, metrics |
 //! | [`Dataset`] | a bcolz directory as a table |
-//! | [`encode`] | record batches as a file |
+//! | [`write`](write()), [`encode`] | record batches as a file |
 //! | [`Options`] | what a file does not say about itself, and what may be trusted |
 #![cfg_attr(
     feature = "session",
@@ -47,10 +47,12 @@ mod counts;
 mod dataset;
 mod error;
 mod extents;
+mod files;
 mod format;
 mod open;
 mod opener;
 mod options;
+mod order;
 mod scan;
 mod share;
 mod sink;
@@ -70,4 +72,4 @@ pub use format::register;
 pub use format::{Factory, Format};
 pub use options::Options;
 pub use source::Source;
-pub use write::encode;
+pub use write::{encode, write};

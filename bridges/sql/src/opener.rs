@@ -1,6 +1,7 @@
 //! Opens a file, or a byte range of it, as a stream of batches.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -16,9 +17,11 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::counts::Counts;
+use crate::dataset;
 use crate::error::{Failure, Reason};
 use crate::open;
 use crate::options::Options;
+use crate::order::Order;
 use crate::scan::{self, Scan};
 use crate::store::{Heads, Remote, shown};
 
@@ -37,6 +40,9 @@ pub(crate) struct Opener {
     pub limit: Option<usize>,
     pub batch_rows: usize,
     pub heads: Arc<Heads>,
+    pub order: Option<Order>,
+    /// The directory of a dataset, which is read instead of the file.
+    pub directory: Option<PathBuf>,
     pub counts: Counts,
 }
 
@@ -52,6 +58,8 @@ impl FileOpener for Opener {
             batch_rows: self.batch_rows,
             range,
             heads: Arc::clone(&self.heads),
+            order: self.order.clone(),
+            directory: self.directory.clone(),
         };
         let (store, meta, counts) = (Arc::clone(&self.store), file.object_meta, self.counts.clone());
         Ok(Box::pin(async move {
@@ -86,7 +94,11 @@ fn range(file: &PartitionedFile) -> Result<Option<Range<u64>>> {
 }
 
 fn work(scan: &Scan, remote: &Arc<Remote>, put: &mpsc::Sender<Message>) {
-    let done = scan::run(scan, remote, &mut |batch| put.blocking_send(Message::Batch(batch)).is_ok());
+    let put_batch = &mut |batch| put.blocking_send(Message::Batch(batch)).is_ok();
+    let done = match &scan.directory {
+        Some(directory) => dataset::run(scan, directory, remote.len(), put_batch),
+        None => scan::run(scan, remote, put_batch),
+    };
     let done = match done {
         Err(e) if scan.options.skip_damaged && e.is_damage() => {
             log::warn!("damaged file left out: {e}");

@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::RecordBatchOptions;
@@ -9,7 +10,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchReader};
 use datafusion_physical_expr::PhysicalExpr;
 use datafusion_physical_expr_adapter::{BatchAdapter, BatchAdapterFactory};
-use pilaster::any::File;
+use pilaster::any::{File, Part};
 use pilaster::bytes::{Ranges, Scratch};
 use pilaster::column::{Part as _, Table};
 use pilaster_arrow::ReadOptions;
@@ -18,6 +19,7 @@ use crate::error::{Failure, Reason};
 use crate::extents::Extents;
 use crate::open;
 use crate::options::Options;
+use crate::order::Order;
 use crate::share::share;
 use crate::statistics::columns;
 use crate::store::{Heads, Remote};
@@ -37,6 +39,10 @@ pub(crate) struct Scan {
     /// The byte range; the whole file if `None`.
     pub range: Option<Range<u64>>,
     pub heads: Arc<Heads>,
+    /// The rows that are wanted first.
+    pub order: Option<Order>,
+    /// The directory of a dataset.
+    pub directory: Option<PathBuf>,
 }
 
 /// Passes batches on. Returns whether more are wanted.
@@ -57,13 +63,7 @@ const EMPTY_ROWS: u64 = 1 << 20;
 
 /// Reads the rows.
 pub(crate) fn run(scan: &Scan, remote: &Arc<Remote>, put: &mut Put<'_>) -> Result<(), Failure> {
-    let mut left = scan.limit.unwrap_or(usize::MAX);
-    let mut limited = |batch: RecordBatch| {
-        let rows = batch.num_rows();
-        let batch = if rows > left { batch.slice(0, left) } else { batch };
-        left = left.saturating_sub(rows);
-        put(batch) && left > 0
-    };
+    let mut limited = limited(scan, put);
     open::with_file(remote, &scan.options, &scan.heads, |file, ranges| {
         let failure = |reason: Reason| remote.failure(ranges, reason);
         let name = scan.options.table.as_deref();
@@ -74,7 +74,7 @@ pub(crate) fn run(scan: &Scan, remote: &Arc<Remote>, put: &mut Put<'_>) -> Resul
                 let range = scan.range.clone().unwrap_or(0..remote.len());
                 Extents::new(series, file, ranges, (name, &range)).map_err(Reason::from).and_then(|extents| {
                     if scan.columns.fields().is_empty() {
-                        return count(scan, extents.count()?, &mut limited);
+                        return count(scan, extents.count(remote)?, &mut limited).map(|_| ());
                     }
                     Reading::default().rows(scan, extents, None, &mut limited).map(|_| ())
                 })
@@ -85,18 +85,29 @@ pub(crate) fn run(scan: &Scan, remote: &Arc<Remote>, put: &mut Put<'_>) -> Resul
     })
 }
 
-/// Passes on batches of `rows` rows without columns.
-fn count(scan: &Scan, mut rows: u64, put: &mut Put<'_>) -> Result<(), Reason> {
+/// Passes batches on until the limit is reached.
+pub(crate) fn limited<'p>(scan: &Scan, put: &'p mut Put<'_>) -> impl FnMut(RecordBatch) -> bool + 'p {
+    let mut left = scan.limit.unwrap_or(usize::MAX);
+    move |batch| {
+        let rows = batch.num_rows();
+        let batch = if rows > left { batch.slice(0, left) } else { batch };
+        left = left.saturating_sub(rows);
+        put(batch) && left > 0
+    }
+}
+
+/// Passes on batches of `rows` rows without columns. Returns whether more are wanted.
+pub(crate) fn count(scan: &Scan, mut rows: u64, put: &mut Put<'_>) -> Result<bool, Reason> {
     while rows > 0 {
         let some = rows.min(EMPTY_ROWS);
         let options = RecordBatchOptions::new().with_row_count(Some(usize::try_from(some).unwrap_or(usize::MAX)));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&scan.columns), Vec::new(), &options);
         if !put(batch.map_err(pilaster_arrow::Error::from)?) {
-            break;
+            return Ok(false);
         }
         rows = rows.saturating_sub(some);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Reads the rows of a file that has one part.
@@ -111,7 +122,7 @@ fn rows(
     let Some(part) = table.next_part(&mut Scratch::new(&mut []))? else { return Ok(()) };
     let mine = share(scan.range.as_ref(), remote.len(), part.rows());
     if scan.columns.fields().is_empty() && scan.predicate.is_none() {
-        return count(scan, mine.end.saturating_sub(mine.start), put);
+        return count(scan, mine.end.saturating_sub(mine.start), put).map(|_| ());
     }
     let mut pruner = match &scan.predicate {
         Some(predicate) if matches!(file, File::Jay(_) | File::Vortex(_)) => {
@@ -123,28 +134,55 @@ fn rows(
     let step = if changes { STEP_ROWS.0 } else { step(remote.len(), part.rows()) };
     let (mut window, mut read) = (ranges.window(), ranges.bytes_read());
     let mut reading = Reading::default();
-    let mut start = mine.start;
-    while start < mine.end {
-        // Steps end at multiples of their length, as chunks of many writers do.
-        let end = start.saturating_add(1).checked_next_multiple_of(step).unwrap_or(mine.end).min(mine.end);
+    for rows in steps(scan, &part, (mine, step), pruner.as_mut().filter(|_| changes))? {
         let kept = match &mut pruner {
-            Some(pruner) => pruner.kept(&part, start..end)?,
-            None => iter::once(start..end).collect(),
+            Some(pruner) => pruner.kept(&part, rows)?,
+            None => iter::once(rows).collect(),
         };
         for rows in kept {
             let file = file.with_input(window.input());
-            if scan.columns.fields().is_empty() {
-                count(scan, rows.end.saturating_sub(rows.start), put)?;
-            } else if !reading.rows(scan, file.table(name)?, Some(rows), put)? {
+            let more = match scan.columns.fields().is_empty() {
+                true => count(scan, rows.end.saturating_sub(rows.start), put)?,
+                false => reading.rows(scan, file.table(name)?, Some(rows), put)?,
+            };
+            if !more {
                 return Ok(());
             }
         }
         if ranges.bytes_read().saturating_sub(read) >= WINDOW {
             (window, read) = (ranges.window(), ranges.bytes_read());
         }
-        start = end;
     }
     Ok(())
+}
+
+/// Maximum number of steps that are sorted.
+const SORTED: u64 = 1 << 16;
+
+/// Returns the row ranges in which `rows` are read. They end at multiples of their length, as chunks of many writers do. If the
+/// predicate changes with the rows that were read, those come first which are likely to change it.
+fn steps<'s>(
+    scan: &Scan,
+    part: &Part<'_>,
+    (rows, step): (Range<u64>, u64),
+    changing: Option<&mut Pruner<'_>>,
+) -> Result<Box<dyn Iterator<Item = Range<u64>> + 's>, Reason> {
+    let mut start = rows.start;
+    let all = iter::from_fn(move || {
+        let end = start.saturating_add(1).checked_next_multiple_of(step).unwrap_or(rows.end).min(rows.end);
+        let some = start..end;
+        start = end;
+        (!some.is_empty()).then_some(some)
+    });
+    let few = rows.end.saturating_sub(rows.start).checked_div(step).is_some_and(|count| count < SORTED);
+    Ok(match (changing, &scan.order) {
+        (Some(pruner), Some(order)) if few => {
+            let mut steps = all.collect();
+            pruner.sort(part, order, &mut steps)?;
+            Box::new(steps.into_iter())
+        }
+        _ => Box::new(all),
+    })
 }
 
 /// Returns the number of rows of a step.
@@ -156,11 +194,11 @@ fn step(len: u64, rows: u64) -> u64 {
 
 /// How batches of a file become batches of the table, once it is known.
 #[derive(Default)]
-struct Reading(Option<(SchemaRef, BatchAdapter)>);
+pub(crate) struct Reading(Option<(SchemaRef, BatchAdapter)>);
 
 impl Reading {
     /// Reads rows of a table, or all. Returns whether more are wanted.
-    fn rows<T: Table>(
+    pub fn rows<T: Table>(
         &mut self,
         scan: &Scan,
         mut table: T,

@@ -24,9 +24,9 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::Receiver;
 use tokio::task::JoinError;
 
-use crate::write::{encode, vortex_stream};
+use crate::write;
 
-/// Writes files of one format. Vortex files are written while rows arrive; the rows of other files are kept in memory.
+/// Writes files of one format.
 pub(crate) struct Sink {
     config: FileSinkConfig,
     format: Format,
@@ -84,7 +84,7 @@ impl FileSink for Sink {
             let writer = BufWriter::new(Arc::clone(&store), path.clone());
             tasks.push(SpawnedTask::spawn(async move {
                 let named = |e| DataFusionError::Context(path.to_string(), Box::new(e));
-                write(format, schema, rows, writer).await.map_err(named)
+                put(format, schema, rows, writer).await.map_err(named)
             }));
         }
         // If the rows are not complete, the error of their source is returned.
@@ -111,31 +111,20 @@ impl FileSink for Sink {
 }
 
 /// Writes the rows of one file, except the last bytes, which [`BufWriter::shutdown`] writes. Returns their number.
-async fn write(
+async fn put(
     format: Format,
     schema: SchemaRef,
     mut rows: Receiver<RecordBatch>,
-    mut writer: BufWriter,
+    writer: BufWriter,
 ) -> Result<(BufWriter, u64)> {
     let first = rows.recv().await;
     // Columns that are parts of the path are not in the batches.
     let schema = first.as_ref().map_or(schema, RecordBatch::schema);
-    if format == Format::Vortex {
-        let count = Arc::new(AtomicU64::new(0));
-        let arriving = Arriving { schema, first, rows, count: Arc::clone(&count) };
-        let upload = Upload { writer, handle: Handle::current(), waiting: Vec::new() };
-        let done = SpawnedTask::spawn_blocking(move || vortex_stream(arriving, upload)).join_unwind().await;
-        let upload = done.map_err(ended)?.map_err(|e| DataFusionError::External(Box::new(e)))?;
-        return Ok((upload.writer, count.load(Ordering::Relaxed)));
-    }
-    let mut batches = Vec::from_iter(first);
-    while let Some(batch) = rows.recv().await {
-        batches.push(batch);
-    }
-    let count = batches.iter().fold(0u64, |sum, batch| sum.saturating_add(batch.num_rows() as u64));
-    let bytes = SpawnedTask::spawn_blocking(move || encode(format, schema, batches)).join_unwind().await;
-    writer.put(bytes.map_err(ended)??.into()).await?;
-    Ok((writer, count))
+    let count = Arc::new(AtomicU64::new(0));
+    let arriving = Arriving { schema, first, rows, count: Arc::clone(&count) };
+    let upload = Upload { writer, handle: Handle::current(), waiting: Vec::new() };
+    let done = SpawnedTask::spawn_blocking(move || write::write(format, arriving, upload)).join_unwind().await;
+    Ok((done.map_err(ended)??.writer, count.load(Ordering::Relaxed)))
 }
 
 /// Batches that arrive while the file is written.

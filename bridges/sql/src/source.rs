@@ -1,6 +1,7 @@
 //! The scan of files: what is read, and what is counted.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use datafusion_common::Result;
@@ -8,21 +9,24 @@ use datafusion_common::config::ConfigOptions;
 use datafusion_common::tree_node::TreeNodeRecursion;
 use datafusion_datasource::TableSchema;
 use datafusion_datasource::file::FileSource;
+use datafusion_datasource::file_groups::FileGroupPartitioner;
 use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
 use datafusion_physical_expr::projection::ProjectionExprs;
-use datafusion_physical_expr::{PhysicalExpr, conjunction};
-use datafusion_physical_plan::DisplayFormatType;
+use datafusion_physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction};
 use datafusion_physical_plan::execution_plan::apply_expression_roots;
 use datafusion_physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion_physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion_physical_plan::{DisplayFormatType, SortOrderPushdownResult};
 use object_store::ObjectStore;
 use pilaster::any;
 
 use crate::counts::Counts;
+use crate::files;
 use crate::opener::Opener;
 use crate::options::Options;
+use crate::order::Order;
 use crate::store::Heads;
 
 /// A scan of files of one format.
@@ -35,6 +39,10 @@ pub struct Source {
     batch_rows: usize,
     metrics: ExecutionPlanMetricsSet,
     heads: Arc<Heads>,
+    /// The rows that are wanted first.
+    order: Option<Order>,
+    /// The directory of a dataset.
+    directory: Option<PathBuf>,
 }
 
 /// Minimum number of rows of a batch. DataFusion cuts larger batches without copying.
@@ -52,6 +60,8 @@ impl Source {
             batch_rows: BATCH_ROWS,
             metrics: ExecutionPlanMetricsSet::new(),
             heads: Arc::default(),
+            order: None,
+            directory: None,
         }
     }
 
@@ -71,6 +81,22 @@ impl Source {
     #[must_use]
     pub fn with_predicate(self, predicate: Option<Arc<dyn PhysicalExpr>>) -> Self {
         Source { predicate, ..self }
+    }
+
+    /// Sets the rows that are wanted first.
+    pub(crate) fn with_order(self, order: Option<Order>) -> Self {
+        Source { order, ..self }
+    }
+
+    /// Sets the directory of a dataset.
+    pub(crate) fn with_directory(self, directory: Option<PathBuf>) -> Self {
+        Source { directory, ..self }
+    }
+
+    /// Returns the rows that are wanted first, and the directory of a dataset.
+    #[cfg(feature = "codec")]
+    pub(crate) const fn choices(&self) -> (Option<&Order>, Option<&PathBuf>) {
+        (self.order.as_ref(), self.directory.as_ref())
     }
 
     /// Sets where metadata of files are kept.
@@ -97,6 +123,8 @@ impl FileSource for Source {
             limit: config.limit,
             batch_rows: self.batch_rows,
             heads: Arc::clone(&self.heads),
+            order: self.order.clone(),
+            directory: self.directory.clone(),
             counts: Counts::new(&self.metrics, partition),
         };
         ProjectionOpener::try_new(self.projection.clone(), Arc::new(opener), self.table.file_schema())
@@ -130,6 +158,9 @@ impl FileSource for Source {
         if let Some(predicate) = &self.predicate {
             write!(f, ", predicate={predicate}")?;
         }
+        if let Some(order) = &self.order {
+            write!(f, ", first_by={}{}", order.column, if order.descending { " DESC" } else { "" })?;
+        }
         if self.options.trust_statistics {
             f.write_str(", trust_statistics")?;
         }
@@ -142,6 +173,48 @@ impl FileSource for Source {
     /// A Filo vector is fetched completely, and is not split.
     fn supports_repartitioning(&self) -> bool {
         self.options.format != any::Format::Filo
+    }
+
+    /// Leaves out files by their statistics, before the others are split.
+    fn repartitioned(
+        &self,
+        partitions: usize,
+        least: usize,
+        ordering: Option<LexOrdering>,
+        config: &FileScanConfig,
+    ) -> Result<Option<FileScanConfig>> {
+        let kept = match &self.predicate {
+            Some(predicate) if self.options.trust_statistics => {
+                files::kept(&config.file_groups, self.table.table_schema(), predicate)?
+            }
+            _ => None,
+        };
+        let groups = kept.as_ref().unwrap_or(&config.file_groups);
+        let split = FileGroupPartitioner::new()
+            .with_target_partitions(partitions)
+            .with_repartition_file_min_size(least)
+            .with_preserve_order_within_groups(ordering.is_some());
+        let split = if self.supports_repartitioning() { split.repartition_file_groups(groups) } else { None };
+        let changed = |groups| {
+            let mut changed = config.clone();
+            changed.file_groups = groups;
+            changed
+        };
+        Ok(split.or(kept).map(changed))
+    }
+
+    /// The zones that may have the first rows are read first, so that the rows found exclude the others. Other formats have
+    /// no zones, or one.
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+        _: &EquivalenceProperties,
+    ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
+        let zoned = self.options.format == any::Format::Vortex && self.options.trust_statistics;
+        let Some(order) = Order::of(order, &self.projection.source).filter(|_| zoned) else {
+            return Ok(SortOrderPushdownResult::Unsupported);
+        };
+        Ok(SortOrderPushdownResult::Inexact { inner: Arc::new(self.clone().with_order(Some(order))) })
     }
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {

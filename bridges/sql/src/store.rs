@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use futures::future;
+use futures::{StreamExt as _, TryStreamExt as _, future, stream};
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
 use pilaster::bytes::Ranges;
 use tokio::runtime::Handle;
@@ -28,6 +28,9 @@ const GAP: u64 = 64 << 10;
 
 /// Number of fetched ranges that are kept for further reads nearby.
 const RECENT: usize = 8;
+
+/// Number of requests for small ranges at the same time.
+const AT_ONCE: usize = 32;
 
 /// Bytes from an offset of a file on.
 type Piece = (u64, Bytes);
@@ -80,7 +83,7 @@ impl Remote {
     /// [`opened`](Self::opened).
     pub fn open(&self, heads: &Heads) {
         let mut state = locked(&self.state);
-        match heads.get(&self.meta) {
+        match heads.get(&self.key()) {
             Some(head) => state.head = head,
             None => state.opening = true,
         }
@@ -90,8 +93,14 @@ impl Remote {
     pub fn opened(&self, heads: &Heads) {
         let mut state = locked(&self.state);
         if std::mem::take(&mut state.opening) {
-            heads.put(&self.meta, &state.head);
+            heads.put(self.key(), &state.head);
         }
+    }
+
+    fn key(&self) -> Key {
+        let modified = self.meta.last_modified.timestamp_nanos_opt().unwrap_or(i64::MIN);
+        let version = (self.meta.size, modified, self.meta.e_tag.clone());
+        (self.store.to_string(), self.meta.location.clone(), version)
     }
 
     /// Returns the error of a reader, or the error of the request that was its reason.
@@ -118,6 +127,18 @@ impl Remote {
             }
         }
         if found { Ok(()) } else { Err(self.error(&wanted, "the store returned another range")) }
+    }
+
+    /// Returns the bytes of small ranges far from each other, which are fetched at the same time.
+    pub fn each(&self, ranges: impl Iterator<Item = Range<u64>>) -> io::Result<Vec<Bytes>> {
+        let kept = self.kept();
+        let one = |range: Range<u64>| {
+            let mut bytes = vec![0; usize::try_from(range.end.saturating_sub(range.start)).unwrap_or_default()];
+            let found = copy(range.start, &mut bytes, kept.iter());
+            async move { if found { Ok(bytes.into()) } else { self.request(range).await.map(|(_, bytes)| bytes) } }
+        };
+        let requests = ranges.map(one).collect::<Vec<_>>();
+        self.handle.block_on(stream::iter(requests).buffered(AT_ONCE).try_collect())
     }
 
     /// Returns what was fetched and may be read again.
@@ -204,8 +225,8 @@ struct Kept {
     size: usize,
 }
 
-/// A version of a file.
-type Key = (object_store::path::Path, u64, i64, Option<String>);
+/// A version of a file of a store.
+type Key = (String, object_store::path::Path, (u64, i64, Option<String>));
 
 impl Heads {
     /// Maximum number of bytes. A full cache is emptied.
@@ -214,16 +235,11 @@ impl Heads {
     /// Maximum number of bytes of one file.
     const MOST_OF_FILE: usize = 4 << 20;
 
-    fn key(meta: &ObjectMeta) -> Key {
-        let modified = meta.last_modified.timestamp_nanos_opt().unwrap_or(i64::MIN);
-        (meta.location.clone(), meta.size, modified, meta.e_tag.clone())
+    fn get(&self, key: &Key) -> Option<Vec<Piece>> {
+        locked(&self.0).files.get(key).cloned()
     }
 
-    fn get(&self, meta: &ObjectMeta) -> Option<Vec<Piece>> {
-        locked(&self.0).files.get(&Heads::key(meta)).cloned()
-    }
-
-    fn put(&self, meta: &ObjectMeta, head: &[Piece]) {
+    fn put(&self, key: Key, head: &[Piece]) {
         let size = head.iter().fold(0usize, |sum, (_, bytes)| sum.saturating_add(bytes.len()));
         if size > Heads::MOST_OF_FILE {
             return;
@@ -232,7 +248,7 @@ impl Heads {
         if kept.size.saturating_add(size) > Heads::MOST {
             *kept = Kept::default();
         }
-        if kept.files.insert(Heads::key(meta), head.to_vec()).is_none() {
+        if kept.files.insert(key, head.to_vec()).is_none() {
             kept.size = kept.size.saturating_add(size);
         }
     }

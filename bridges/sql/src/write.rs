@@ -1,17 +1,19 @@
 //! Record batches as files.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use arrow::record_batch::{RecordBatch, RecordBatchReader};
-use datafusion_common::{DataFusionError, Result, not_impl_err};
+use arrow::record_batch::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use datafusion_common::{DataFusionError, Result, not_impl_err, resources_err};
 use pilaster::any::Format;
 use pilaster::bytes::{IoSink, LittleEndian};
 use pilaster::column::{Memory, Table as _};
 use pilaster::dataseries::write::{
-    Builder, Description, Descriptions, ExtentBuffer, IndexSlot, Smallest, Writer, describe,
+    Builder, Description, Descriptions, ExtentBuffer, IndexSlot, Smallest, WriteError, Writer, describe,
 };
 use pilaster::dataseries::{ExtentType, Mode};
+use pilaster::error::Kind;
 use pilaster::{jay, vortex};
 use pilaster_arrow::{Batches, Kept, convert};
 
@@ -21,83 +23,140 @@ const EXTENT_ROWS: u64 = 1 << 14;
 /// The name of the type of rows in a DataSeries file.
 const TYPE: &str = "rows";
 
+/// Maximum number of extents of a DataSeries file that is written.
+const EXTENTS: usize = 1 << 22;
+
+/// Maximum number of bytes of rows that wait in memory until a Jay file is written, as its columns follow each other.
+const JAY_BYTES: usize = 4 << 30;
+
 /// Returns a file with the rows of batches: Vortex, Jay or DataSeries. All batches have `schema`.
 ///
 /// # Errors
-/// A column that the format cannot store, with its name; [`DataFusionError::NotImplemented`] for other formats.
+/// Those of [`write`](write()).
 pub fn encode(format: Format, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Vec<u8>> {
+    write(format, RecordBatchIterator::new(batches.into_iter().map(Ok), schema), Vec::new())
+}
+
+/// Writes the rows of a reader as a file, and returns where it was written to, with all bytes passed on. Vortex and
+/// DataSeries files are written while rows arrive; the rows of a Jay file are in memory until all have arrived.
+///
+/// ```
+/// use pilaster::any::Format;
+/// use pilaster_datafusion::write;
+/// # use arrow::array::{Int64Array, RecordBatch, RecordBatchIterator};
+/// # use std::sync::Arc;
+///
+/// let batch = RecordBatch::try_from_iter([("n", Arc::new(Int64Array::from(vec![1, 2])) as _)])?;
+/// let rows = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+/// let bytes = write(Format::Vortex, rows, Vec::new())?;
+/// assert_eq!(&bytes[..4], b"VTXF");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A column that the format cannot store, with its name; [`DataFusionError::NotImplemented`] for other formats; errors of
+/// `out`; [`DataFusionError::ResourcesExhausted`] for a Jay file of rows of more than 4 GiB.
+pub fn write<R: RecordBatchReader, W: Write>(format: Format, rows: R, out: W) -> Result<W> {
     let done = match format {
-        Format::Vortex => vortex_file(schema, batches),
-        Format::Jay => jay_file(schema, batches),
-        Format::DataSeries => dataseries_file(schema, batches),
+        Format::Vortex => vortex_file(rows, out),
+        Format::DataSeries => dataseries_file(rows, out),
+        Format::Jay => jay_file(kept(rows, JAY_BYTES)?, out),
         _ => return not_impl_err!("files of {format} are not written here; pilaster convert writes them"),
     };
-    done.map_err(|e| DataFusionError::External(Box::new(e)))
-}
-
-type Done = Result<Vec<u8>, pilaster_arrow::Error>;
-
-fn vortex_file(schema: SchemaRef, batches: Vec<RecordBatch>) -> Done {
-    let mut table = Batches::from_source(Kept::new(schema, batches))?;
-    let mut builder = vortex::write::Builder::new(Vec::new(), &vortex::write::WriteOptions::DEFAULT).map_err(failed)?;
-    convert(&mut table, &mut builder)?;
-    builder.finish().map_err(failed)
-}
-
-/// Writes a Vortex file while its rows arrive. Returns where it was written to, with all bytes passed on.
-pub(crate) fn vortex_stream<R: RecordBatchReader, W: Write>(reader: R, out: W) -> Result<W, pilaster_arrow::Error> {
-    let mut table = Batches::new(reader)?;
-    let mut builder =
-        vortex::write::Builder::new(IoSink(out), &vortex::write::WriteOptions::DEFAULT).map_err(failed)?;
-    convert(&mut table, &mut builder)?;
-    let IoSink(mut out) = builder.finish().map_err(failed)?;
-    out.flush().map_err(failed)?;
+    let mut out = done.map_err(|e| DataFusionError::External(Box::new(e)))?;
+    out.flush()?;
     Ok(out)
 }
 
-fn jay_file(schema: SchemaRef, batches: Vec<RecordBatch>) -> Done {
-    let mut table = Batches::from_source(Kept::new(schema, batches))?;
-    let mut builder = jay::write::Builder::new(Vec::new(), &jay::write::WriteOptions::DEFAULT).map_err(failed)?;
+type Done<W> = Result<W, pilaster_arrow::Error>;
+
+fn vortex_file<R: RecordBatchReader, W: Write>(rows: R, out: W) -> Done<W> {
+    let mut table = Batches::new(rows)?;
+    let mut builder =
+        vortex::write::Builder::new(IoSink(out), &vortex::write::WriteOptions::DEFAULT).map_err(failed)?;
     convert(&mut table, &mut builder)?;
-    builder.finish().map_err(failed)
+    builder.finish().map(|IoSink(out)| out).map_err(failed)
 }
 
-fn dataseries_file(schema: SchemaRef, mut batches: Vec<RecordBatch>) -> Done {
-    let rows = batches.iter().fold(0u64, |sum, batch| sum.saturating_add(batch.num_rows() as u64));
-    if batches.is_empty() {
-        // The description of the type comes from a part.
-        batches.push(RecordBatch::new_empty(schema.clone()));
-    }
-    let mut table = Batches::from_source(Kept::new(schema, batches))?;
-    let mut memory = Memory::default();
-    let xml = loop {
-        match table.next_part(&mut memory.scratch()) {
-            Ok(Some(part)) => break describe(TYPE, &part, Vec::new()).map_err(failed)?,
-            Ok(None) => break Vec::new(),
-            Err(e) => memory.grow(e)?,
+/// Returns rows in memory, of at most `most` bytes.
+fn kept<R: RecordBatchReader>(rows: R, most: usize) -> Result<Kept> {
+    let (schema, mut batches, mut size) = (rows.schema(), Vec::new(), 0usize);
+    for batch in rows {
+        let batch = batch?;
+        for column in batch.columns() {
+            size = size.saturating_add(column.to_data().get_slice_memory_size()?);
         }
-    };
+        if size > most {
+            return resources_err!(
+                "the rows of a Jay file are in memory until it is complete, and these take more than {most} bytes; \
+                 write Vortex, or several files"
+            );
+        }
+        batches.push(batch);
+    }
+    Ok(Kept::new(schema, batches))
+}
+
+fn jay_file<W: Write>(rows: Kept, out: W) -> Done<W> {
+    let mut table = Batches::from_source(rows)?;
+    let mut builder = jay::write::Builder::new(IoSink(out), &jay::write::WriteOptions::DEFAULT).map_err(failed)?;
+    convert(&mut table, &mut builder)?;
+    builder.finish().map(|IoSink(out)| out).map_err(failed)
+}
+
+fn dataseries_file<R: RecordBatchReader, W: Write>(rows: R, out: W) -> Done<W> {
+    let xml = description(rows.schema())?;
     let mut memory = Memory::default();
     while let Err(e) = ExtentType::parse(&xml, &Default::default(), &mut memory.scratch()) {
         memory.grow(e)?;
     }
     let ty = ExtentType::parse(&xml, &Default::default(), &mut memory.scratch())?;
-    // An extent whose strings are too long is cut.
-    let slots = rows.div_ceil(EXTENT_ROWS).saturating_mul(2).saturating_add(2);
-    let mut slots = vec![IndexSlot::EMPTY; usize::try_from(slots).unwrap_or(usize::MAX)];
-    let types = [Description::from(&ty)];
-    let writer = Writer::<LittleEndian, _, _>::with(
-        Vec::new(),
-        Descriptions::new(&types)?,
-        &mut slots,
-        Smallest::of(&[Mode::Lz4], 9)?,
-    );
-    let mut builder = Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
-    table.restart()?;
+    let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; EXTENTS]);
+    let compress = Smallest::of(&[Mode::Lz4], 9)?;
+    let writer = Writer::<LittleEndian, _, _>::with(IoSink(out), Descriptions::new(&types)?, &mut slots, compress);
+    // Batches have few rows.
+    let mut builder = Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS).join();
+    let mut table = Batches::new(rows)?;
     convert(&mut table, &mut builder)?;
-    builder.finish().map_err(failed)
+    builder.finish().map(|IoSink(out)| out).map_err(|e| match e {
+        WriteError::Format(e) if e.kind() == Kind::NoRoom => {
+            failed(format!("{} extents are more than the maximum of {EXTENTS}", e.need()))
+        }
+        e => failed(e),
+    })
+}
+
+/// Returns the description of the type of rows, which depends on their schema only.
+fn description(schema: SchemaRef) -> Result<Vec<u8>, pilaster_arrow::Error> {
+    let none = RecordBatch::new_empty(Arc::clone(&schema));
+    let mut table = Batches::from_source(Kept::new(schema, vec![none]))?;
+    let mut memory = Memory::default();
+    loop {
+        match table.next_part(&mut memory.scratch()) {
+            Ok(Some(part)) => return describe(TYPE, &part, Vec::new()).map_err(failed),
+            Ok(None) => return Ok(Vec::new()),
+            Err(e) => memory.grow(e)?,
+        }
+    }
 }
 
 fn failed(e: impl std::fmt::Display) -> pilaster_arrow::Error {
     pilaster_arrow::Error::Input(e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{ArrayRef, Int64Array};
+
+    use super::*;
+
+    #[test]
+    fn rows_in_memory_are_bounded() {
+        let column: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
+        let batch = RecordBatch::try_from_iter([("n", column)]).expect("a batch");
+        let rows = || RecordBatchIterator::new([Ok(batch.clone()), Ok(batch.slice(0, 10))], batch.schema());
+        assert!(kept(rows(), 880).is_ok());
+        let error = kept(rows(), 879).map(|_| ()).expect_err("880 bytes").to_string();
+        assert!(error.contains("more than 879 bytes; write Vortex"), "{error}");
+    }
 }

@@ -20,6 +20,7 @@ use pilaster_arrow::schema::UNIT;
 
 use crate::counts::Counts;
 use crate::error::Reason;
+use crate::order::Order;
 use crate::scan::{Scan, present};
 use crate::values::{scalar, trusted};
 
@@ -44,29 +45,18 @@ impl<'s> Pruner<'s> {
     pub fn new(
         scan: &Scan,
         predicate: &Arc<dyn PhysicalExpr>,
-        mut table: Table<'_>,
+        table: Table<'_>,
         counts: &'s Counts,
     ) -> Result<Self, Reason> {
         let wanted: HashSet<_> =
             collect_columns(predicate).into_iter().map(|column| column.name().to_owned()).collect();
-        let mut columns = present(&scan.file_schema, &mut table)?;
-        columns.retain(|name| wanted.contains(name));
-        let options = ReadOptions { columns: Some(columns), flat: true, offsets: true, ..ReadOptions::default() };
-        let stored = pilaster_arrow::read(table, options)?.schema();
-        // Bounds of another type, such as decimals of another scale, are other numbers.
-        let same = stored.fields().iter().filter_map(|field| {
-            let of_table = scan.file_schema.field_with_name(field.name()).ok()?;
-            let alike = of_table.data_type() == field.data_type()
-                || of_table.data_type().is_integer() && field.data_type().is_integer();
-            let plain = !field.metadata().contains_key(UNIT);
-            (alike && plain).then(|| (field.name().clone(), of_table.data_type().clone()))
-        });
+        let columns = bounded(&scan.file_schema, table, |name| wanted.contains(name))?;
         let mut pruner = Pruner {
             schema: Arc::clone(&scan.file_schema),
             predicate: Arc::clone(predicate),
             tracking: DynamicFilterTracking::classify(predicate),
             pruning: None,
-            columns: same.collect(),
+            columns,
             trust: scan.options.trust_statistics,
             counts,
             memory: Memory::default(),
@@ -93,7 +83,7 @@ impl<'s> Pruner<'s> {
         let Some(pruning) = self.pruning.clone() else { return Ok(vec![rows]) };
         let mut zones = Zones { cuts: vec![rows.start, rows.end], columns: Vec::new() };
         for (name, ty) in self.columns.clone() {
-            let found = self.zones(part, (&name, &ty), &rows)?;
+            let found = zones_of(part, (&name, &ty), &rows, self.trust, &mut self.memory)?;
             zones.cuts.extend(found.iter().map(|zone| zone.rows.end).filter(|end| *end < rows.end));
             zones.columns.push(Known { name, ty, zones: found });
         }
@@ -118,44 +108,76 @@ impl<'s> Pruner<'s> {
         Ok(kept)
     }
 
-    /// Returns what is known about a column.
-    fn zones(
-        &mut self,
-        part: &Part<'_>,
-        (name, ty): (&str, &DataType),
-        rows: &Range<u64>,
-    ) -> Result<Vec<Zone>, Reason> {
-        let column = part.named(name)?;
-        let (mut row, mut found) = (rows.start, Vec::new());
-        while row < rows.end && found.len() < MOST {
-            let mut scratch = self.memory.scratch();
-            let zone = match column.zone_around(row, &mut scratch) {
-                Ok(zone) => zone,
-                Err(e) => {
-                    self.memory.grow(e)?;
-                    continue;
-                }
-            };
-            // A zone that does not reach further would be asked for again without end.
-            let Some(zone) = zone.filter(|zone| zone.rows.contains(&row)) else { break };
-            row = zone.rows.end;
-            found.push(Zone {
-                min: scalar(&zone.min, ty, self.trust),
-                max: scalar(&zone.max, ty, self.trust),
-                nulls: trusted(&zone.nulls, self.trust).copied(),
-                rows: zone.rows,
-            });
-        }
-        Ok(found)
+    /// Sorts steps so that those come first which may have the first rows of an order.
+    pub fn sort(&mut self, part: &Part<'_>, order: &Order, steps: &mut Vec<Range<u64>>) -> Result<(), Reason> {
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Ok(()) };
+        let known = self.columns.iter().find(|(name, _)| *name == order.column).cloned();
+        let Some((name, ty)) = known else { return Ok(()) };
+        let zones = zones_of(part, (&name, &ty), &(first.start..last.end), self.trust, &mut self.memory)?;
+        order.sort(steps, &zones);
+        Ok(())
     }
 }
 
+/// Returns the columns of a table whose bounds can be used, of those that `wanted` names, with the types of the schema.
+pub(crate) fn bounded(
+    schema: &SchemaRef,
+    mut table: Table<'_>,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<(String, DataType)>, Reason> {
+    let mut columns = present(schema, &mut table)?;
+    columns.retain(|name| wanted(name));
+    let options = ReadOptions { columns: Some(columns), flat: true, offsets: true, ..ReadOptions::default() };
+    let stored = pilaster_arrow::read(table, options)?.schema();
+    // Bounds of another type, such as decimals of another scale, are other numbers.
+    let same = stored.fields().iter().filter_map(|field| {
+        let of_table = schema.field_with_name(field.name()).ok()?;
+        let alike = of_table.data_type() == field.data_type()
+            || of_table.data_type().is_integer() && field.data_type().is_integer();
+        let plain = !field.metadata().contains_key(UNIT);
+        (alike && plain).then(|| (field.name().clone(), of_table.data_type().clone()))
+    });
+    Ok(same.collect())
+}
+
+/// Returns what is known about rows of a column.
+pub(crate) fn zones_of(
+    part: &Part<'_>,
+    (name, ty): (&str, &DataType),
+    rows: &Range<u64>,
+    trust: bool,
+    memory: &mut Memory,
+) -> Result<Vec<Zone>, Reason> {
+    let column = part.named(name)?;
+    let (mut row, mut found) = (rows.start, Vec::new());
+    while row < rows.end && found.len() < MOST {
+        let mut scratch = memory.scratch();
+        let zone = match column.zone_around(row, &mut scratch) {
+            Ok(zone) => zone,
+            Err(e) => {
+                memory.grow(e)?;
+                continue;
+            }
+        };
+        // A zone that does not reach further would be asked for again without end.
+        let Some(zone) = zone.filter(|zone| zone.rows.contains(&row)) else { break };
+        row = zone.rows.end;
+        found.push(Zone {
+            min: scalar(&zone.min, ty, trust),
+            max: scalar(&zone.max, ty, trust),
+            nulls: trusted(&zone.nulls, trust).copied(),
+            rows: zone.rows,
+        });
+    }
+    Ok(found)
+}
+
 /// Facts about rows of a column.
-struct Zone {
-    rows: Range<u64>,
-    min: Option<ScalarValue>,
-    max: Option<ScalarValue>,
-    nulls: Option<u64>,
+pub(crate) struct Zone {
+    pub rows: Range<u64>,
+    pub min: Option<ScalarValue>,
+    pub max: Option<ScalarValue>,
+    pub nulls: Option<u64>,
 }
 
 /// A column with its zones, which follow each other.

@@ -3,21 +3,28 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use datafusion::arrow::csv;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::json::LineDelimitedWriter;
-use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchReader};
 use datafusion::arrow::util::pretty::pretty_format_batches_with_schema;
-use datafusion::common::plan_err;
+use datafusion::common::{exec_err, plan_err};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
-use futures::TryStreamExt as _;
+use futures::{StreamExt as _, TryStreamExt as _};
 use pilaster::any::Format;
 use pilaster_arrow::write::{Compression, Kind, Writer};
+use pilaster_datafusion::write;
+use tokio::sync::mpsc;
 
 use super::args::Print;
 use super::files::by_extension;
+
+/// Maximum number of rows of a printed table, which are kept in memory.
+const PRINTED: usize = 1 << 20;
 
 /// Where rows go.
 pub struct Answer<'a> {
@@ -43,7 +50,16 @@ async fn print(mut rows: SendableRecordBatchStream, format: Print, out: &mut imp
         // The widths of columns depend on all rows.
         Print::Table => {
             let schema = rows.schema();
-            let batches: Vec<_> = rows.try_collect().await?;
+            let (mut batches, mut count) = (Vec::new(), 0usize);
+            while let Some(batch) = rows.try_next().await? {
+                count = count.saturating_add(batch.num_rows());
+                if count > PRINTED {
+                    return exec_err!(
+                        "a table of more than {PRINTED} rows is not printed; use --format csv, or --output"
+                    );
+                }
+                batches.push(batch);
+            }
             // Statements such as CREATE have no rows and no columns.
             if !schema.fields().is_empty() {
                 writeln!(out, "{}", pretty_format_batches_with_schema(schema, &batches)?)?;
@@ -78,9 +94,8 @@ async fn to_file(mut rows: SendableRecordBatchStream, path: &Path) -> Result<()>
         "arrow" | "feather" => Kind::IpcFile,
         "arrows" => Kind::IpcStream,
         "vortex" | "jay" | "ds" => {
-            let schema = rows.schema();
             let format = by_extension(extension).unwrap_or(Format::Vortex);
-            return stored(path, format, schema, rows.try_collect().await?);
+            return finish(path, async |out| stored(rows, format, out).await).await;
         }
         _ => {
             return plan_err!(
@@ -116,11 +131,49 @@ async fn finish(path: &Path, write: impl AsyncFnOnce(&mut BufWriter<File>) -> Re
     done
 }
 
-fn stored(path: &Path, format: Format, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
-    let bytes = pilaster_datafusion::encode(format, schema, batches)?;
-    let part = path.with_added_extension("part");
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|e| DataFusionError::Execution(format!("{}: {e}", path.display())))
+/// Number of batches that wait for the writer.
+const WAITING: usize = 4;
+
+/// Writes a file of a format of this library, on a thread that may block.
+async fn stored(mut rows: SendableRecordBatchStream, format: Format, out: &mut BufWriter<File>) -> Result<()> {
+    let (put, waiting) = mpsc::channel::<Result<RecordBatch, ArrowError>>(WAITING);
+    let arriving = Arriving { schema: rows.schema(), waiting };
+    let mut target = BufWriter::new(out.get_ref().try_clone()?);
+    let writing = tokio::task::spawn_blocking(move || write(format, arriving, &mut target).map(|_| ()));
+    let mut failed = None;
+    while let Some(batch) = rows.next().await {
+        let batch = batch.map_err(|e| {
+            failed = Some(e);
+            ArrowError::ExternalError("the rows are not complete".into())
+        });
+        let ended = batch.is_err();
+        if put.send(batch).await.is_err() || ended {
+            break;
+        }
+    }
+    drop(put);
+    let written = writing.await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?;
+    failed.map_or(written, Err)
+}
+
+/// Batches that arrive while the file is written.
+struct Arriving {
+    schema: SchemaRef,
+    waiting: mpsc::Receiver<Result<RecordBatch, ArrowError>>,
+}
+
+impl Iterator for Arriving {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.waiting.blocking_recv()
+    }
+}
+
+impl RecordBatchReader for Arriving {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
 }
 
 fn external(e: pilaster_arrow::Error) -> DataFusionError {

@@ -18,11 +18,12 @@ use url::Url;
 
 use super::args::Reading;
 
-/// Registers a table for each name that no table has yet.
+/// Registers a table for each name that no table and no function has yet.
 pub async fn register(context: &SessionContext, names: &[TableReference], reading: &Reading) -> Result<()> {
     for name in names {
         let TableReference::Bare { table } = name else { continue };
-        if !context.table_exist(name.clone())? {
+        // Functions that return tables are named like tables.
+        if !context.state().table_functions().contains_key(table.as_ref()) && !context.table_exist(name.clone())? {
             context.register_table(name.clone(), provider(context, table, reading).await?)?;
         }
     }

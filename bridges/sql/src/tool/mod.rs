@@ -7,13 +7,21 @@ pub mod query;
 pub mod workers;
 
 use std::io;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 
 use datafusion::error::{DataFusionError, Result};
 use tokio::runtime::Builder;
 
-/// Runs the tool on as many threads as the machine has.
+/// Number of threads per processor, and at least. Batches of some queries take seconds, and others must answer meanwhile that this
+/// process is alive.
+const THREADS: (usize, usize) = (4, 16);
+
+/// Runs the tool on threads, of which there are more than readers.
 pub fn run(future: impl Future<Output = Result<()>>) -> Result<()> {
-    Builder::new_multi_thread().enable_all().build()?.block_on(future)
+    let processors = available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = processors.saturating_mul(THREADS.0).max(THREADS.1);
+    Builder::new_multi_thread().worker_threads(threads).enable_all().build()?.block_on(future)
 }
 
 /// Whether the reader of the output needs no more.

@@ -1,7 +1,7 @@
 //! Workers, and connections to them.
 
-use std::collections::HashMap;
-use std::fmt::Display;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::{self, Display};
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,12 +9,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{exec_datafusion_err, plan_datafusion_err};
+use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_distributed::{
     ChannelResolver, CoordinatorToWorkerMsg, DistributedExt as _, ExecuteTaskRequest, GetWorkerInfoRequest,
-    GetWorkerInfoResponse, SetPlanRequest, Worker, WorkerChannel, WorkerQueryContext, WorkerResolver,
+    GetWorkerInfoResponse, MaybeEncoded, SetPlanRequest, Worker, WorkerChannel, WorkerQueryContext, WorkerResolver,
     WorkerToCoordinatorMsg, grpc,
 };
 use futures::StreamExt as _;
@@ -25,6 +29,7 @@ use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::{Channel, Endpoint, Server};
 use url::Url;
+use uuid::Uuid;
 
 /// How long a worker may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -39,9 +44,12 @@ pub async fn serve(listen: &str, mut out: impl Write) -> Result<()> {
     out.flush()?;
     // One codec, whose metadata of files are shared by all queries.
     let codec = Codec::default();
+    // Workers also read from each other.
+    let channels: Arc<dyn ChannelResolver + Send + Sync> = Arc::new(Channels::default());
     let worker = Worker::from_session_builder(move |query: WorkerQueryContext| {
-        let codec = codec.clone();
-        async move { Ok(query.builder.with_distributed_user_codec(codec).build()) }
+        let (codec, channels) = (codec.clone(), Arc::clone(&channels));
+        let builder = query.builder.with_distributed_user_codec(codec).with_distributed_channel_resolver(channels);
+        async move { Ok(builder.build()) }
     });
     let server = Server::builder().add_service(worker.into_worker_server());
     let served = server.serve_with_incoming(TcpListenerStream::new(listener)).await;
@@ -69,47 +77,111 @@ impl WorkerResolver for Addresses {
 
 /// Connections to workers, which notice within seconds that one is frozen, and whose errors name the worker.
 #[derive(Default)]
-pub struct Channels(Mutex<HashMap<Url, Channel>>);
+pub struct Channels(Mutex<HashMap<Url, Connected>>);
+
+/// A connection, and what the worker reads.
+#[derive(Clone)]
+struct Connected {
+    channel: Channel,
+    reading: Arc<Mutex<Reads>>,
+}
+
+/// The files that a worker reads for a query, by their names.
+#[derive(Default)]
+struct Reads {
+    query: Uuid,
+    files: BTreeSet<String>,
+}
+
+/// Number of files that an error names.
+const NAMED: usize = 3;
+
+impl Reads {
+    /// Adds the files of a task. Files of an earlier query are forgotten.
+    fn add(&mut self, request: &SetPlanRequest) {
+        if self.query != request.task_key.query_id {
+            *self = Reads { query: request.task_key.query_id, files: BTreeSet::new() };
+        }
+        if let MaybeEncoded::Decoded(plan) = &request.plan {
+            self.walk(plan);
+        }
+    }
+
+    fn walk(&mut self, plan: &Arc<dyn ExecutionPlan>) {
+        let scan = plan.downcast_ref::<DataSourceExec>();
+        if let Some(scan) = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>()) {
+            let files = scan.file_groups.iter().flat_map(|group| group.iter());
+            let root = if scan.object_store_url == ObjectStoreUrl::local_filesystem() { "/" } else { "" };
+            self.files.extend(files.map(|file| format!("{root}{}", file.object_meta.location)));
+        }
+        plan.children().into_iter().for_each(|plan| self.walk(plan));
+    }
+}
+
+impl Display for Reads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, file) in self.files.iter().take(NAMED).enumerate() {
+            write!(f, "{}{file}", if k == 0 { ", which reads " } else { ", " })?;
+        }
+        match self.files.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
 
 #[async_trait]
 impl ChannelResolver for Channels {
     async fn get_worker_client_for_url(&self, url: &Url) -> Result<Box<dyn WorkerChannel>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let channel = match known.get(url) {
-            Some(channel) => channel.clone(),
+        let connected = match known.get(url) {
+            Some(connected) => connected.clone(),
             None => {
-                let endpoint = Endpoint::from_shared(url.to_string()).map_err(|e| named(url, e))?;
+                let endpoint = Endpoint::from_shared(url.to_string()).map_err(|e| named(url, "", e))?;
                 let endpoint = endpoint
                     .connect_timeout(CONNECT)
                     .http2_keep_alive_interval(KEEP_ALIVE.0)
                     .keep_alive_timeout(KEEP_ALIVE.1)
                     .keep_alive_while_idle(true);
-                let channel = endpoint.connect_lazy();
-                known.insert(url.clone(), channel.clone());
-                channel
+                let connected = Connected { channel: endpoint.connect_lazy(), reading: Arc::default() };
+                known.insert(url.clone(), connected.clone());
+                connected
             }
         };
-        let inner = grpc::create_worker_client(grpc::BoxCloneSyncChannel::new(channel));
-        Ok(Box::new(Named { url: url.clone(), inner }))
+        let inner = grpc::create_worker_client(grpc::BoxCloneSyncChannel::new(connected.channel));
+        Ok(Box::new(Named { name: Name { url: url.clone(), reading: connected.reading }, inner }))
     }
 }
 
 /// Returns an error of a worker.
-fn named(url: &Url, e: impl Display) -> DataFusionError {
-    let host = url.host_str().unwrap_or_default();
-    exec_datafusion_err!("worker {host}:{}: {e}", url.port_or_known_default().unwrap_or_default())
+fn named(url: &Url, reads: impl Display, e: impl Display) -> DataFusionError {
+    let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+    exec_datafusion_err!("worker {host}:{port}{reads}: {e}")
+}
+
+/// A worker, and what it reads.
+#[derive(Clone)]
+struct Name {
+    url: Url,
+    reading: Arc<Mutex<Reads>>,
+}
+
+impl Name {
+    fn error(&self, e: impl Display) -> DataFusionError {
+        named(&self.url, self.reading.lock().unwrap_or_else(PoisonError::into_inner), e)
+    }
 }
 
 /// A connection whose errors name the worker.
 struct Named {
-    url: Url,
+    name: Name,
     inner: Box<dyn WorkerChannel>,
 }
 
 impl Named {
     fn stream<T: 'static>(&self, stream: BoxStream<'static, Result<T>>) -> BoxStream<'static, Result<T>> {
-        let url = self.url.clone();
-        stream.map(move |item| item.map_err(|e| named(&url, e))).boxed()
+        let name = self.name.clone();
+        stream.map(move |item| item.map_err(|e| name.error(e))).boxed()
     }
 }
 
@@ -123,8 +195,9 @@ impl WorkerChannel for Named {
         metrics: ExecutionPlanMetricsSet,
         context: &Arc<TaskContext>,
     ) -> Result<BoxStream<'static, Result<WorkerToCoordinatorMsg>>> {
+        self.name.reading.lock().unwrap_or_else(PoisonError::into_inner).add(&request);
         let answer = self.inner.coordinator_channel(headers, request, messages, metrics, context).await;
-        Ok(self.stream(answer.map_err(|e| named(&self.url, e))?))
+        Ok(self.stream(answer.map_err(|e| self.name.error(e))?))
     }
 
     async fn execute_task(
@@ -135,11 +208,11 @@ impl WorkerChannel for Named {
         context: &Arc<TaskContext>,
     ) -> Result<Vec<BoxStream<'static, Result<RecordBatch>>>> {
         let streams = self.inner.execute_task(headers, request, metrics, context).await;
-        let streams = streams.map_err(|e| named(&self.url, e))?;
+        let streams = streams.map_err(|e| self.name.error(e))?;
         Ok(streams.into_iter().map(|stream| self.stream(stream)).collect())
     }
 
     async fn get_worker_info(&mut self, request: GetWorkerInfoRequest) -> Result<GetWorkerInfoResponse> {
-        self.inner.get_worker_info(request).await.map_err(|e| named(&self.url, e))
+        self.inner.get_worker_info(request).await.map_err(|e| self.name.error(e))
     }
 }

@@ -56,6 +56,16 @@ pub fn dataseries(batch: &RecordBatch) -> Vec<u8> {
     builder.finish().unwrap()
 }
 
+/// Writes a bcolz dataset of three columns of [`batch`].
+#[cfg(feature = "tool")]
+pub fn dataset(dir: &Path, rows: i64) {
+    use pilaster::bcolz::write::{Builder, FileSystem, WriteOptions};
+    let options = WriteOptions { chunklen: Some(1 << 14), ..WriteOptions::default() };
+    let mut builder = Builder::create(FileSystem { durable: false }, dir, &options);
+    fed(&batch(0, rows).project(&[0, 1, 3]).unwrap(), &mut builder);
+    builder.finish().unwrap();
+}
+
 /// Returns a file with the rows of a batch.
 type Write = fn(&RecordBatch) -> Vec<u8>;
 

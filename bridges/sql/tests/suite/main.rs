@@ -7,6 +7,8 @@ mod common;
 mod made;
 mod session;
 
+#[cfg(feature = "tool")]
+mod cluster;
 #[cfg(feature = "codec")]
 mod codec;
 mod damaged;

@@ -1,6 +1,11 @@
 //! Rows that statistics leave out.
 
-use crate::made::{FORMATS, batch, jay, put, vortex};
+use arrow::array::AsArray;
+use arrow::compute::concat_batches;
+use arrow::datatypes::Int64Type;
+use datafusion::physical_plan::displayable;
+
+use crate::made::{FORMATS, batch, put, vortex};
 use crate::session::{count, counted, session, table, text};
 
 const TRUST: &str = "'trust_statistics' 'true'";
@@ -66,28 +71,77 @@ async fn pruned_answers_are_those_of_all_rows() {
 }
 
 #[tokio::test]
-async fn a_file_is_left_out_by_its_statistics() {
+async fn files_are_left_out_of_the_plan_by_their_statistics() {
+    let dir = tempfile::tempdir().unwrap();
+    for (format, extension, write) in FORMATS.into_iter().take(2) {
+        for day in 0..4 {
+            put(dir.path(), &format!("{extension}/{day}.{extension}"), &write(&batch(day * 10_000, 10_000)));
+        }
+        let location = dir.path().join(extension).join("");
+        for (condition, rows, files) in [
+            ("t = 25000", 1, 1),
+            ("t IN (5, 35000)", 2, 2),
+            ("t < 0", 0, 1),
+            ("t IS NULL", 0, 1),
+            ("k >= 0", 40_000, 4),
+        ] {
+            for options in [TRUST, ""] {
+                let context = session(1);
+                table(&context, "log", format, &location, options).await.unwrap();
+                let sql = format!("SELECT t FROM log WHERE {condition}");
+                let (found, plan) = counted(&context, &sql).await.unwrap();
+                assert_eq!(found.iter().map(|batch| batch.num_rows()).sum::<usize>(), rows, "{format} {condition}");
+                let shown = displayable(plan.as_ref()).indent(true).to_string();
+                let listed = shown.matches(&format!(".{extension}")).count();
+                let wanted = if options.is_empty() { 4 } else { files };
+                assert_eq!(listed, wanted, "{format} {condition}: {shown}");
+            }
+        }
+        // Bounds of a file are claims, which answer no question.
+        let context = session(1);
+        table(&context, "log", format, &location, TRUST).await.unwrap();
+        let plan = text(&context, "EXPLAIN SELECT min(t), max(t) FROM log").await.unwrap();
+        assert!(plan.contains("DataSourceExec"), "{format}: {plan}");
+    }
+}
+
+/// Columns of partitions are no columns of files, and parts of files may lack a column.
+#[tokio::test]
+async fn files_with_other_columns_and_parts_of_paths_stay() {
     let dir = tempfile::tempdir().unwrap();
     for day in 0..4 {
-        put(dir.path(), &format!("{day}.jay"), &jay(&batch(day * 10_000, 10_000)));
+        let rows = batch(day * 1000, 1000);
+        let rows = if day == 3 { rows.project(&[1, 2, 3]).unwrap() } else { rows };
+        put(dir.path(), &format!("day={day}/log.vortex"), &vortex(&rows));
     }
     let context = session(2);
-    table(&context, "log", "JAY", &dir.path().join(""), TRUST).await.unwrap();
-    let (rows, plan) = counted(&context, "SELECT t FROM log WHERE t = 25000").await.unwrap();
-    assert_eq!(rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
-    assert_eq!(count(&plan, "rows_pruned"), 30_000);
+    table(&context, "log", "VORTEX", &dir.path().join(""), TRUST).await.unwrap();
+    for (condition, rows) in [
+        ("t >= 2500 OR day = '0'", 1500),
+        ("t IS NULL", 1000),
+        ("t < 10 AND day = '1'", 0),
+        ("t IS NULL OR t = 5", 1001),
+    ] {
+        let answer = text(&context, &format!("SELECT count(*) FROM log WHERE {condition}")).await.unwrap();
+        assert!(answer.contains(&format!("| {rows} ")), "{condition}: {answer}");
+    }
 }
 
 #[tokio::test]
 async fn the_first_rows_in_an_order_prune_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 1 << 20)));
-    let context = session(1);
-    table(&context, "log", "VORTEX", &path, TRUST).await.unwrap();
-    let (rows, plan) = counted(&context, "SELECT t FROM log ORDER BY t LIMIT 3").await.unwrap();
-    assert_eq!(rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), 3);
-    let pruned = count(&plan, "rows_pruned");
-    assert!(pruned > 1 << 18, "{pruned} rows");
+    for partitions in [1, 3] {
+        let context = session(partitions);
+        table(&context, "log", "VORTEX", &path, TRUST).await.unwrap();
+        for (order, first) in [("t", 0), ("t DESC", (1 << 20) - 1), ("t DESC NULLS LAST, k", (1 << 20) - 1)] {
+            let (rows, plan) = counted(&context, &format!("SELECT t FROM log ORDER BY {order} LIMIT 3")).await.unwrap();
+            let all = concat_batches(&rows[0].schema(), &rows).unwrap();
+            assert_eq!((all.num_rows(), all.column(0).as_primitive::<Int64Type>().value(0)), (3, first), "{order}");
+            let pruned = count(&plan, "rows_pruned");
+            assert!(pruned >= (1 << 20) - partitions * (1 << 16), "{order} in {partitions}: {pruned} rows");
+        }
+    }
 }
 
 #[tokio::test]

@@ -143,6 +143,32 @@ async fn opening_takes_two_requests() {
     }
 }
 
+/// The types of columns come from the metadata, and each extent is fetched once.
+#[tokio::test]
+async fn an_extent_is_fetched_once() {
+    let bytes = crate::made::dataseries(&batch(0, 200_000));
+    let len = bytes.len();
+    let store = Counting::with(bytes, "log.ds", Fault::None).await;
+    let context = open(&store, "DATASERIES", "log.ds", "").await.unwrap();
+    let opened = store.taken().1;
+    assert!(opened <= 128 << 10, "{opened} bytes");
+    text(&context, "SELECT sum(t) FROM log").await.unwrap();
+    let read = store.taken().1;
+    assert!(read <= len + len / 8, "{read} of {len} bytes");
+}
+
+#[tokio::test]
+async fn rows_of_dataseries_are_counted_by_headers() {
+    let store = Counting::with(crate::made::dataseries(&batch(0, 1 << 20)), "log.ds", Fault::None).await;
+    let context = open(&store, "DATASERIES", "log.ds", "").await.unwrap();
+    store.taken();
+    let answer = text(&context, "SELECT count(*) FROM log").await.unwrap();
+    assert!(answer.contains("| 1048576 "), "{answer}");
+    let (requests, read) = store.taken();
+    // A header has 28 bytes, and an extent 1,000 rows.
+    assert!(requests <= 1049 && read <= 1049 * 28, "{read} bytes in {requests} requests");
+}
+
 #[tokio::test]
 async fn a_range_of_one_percent_reads_two_percent() {
     let bytes = crate::made::vortex(&batch(0, 8 << 20));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::made::{FORMATS, batch, dataseries, put, vortex};
+use crate::made::{FORMATS, batch, dataseries, dataset, put, vortex};
 
 /// A worker, which ends with the test.
 struct Worker {
@@ -107,7 +107,11 @@ fn a_predicate_prunes_on_workers() {
     let dir = tempfile::tempdir().unwrap();
     let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 1 << 20)));
     let workers = [Worker::start(), Worker::start()];
-    for (sql, least) in [("WHERE t BETWEEN 5000 AND 6000", 900_000), ("ORDER BY t LIMIT 3", 300_000)] {
+    for (sql, least) in [
+        ("WHERE t BETWEEN 5000 AND 6000", 900_000),
+        ("ORDER BY t LIMIT 3", 700_000),
+        ("ORDER BY t DESC LIMIT 3", 700_000),
+    ] {
         let sql = format!("EXPLAIN ANALYZE SELECT t, k FROM '{}' {sql}", path.display());
         let plan = out(&ask(&workers, &["--trust-statistics"], &sql));
         assert!(plan.contains("DistributedLeafExec") || plan.contains("Stage"), "{plan}");
@@ -130,25 +134,39 @@ fn number(rest: &str) -> f64 {
 
 #[test]
 fn a_killed_worker_is_an_error_at_once() {
-    stopped("-KILL");
+    stopped("-KILL", slow);
 }
 
 #[test]
 fn a_frozen_worker_is_an_error_within_ten_seconds() {
-    stopped("-STOP");
+    stopped("-STOP", slow);
 }
 
-fn stopped(signal: &str) {
+/// A worker reads from the frozen one.
+#[test]
+fn a_frozen_worker_is_an_error_for_other_workers() {
+    let grouped = |path: &Path| {
+        format!(
+            "SELECT host, sum(n) FROM (SELECT host, k, sum(length(repeat(host, 20000))) AS n FROM '{}' GROUP BY host, k) \
+             GROUP BY host",
+            path.display()
+        )
+    };
+    stopped("-STOP", grouped);
+}
+
+fn stopped(signal: &str, sql: impl Fn(&Path) -> String) {
     let dir = tempfile::tempdir().unwrap();
     let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 1 << 20)));
     let workers = [Worker::start(), Worker::start()];
-    let asking = asking(&workers, &["--threads", "2"], &slow(&path)).spawn().unwrap();
+    let asking = asking(&workers, &["--threads", "2"], &sql(&path)).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
     let begin = Instant::now();
     workers[1].signal(signal);
     let output = asking.wait_with_output().unwrap();
     let (error, took) = (error(&output), begin.elapsed());
-    assert!(error.contains(&workers[1].address), "{error}");
+    let named = format!("worker {}, which reads {}: ", workers[1].address, path.display());
+    assert!(error.contains(&named), "{error}");
     assert!(took < Duration::from_secs(10), "{took:?}");
     if signal == "-STOP" {
         workers[1].signal("-CONT");
@@ -205,6 +223,15 @@ fn results_are_printed_and_written() {
             assert_eq!(out(&ask(&[], &[], &again)), out(&ask(&[], &[], &sql)), "{extension}");
         }
     }
+    let failing = format!("SELECT 1 / (500 - t) FROM '{}'", path.display());
+    for extension in ["vortex", "jay", "ds", "parquet", "csv"] {
+        let target = dir.path().join(format!("failed.{extension}"));
+        let failed = error(&ask(&[], &["--output", target.to_str().unwrap()], &failing));
+        assert!(failed.contains("Divide by zero") && !target.exists(), "{extension}: {failed}");
+        assert!(!dir.path().join(format!("failed.{extension}.part")).exists(), "{extension}");
+    }
+    let many = "SELECT value FROM generate_series(1, 1100000)";
+    assert!(error(&ask(&[], &[], many)).contains("more than 1048576 rows is not printed; use --format csv"));
     let failed = error(&ask(&[], &["--output", "/nowhere/answer.csv"], &sql));
     assert!(failed.contains("/nowhere/answer.csv: "), "{failed}");
 }
@@ -261,4 +288,26 @@ fn a_dataset_is_a_table() {
     let golden = crate::common::of("bcolz").into_iter().find(|golden| golden.name == "bcolz/ctable_basic").unwrap();
     let rows = out(&ask(&[], &["--format", "json"], &format!("SELECT count(*) AS n FROM '{}'", golden.path.display())));
     assert!(rows.starts_with("{\"n\":"), "{rows}");
+}
+
+#[test]
+fn a_dataset_is_read_by_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.bcolz");
+    dataset(&path, 400_000);
+    let workers = [Worker::start(), Worker::start()];
+    let sql = format!("SELECT count(*), sum(t), max(x), min(t) FROM '{}' WHERE t >= 100", path.display());
+    assert_eq!(out(&ask(&workers, &[], &sql)), out(&ask(&[], &[], &sql)));
+    let plan = out(&ask(&workers, &["--threads", "2"], &format!("EXPLAIN ANALYZE {sql}")));
+    assert!(plan.contains("DistributedLeafExec"), "{plan}");
+    // A chunk that is damaged.
+    let chunk = path.join("t/data/__3.blp");
+    let mut bytes = std::fs::read(&chunk).unwrap();
+    let middle = bytes.len() / 2;
+    bytes.truncate(middle);
+    std::fs::write(&chunk, bytes).unwrap();
+    let failed = error(&ask(&workers, &[], &sql));
+    let named = workers.iter().any(|worker| failed.contains(&worker.address));
+    assert!(named && failed.contains("t/data/__3.blp"), "{failed}");
+    assert!(ask(&workers, &["--skip-damaged"], &sql).status.success());
 }
