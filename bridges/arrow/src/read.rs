@@ -163,6 +163,12 @@ struct Cursor<'o> {
 }
 
 impl<T> Reader<'_, T> {
+    /// Returns the table, for errors that only it knows in full.
+    #[must_use]
+    pub const fn table(&self) -> &T {
+        &self.table
+    }
+
     /// Returns the number of bytes that were copied from where they were decoded or stored to where Arrow needs them.
     #[must_use]
     pub const fn copied_bytes(&self) -> u64 {

@@ -1,0 +1,65 @@
+//! The only file with `unsafe`: memory that belongs to others. A mapped file, a buffer of Python, and a stream of Arrow in a
+//! capsule.
+
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+use std::fs::File;
+use std::ptr::NonNull;
+
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use bytes::Bytes;
+use memmap2::Mmap;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// Maps a file into memory.
+///
+/// Nobody may write to the file or shorten it meanwhile, as the documentation of `pilaster.open` says: a shorter file ends the
+/// process with SIGBUS, and other bytes give other values. All writers of this package replace files instead of changing them.
+pub fn mapped(file: &File) -> std::io::Result<Bytes> {
+    // SAFETY: the map is only read. That the file stays as it is, is what the caller of `pilaster.open` promises, who can
+    // choose `mmap=False`.
+    let map = unsafe { Mmap::map(file)? };
+    Ok(Bytes::from_owner(map))
+}
+
+/// A buffer of Python that is read-only.
+struct ReadOnly {
+    /// Released last.
+    _buffer: PyBuffer<u8>,
+    memory: NonNull<[u8]>,
+}
+
+// SAFETY: the memory stays where it is until the buffer is released, and is only read. Releasing attaches to the interpreter.
+unsafe impl Send for ReadOnly {}
+
+impl AsRef<[u8]> for ReadOnly {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the memory belongs to the buffer, which has this length, is contiguous, and lives as long as `self`.
+        unsafe { self.memory.as_ref() }
+    }
+}
+
+/// Returns the bytes of an object with the buffer protocol: without a copy if it is read-only, such as `bytes`, and as a copy
+/// otherwise, since they could change.
+pub fn buffered(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    let buffer = PyBuffer::<u8>::get(object)?;
+    if buffer.readonly()
+        && buffer.is_c_contiguous()
+        && let Some(memory) = buffer.as_slice_ptr()
+    {
+        return Ok(Bytes::from_owner(ReadOnly { _buffer: buffer, memory }));
+    }
+    Ok(buffer.to_vec(object.py())?.into())
+}
+
+/// Takes the stream out of a capsule that `__arrow_c_stream__` returned.
+pub fn stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader> {
+    let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name has such a struct, by the protocol. It is moved out of the capsule, which then finds that
+    // it is released; the interpreter is attached, so nobody else moves it.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    ArrowArrayStreamReader::try_new(stream).map_err(|e| PyValueError::new_err(e.to_string()))
+}
