@@ -72,6 +72,7 @@ fn field<C: Column>(name: &str, column: &C, depth: u32, home: &mut Home) -> Resu
             match stored(column, home)? {
                 Form::Small => DataType::List(item),
                 Form::Large => DataType::LargeList(item),
+                Form::Each if home.ordered_lists => DataType::List(item),
                 Form::Each => DataType::ListView(item),
             }
         }

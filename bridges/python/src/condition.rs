@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
@@ -27,7 +27,12 @@ pub struct Condition {
 #[derive(Clone, Debug)]
 enum Test {
     /// The value is before, equal to or after one of the literals, as the flags say.
-    Compare { less: bool, equal: bool, greater: bool, with: Vec<Literal> },
+    Compare {
+        less: bool,
+        equal: bool,
+        greater: bool,
+        with: Vec<Literal>,
+    },
     Null(bool),
 }
 
@@ -102,7 +107,8 @@ impl Condition {
                     let none_is_equal = min == Some(Ordering::Greater) || max == Some(Ordering::Less);
                     // NaN, which zones leave out, meets `!=` alone.
                     let nan = less && greater && matches!(item, Item::Float(_));
-                    let excluded = !nan && (!less || none_is_less) && (!equal || none_is_equal) && (!greater || none_is_greater);
+                    let excluded =
+                        !nan && (!less || none_is_less) && (!equal || none_is_equal) && (!greater || none_is_greater);
                     !excluded
                 })
             }
@@ -220,9 +226,7 @@ impl Item {
         Some(match self {
             Item::Bool(value) => Value::Bool(*value),
             Item::Int(value) => Value::Int(*value),
-            Item::Float(value) if *ty == DataType::Float32 => {
-                Value::F32(*value as f32).into_exact(*value)?
-            }
+            Item::Float(value) if *ty == DataType::Float32 => Value::F32(*value as f32).into_exact(*value)?,
             Item::Float(value) => Value::F64(*value),
             Item::Bytes(value) => Value::Bytes(value),
         })
@@ -317,10 +321,7 @@ impl Literal {
 }
 
 const fn is_binary(ty: &DataType) -> bool {
-    matches!(
-        ty,
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_)
-    )
+    matches!(ty, DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_))
 }
 
 type Values<'a> = Box<dyn Fn(usize) -> Borrowed<'a> + 'a>;

@@ -139,6 +139,18 @@ impl From<FileError> for Failure {
 impl From<pilaster_arrow::Error> for Failure {
     fn from(e: pilaster_arrow::Error) -> Self {
         use pilaster_arrow::Error as E;
+        let e = match e {
+            // An error of Python that went through a reader, such as `KeyboardInterrupt`.
+            E::Arrow(ArrowError::ExternalError(e)) => match e.downcast::<PyErr>() {
+                Ok(e) => return Failure::Python(*e),
+                // Ours, which became one of Arrow in the reader.
+                Err(e) => match e.downcast::<E>() {
+                    Ok(e) => return Failure::from(*e),
+                    Err(e) => E::Arrow(ArrowError::ExternalError(e)),
+                },
+            },
+            e => e,
+        };
         let text = e.to_string();
         let mut inner = &e;
         while let E::Column { error, .. } = inner {
@@ -151,7 +163,9 @@ impl From<pilaster_arrow::Error> for Failure {
                 let of_sink = error.downcast_ref::<WriteError<io::Error>>();
                 let of_dataset = error.downcast_ref::<WriteError<pilaster::bcolz::Failure>>();
                 match (error.downcast_ref::<pilaster::Error>(), of_sink, of_dataset) {
-                    (Some(e), ..) | (_, Some(WriteError::Format(e)), _) | (_, _, Some(WriteError::Format(e))) => Some(*e),
+                    (Some(e), ..) | (_, Some(WriteError::Format(e)), _) | (_, _, Some(WriteError::Format(e))) => {
+                        Some(*e)
+                    }
                     (_, Some(WriteError::Sink(e)), _) => {
                         return Failure::Io(io::Error::new(e.kind(), e.to_string()), String::new());
                     }

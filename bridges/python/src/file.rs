@@ -1,7 +1,7 @@
 //! `pilaster.File`: a file that is open, and the rows and columns that were chosen.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pilaster::any::{File as AnyFile, FileError, Format};
@@ -51,7 +51,7 @@ pub fn open(
     threads: Option<usize>,
 ) -> Result<File> {
     let format = format.map(|name| format_of(name)).transpose()?;
-    let options = Options { format, ty: r#type, tolerant, sequential, mmap };
+    let options = Options { format, ty: r#type, tolerant, sequential, mmap, damaged: false };
     let default = Selection::default();
     let selection = Selection {
         dictionaries,
@@ -65,6 +65,31 @@ pub fn open(
     let file = File { source: Mutex::new(Some(Arc::new(source))), selection };
     file.check(py)?;
     Ok(file)
+}
+
+/// Writes the intact part of a damaged file to another one of the same format: of DataSeries all extents whose check values agree, of
+/// Jay the columns that can be read, of bcolz the rows that all columns have. Returns the number of rows, and what is lost.
+#[pyfunction]
+#[pyo3(signature = (source, to, *, format=None))]
+pub fn recover<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    to: PathBuf,
+    format: Option<&str>,
+) -> Result<Bound<'py, PyDict>> {
+    let format = format.map(format_of).transpose()?;
+    let options = Options { format, tolerant: true, mmap: true, damaged: true, ..Options::default() };
+    let source = Arc::new(opened(py, source, options)?);
+    report(py, &source, &to)
+}
+
+fn report<'py>(py: Python<'py>, source: &Arc<Source>, to: &Path) -> Result<Bound<'py, PyDict>> {
+    let done =
+        py.detach(|| crate::recover::recover(source, to)).map_err(|failure| failure.of(source.name.as_deref()))?;
+    let report = PyDict::new(py);
+    report.set_item("rows", done.rows)?;
+    report.set_item("lost", done.lost)?;
+    Ok(report)
 }
 
 /// Opens what a caller passes: a path, a URL, a buffer, or an object that reads.
@@ -91,7 +116,10 @@ fn opened(py: Python<'_>, source: &Bound<'_, PyAny>, options: Options) -> Result
         Ok(bytes) => py.detach(|| Source::memory(bytes, options)),
         Err(_) => {
             let ty = source.get_type();
-            Err(Failure::Type(format!("open takes a path, a URL, bytes, a buffer or a binary file, not {}", ty.name()?)))
+            Err(Failure::Type(format!(
+                "open takes a path, a URL, bytes, a buffer or a binary file, not {}",
+                ty.name()?
+            )))
         }
     }
 }
@@ -316,6 +344,12 @@ impl File {
         report.set_item("size", bytes)?;
         report.set_item("rows", rows)?;
         Ok(report)
+    }
+
+    /// Writes the intact part of the file to another one; see :func:`pilaster.recover` for files that cannot be opened.
+    fn recover<'py>(&self, py: Python<'py>, to: PathBuf) -> Result<Bound<'py, PyDict>> {
+        let source = self.source()?;
+        report(py, &source, &to)
     }
 
     /// Iterates over record batches, which are Arrow arrays.

@@ -10,15 +10,21 @@
     clippy::cast_possible_truncation
 )]
 
+mod blosc;
 mod condition;
 mod error;
 mod file;
+mod filo;
+mod log;
 mod make;
+mod options;
 mod raw;
 mod read;
+mod recover;
 mod schema;
 mod source;
 mod values;
+mod write;
 
 use pyo3::prelude::*;
 
@@ -26,7 +32,15 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _pilaster {
     #[pymodule_export]
-    use crate::file::{File, open};
+    use crate::blosc::{_blosc_compress, _blosc_decompress, _blosc_decompress_into, _blosc_info};
+    #[pymodule_export]
+    use crate::file::{File, open, recover};
+    #[pymodule_export]
+    use crate::filo::_filo_encode;
+    #[pymodule_export]
+    use crate::log::_Log;
     #[pymodule_export]
     use crate::schema::{Batch, Batches, Schema};
+    #[pymodule_export]
+    use crate::write::_write;
 }

@@ -1,5 +1,5 @@
-//! The only file with `unsafe`: memory that belongs to others. A mapped file, a buffer of Python, and a stream of Arrow in a
-//! capsule.
+//! The only file with `unsafe`: memory that belongs to others (a mapped file, a buffer of Python, a stream of Arrow in a capsule),
+//! and the interpreter lock of a caller that is not known.
 
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
@@ -11,6 +11,7 @@ use bytes::Bytes;
 use memmap2::Mmap;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -62,4 +63,30 @@ pub fn stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader
     // it is released; the interpreter is attached, so nobody else moves it.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     ArrowArrayStreamReader::try_new(stream).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Waits without the interpreter, which `wait` needs on another thread. The calling thread may hold it or not: a consumer of a
+/// stream, perhaps another extension module, has called from any place.
+///
+/// `Python::attach` and `detach` count the calls of this module alone. If this module calls another one that releases the interpreter
+/// and then calls back, they would take the interpreter for attached.
+pub fn unattached<R>(wait: impl FnOnce() -> R) -> R {
+    /// Attaches again at the end, also after a panic.
+    struct Again(ffi::PyGILState_STATE, *mut ffi::PyThreadState);
+    impl Drop for Again {
+        fn drop(&mut self) {
+            // SAFETY: the state of this thread, as it was when the wait began; in the reverse order.
+            unsafe {
+                ffi::PyEval_RestoreThread(self.1);
+                ffi::PyGILState_Release(self.0);
+            }
+        }
+    }
+    // SAFETY: the interpreter runs, as an object of this module exists. `Ensure` may be called with and without the interpreter, and
+    // `SaveThread` with it, which it is after `Ensure`.
+    let _again = unsafe {
+        let state = ffi::PyGILState_Ensure();
+        Again(state, ffi::PyEval_SaveThread())
+    };
+    wait()
 }

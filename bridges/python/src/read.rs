@@ -12,10 +12,10 @@ use pilaster::any::{File, Format, Table};
 use pilaster::column::{Memory, Part as _, Table as _};
 use pilaster_arrow::arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pilaster_arrow::{Filter, ReadOptions};
-use pyo3::Python;
 
 use crate::condition::{Condition, filtered};
 use crate::error::{Failure, Result};
+use crate::raw;
 use crate::source::Source;
 
 /// The rows and columns that are read, and how.
@@ -106,7 +106,8 @@ pub fn schema(source: &Source, selection: &Selection) -> Result<SchemaRef> {
 fn checked(schema: &Schema) -> Result<()> {
     fn check(field: &Field) -> Result<()> {
         if field.name().contains('\0') {
-            let text = format!("the name of column {:?} has a NUL, which Arrow's C interface does not allow", field.name());
+            let text =
+                format!("the name of column {:?} has a NUL, which Arrow's C interface does not allow", field.name());
             return Err(Failure::other("Unsupported", text));
         }
         match field.data_type() {
@@ -131,6 +132,8 @@ fn options<'o>(source: &Source, selection: &Selection, rows: Option<Range<u64>>)
         rows,
         batch_rows: selection.batch_rows.max(1),
         flat: !selection.dictionaries,
+        // Polars reads no views of lists.
+        list_views: false,
         ..ReadOptions::default()
     }
 }
@@ -389,7 +392,9 @@ impl Stream {
                     self.task();
                 }
                 Ok(Message::Failed(failure)) => return Some(Err(failure)),
-                Err(_) => return Some(Err(Failure::other("Internal", "a thread of pilaster has ended before its rows"))),
+                Err(_) => {
+                    return Some(Err(Failure::other("Internal", "a thread of pilaster has ended before its rows")));
+                }
             }
         }
     }
@@ -403,7 +408,7 @@ impl Stream {
     pub fn batch(&mut self) -> Option<Result<RecordBatch>> {
         let next = match self.python {
             // The threads call Python, for which no waiting consumer may be attached.
-            true => Python::try_attach(|py| py.detach(|| self.advance())).flatten(),
+            true => raw::unattached(|| self.advance()),
             false => self.advance(),
         };
         if let Some(Err(_)) = next {

@@ -87,7 +87,9 @@ impl Schema {
     fn __repr__(&self) -> String {
         let fields = self.0.fields().iter();
         let fields: Vec<_> = fields
-            .map(|field| format!("{}: {}{}", field.name(), field.data_type(), if field.is_nullable() { "?" } else { "" }))
+            .map(|field| {
+                format!("{}: {}{}", field.name(), field.data_type(), if field.is_nullable() { "?" } else { "" })
+            })
             .collect();
         format!("<pilaster.Schema {}>", fields.join(", "))
     }

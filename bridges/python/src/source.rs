@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -23,7 +23,10 @@ use crate::raw;
 enum Content {
     Memory(Buffer),
     /// Read when they are needed; `python`: by an object of Python.
-    Ranges { ranges: Ranges, python: bool },
+    Ranges {
+        ranges: Ranges,
+        python: bool,
+    },
     Dataset(Box<Dataset>),
 }
 
@@ -36,6 +39,8 @@ pub struct Options {
     pub tolerant: bool,
     pub sequential: bool,
     pub mmap: bool,
+    /// The file is to be recovered: it may be so damaged that it cannot be opened.
+    pub damaged: bool,
 }
 
 /// A file, which can be opened as often as needed.
@@ -124,12 +129,15 @@ impl Source {
                 Some(known.ok_or_else(|| Failure::Value(format!("no element type {ty:?}; there are {}", names())))?)
             }
             (Format::Jay | Format::DataSeries, Some(_)) => {
-                let text = format!("type= is for Filo vectors, Blosc chunks and Vortex files; this is {}", source.format);
+                let text =
+                    format!("type= is for Filo vectors, Blosc chunks and Vortex files; this is {}", source.format);
                 return Err(Failure::Value(text));
             }
             _ => None,
         };
-        source.with_file(|_| Ok(()))?;
+        if !source.options.damaged {
+            source.with_file(|_| Ok(()))?;
+        }
         Ok(source)
     }
 
@@ -192,7 +200,7 @@ impl Source {
         }
     }
 
-    fn input(&self) -> Input<'_> {
+    pub fn input(&self) -> Input<'_> {
         match &self.content {
             Content::Memory(buffer) => Input::whole(buffer),
             Content::Ranges { ranges, .. } => ranges.input(),
@@ -233,11 +241,6 @@ impl Source {
             take(&File::open_input(self.input(), self.format, &hints, &mut memory.scratch())?)
         };
         run().map_err(|failure| self.failed().unwrap_or(failure).of(self.name.as_deref()))
-    }
-
-    /// Returns the path of the file, if it has one.
-    pub fn at(&self) -> Option<PathBuf> {
-        self.name.as_deref().map(PathBuf::from)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type,
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
@@ -127,7 +127,9 @@ fn temporal<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Gette
         DataType::Time64(_) => with::<Time64NanosecondType>(array, time, 1_000_000_000, None),
         DataType::Timestamp(TimeUnit::Second, _) => with::<TimestampSecondType>(array, stamp, 1, zone),
         DataType::Timestamp(TimeUnit::Millisecond, _) => with::<TimestampMillisecondType>(array, stamp, 1_000, zone),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => with::<TimestampMicrosecondType>(array, stamp, 1_000_000, zone),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            with::<TimestampMicrosecondType>(array, stamp, 1_000_000, zone)
+        }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
             with::<TimestampNanosecondType>(array, stamp, 1_000_000_000, zone)
         }
@@ -194,7 +196,8 @@ pub fn numbers(array: &ArrayRef, to: &Bound<'_, PyAny>, present: &Bound<'_, PyAn
         DataType::UInt32 => copy::<UInt32Type>(array, to)?,
         DataType::UInt64 => copy::<UInt64Type>(array, to)?,
         DataType::Float16 => {
-            let bits: Vec<u16> = array.as_primitive::<Float16Type>().values().iter().map(|value| value.to_bits()).collect();
+            let bits: Vec<u16> =
+                array.as_primitive::<Float16Type>().values().iter().map(|value| value.to_bits()).collect();
             put(&bits, to)?;
         }
         DataType::Float32 => copy::<Float32Type>(array, to)?,

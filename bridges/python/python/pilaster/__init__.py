@@ -7,22 +7,27 @@ Files are streams of Arrow record batches, which polars, pandas, pyarrow and duc
 >>> file
 <pilaster.File "examples/data/keyed_1.jay", jay>
 >>> file.columns, len(file)
-(['k', 's'], 50)
+(['k', 's', 'v'], 50)
 >>> file.select("k", rows=3).to_pydict()
-{'k': [-996, -995, -995]}
+{'k': [-996, -982, -955]}
 
 ``polars.DataFrame(file)``, ``pandas.DataFrame.from_arrow(file)``, ``pyarrow.table(file)`` and
 ``duckdb.sql("select * from file")`` read it; :func:`write` writes anything that is such a stream. Nothing else has to be
 installed for the package itself.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._error import Error
-from ._pilaster import Batch, Batches, File, Schema, open
+from ._pilaster import Batch, Batches, File, Schema, open, recover
 
-__all__ = ["Batch", "Batches", "Error", "File", "Schema", "open"]
+__all__ = ["Batch", "Batches", "Error", "File", "Schema", "blosc", "dataseries", "filo", "open", "recover", "scan", "write"]
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from . import blosc, dataseries, filo
+    from ._scan import scan
+    from ._write import write
 
 _MODULES = ("blosc", "dataseries", "filo", "numcodecs", "zarr")
 _FUNCTIONS = {"scan": "_scan", "write": "_write"}
@@ -40,4 +45,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES, *_FUNCTIONS])
+    return sorted({*__all__, *_MODULES})
