@@ -35,7 +35,7 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let mut memory = Memory::default();
     let mut home =
         Home { file: options.bytes, limit: options.limits.max_decoded, offsets: options.offsets, ..Home::default() };
-    home.ordered_lists = !options.list_views;
+    home.common = options.common;
     let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;

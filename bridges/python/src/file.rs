@@ -202,7 +202,7 @@ impl File {
             return Ok(());
         }
         let (source, selection) = (self.source()?, self.selection.clone());
-        py.detach(|| read::schema(&source, &selection).map(|_| ()))
+        py.detach(|| read::check(source, selection))
     }
 
     fn with<R: Send>(&self, py: Python<'_>, take: impl FnOnce(&AnyFile<'_>) -> Result<R> + Send) -> Result<R> {

@@ -132,10 +132,15 @@ fn options<'o>(source: &Source, selection: &Selection, rows: Option<Range<u64>>)
         rows,
         batch_rows: selection.batch_rows.max(1),
         flat: !selection.dictionaries,
-        // Polars reads no views of lists.
-        list_views: false,
+        // Polars reads no views of lists, and takes narrow decimals for wide ones.
+        common: true,
         ..ReadOptions::default()
     }
+}
+
+/// Checks that the columns of a selection exist, and that its conditions fit their types.
+pub fn check(source: Arc<Source>, selection: Selection) -> Result<()> {
+    Plan::new(source, selection).map(|_| ())
 }
 
 /// A reading that is prepared: what each piece is read with.
