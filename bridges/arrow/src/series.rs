@@ -1,11 +1,13 @@
 //! Record batches as a DataSeries file, whose types must be described before its rows are written.
 
+use arrow_schema::Schema;
 use pilaster::bytes::{LittleEndian, Sink, WriteError};
 use pilaster::column::{Memory, Table as _};
 use pilaster::dataseries::ExtentType;
 use pilaster::dataseries::write::{
     Builder, Description, Descriptions, ExtentBuffer, IndexSlot, Smallest, Writer, describe,
 };
+use pilaster::error::{Error as FileError, Kind};
 use pilaster::limits::Limits;
 
 use crate::{Batches, Error, Kept, Source, convert};
@@ -55,7 +57,13 @@ where
         let mut empty = Batches::from_source(Kept::new(table.schema().clone(), []))?;
         loop {
             match empty.next_part(&mut memory.scratch()) {
-                Ok(Some(part)) => break describe(&options.name, &part, Vec::new()).map_err(failed)?,
+                Ok(Some(part)) => {
+                    let named = |e: WriteError<_>| match e {
+                        WriteError::Format(e) if e.kind() == Kind::WrongType => refused(table.schema(), e),
+                        e => failed(e),
+                    };
+                    break describe(&options.name, &part, Vec::new()).map_err(named)?;
+                }
                 Ok(None) => break Vec::new(),
                 Err(e) => memory.grow(e)?,
             }
@@ -72,6 +80,13 @@ where
     let mut builder = Builder::new(writer, ExtentBuffer::growing(ty)?, options.rows);
     convert(table, &mut builder)?;
     builder.finish().map_err(failed)
+}
+
+/// Returns the error of a column that no field can hold.
+fn refused(schema: &Schema, e: FileError) -> Error {
+    let field = usize::try_from(e.at()).ok().and_then(|k| schema.fields().get(k));
+    let (column, ty) = field.map(|field| (field.name().clone(), field.data_type().to_string())).unwrap_or_default();
+    Error::Target { column, ty, remedy: "cast the column to a type of the format, or leave it out", error: Box::new(e) }
 }
 
 fn failed<E: std::fmt::Debug + std::fmt::Display + Send + Sync + 'static>(e: WriteError<E>) -> Error {

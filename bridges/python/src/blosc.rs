@@ -17,7 +17,7 @@ pub fn _blosc_decompress<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Res
     let bytes = raw::buffered(chunk)?;
     let chunk = Chunk::open(&bytes)?;
     let mut memory = Memory::with_len(chunk.scratch_len() as u64)?;
-    // The memory of the result is written without the interpreter: nobody else knows it yet.
+    // The memory of the result is written without the interpreter: no other code knows it yet.
     let mut failed = None;
     let made = PyBytes::new_with(py, chunk.nbytes(), |to| {
         failed = py.detach(|| chunk.decode(to, &mut memory.scratch())).err();

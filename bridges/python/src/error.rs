@@ -1,4 +1,4 @@
-//! Errors: `pilaster.Error`, and those of Python itself.
+//! Errors: `pilaster.Error`, and errors of Python itself.
 
 use std::any::Any;
 use std::{fmt, io};
@@ -66,7 +66,7 @@ impl Failure {
         }
     }
 
-    /// Returns the error of a panic, of which the text is all that is known.
+    /// Returns the error of a panic. Only its text is known.
     pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Failure::other("Internal", format!("a bug in pilaster: {}", text.unwrap_or("a panic")))

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use bytes::Bytes;
 use memmap2::Mmap;
-use pyo3::buffer::PyBuffer;
+use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -17,11 +17,10 @@ use pyo3::types::PyCapsule;
 
 /// Maps a file into memory.
 ///
-/// Nobody may write to the file or shorten it meanwhile, as the documentation of `pilaster.open` says: a shorter file ends the
+/// No program may write to the file or shorten it meanwhile, as the documentation of `pilaster.open` says: a shorter file ends the
 /// process with SIGBUS, and other bytes give other values. All writers of this package replace files instead of changing them.
 pub fn mapped(file: &File) -> std::io::Result<Bytes> {
-    // SAFETY: the map is only read. That the file stays as it is, is what the caller of `pilaster.open` promises, who can
-    // choose `mmap=False`.
+    // SAFETY: the map is only read. The caller of `pilaster.open` promises that the file stays as it is, or chooses `mmap=False`.
     let map = unsafe { Mmap::map(file)? };
     Ok(Bytes::from_owner(map))
 }
@@ -29,7 +28,7 @@ pub fn mapped(file: &File) -> std::io::Result<Bytes> {
 /// A buffer of Python that is read-only.
 struct ReadOnly {
     /// Released last.
-    _buffer: PyBuffer<u8>,
+    _buffer: PyUntypedBuffer,
     memory: NonNull<[u8]>,
 }
 
@@ -43,24 +42,29 @@ impl AsRef<[u8]> for ReadOnly {
     }
 }
 
-/// Returns the bytes of an object with the buffer protocol: without a copy if it is read-only, such as `bytes`, and as a copy
-/// otherwise, since they could change.
+/// Returns the bytes of an object with the buffer protocol, whatever its items are: without a copy if it is read-only, such as `bytes`,
+/// and as a copy otherwise, since they could change.
 pub fn buffered(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
-    let buffer = PyBuffer::<u8>::get(object)?;
-    if buffer.readonly()
-        && buffer.is_c_contiguous()
-        && let Some(memory) = buffer.as_slice_ptr()
-    {
+    let buffer = PyUntypedBuffer::get(object)?;
+    if !buffer.is_c_contiguous() {
+        let copy = object.py().import("builtins")?.call_method1("memoryview", (object,))?.call_method0("tobytes")?;
+        return buffered(&copy);
+    }
+    let Some(start) = NonNull::new(buffer.buf_ptr().cast::<u8>()) else { return Ok(Bytes::new()) };
+    let memory = NonNull::slice_from_raw_parts(start, buffer.len_bytes());
+    if buffer.readonly() {
         return Ok(Bytes::from_owner(ReadOnly { _buffer: buffer, memory }));
     }
-    Ok(buffer.to_vec(object.py())?.into())
+    // SAFETY: the memory belongs to the buffer and has this length. The interpreter is attached while it is copied; a thread that
+    // writes to it without the interpreter would do so in the copy of any other library, too.
+    Ok(Bytes::copy_from_slice(unsafe { memory.as_ref() }))
 }
 
 /// Takes the stream out of a capsule that `__arrow_c_stream__` returned.
 pub fn stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader> {
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name has such a struct, by the protocol. It is moved out of the capsule, which then finds that
-    // it is released; the interpreter is attached, so nobody else moves it.
+    // it is released; the interpreter is attached, so no other code moves it.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     ArrowArrayStreamReader::try_new(stream).map_err(|e| PyValueError::new_err(e.to_string()))
 }

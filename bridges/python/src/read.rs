@@ -248,7 +248,7 @@ impl Plan {
         Ok(Pieces { rows: Some(count), left })
     }
 
-    /// Reads pieces until there are none.
+    /// Reads pieces until no piece is left.
     fn work(&self, tasks: &Mutex<Receiver<Task>>) {
         let mut current: Option<SyncSender<Message>> = None;
         let done = catch_unwind(AssertUnwindSafe(|| {
@@ -309,7 +309,7 @@ pub type Note = Arc<Mutex<Option<Failure>>>;
 pub struct Stream {
     schema: SchemaRef,
     ready: VecDeque<RecordBatch>,
-    /// Pieces that nobody reads yet.
+    /// Pieces that are not read yet.
     left: VecDeque<Option<Range<u64>>>,
     tasks: Option<Sender<Task>>,
     open: VecDeque<Receiver<Message>>,

@@ -20,7 +20,7 @@ use crate::read::{self, Selection};
 use crate::source::Source;
 use crate::write;
 
-/// What was saved, and what was lost.
+/// The rows that were saved, and a line for each loss.
 #[derive(Debug, Default)]
 pub struct Report {
     pub rows: u64,

@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::read::Stream;
 use crate::values;
 
-/// Returns a stream of Arrow in a capsule, which releases it if nobody takes it.
+/// Returns a stream of Arrow in a capsule, which releases it if no consumer takes it.
 pub fn capsule(py: Python<'_>, reader: impl RecordBatchReader + Send + 'static) -> PyResult<Bound<'_, PyCapsule>> {
     // A schema that C cannot have is an error here rather than in a callback.
     exported(&reader.schema())?;
@@ -31,7 +31,7 @@ fn exported(schema: &SchemaRef) -> PyResult<FFI_ArrowSchema> {
 /// >>> import pilaster
 /// >>> schema = pilaster.open("examples/data/keyed_1.jay").schema
 /// >>> schema.names
-/// ['k', 's']
+/// ['k', 's', 'v']
 /// >>> schema["k"]
 /// 'Int32'
 #[pyclass(frozen, module = "pilaster")]

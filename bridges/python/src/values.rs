@@ -1,4 +1,4 @@
-//! Values of Arrow as values of Python, for those who have no other library.
+//! Values of Arrow as values of Python, for callers without another library.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{

@@ -87,7 +87,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Tells the number of rows. A signal, such as that of Ctrl-C, ends the call.
+    /// Tells the number of rows. A signal, such as Ctrl-C, ends the call.
     fn tell(&self) -> Result<(), ArrowError> {
         let told = Python::attach(|py| {
             py.check_signals()?;
@@ -225,7 +225,7 @@ fn dataset<R: RecordBatchReader>(path: &Path, reader: R, options: &Options) -> R
 
 type Sink = IoSink<BufWriter<fs::File>>;
 
-/// Writes a file beside its place, and replaces the one that is there when it is complete.
+/// Writes a file beside its place, and replaces an older file when it is complete.
 pub fn file(path: &Path, write: impl FnOnce(Sink) -> Result<Sink>) -> Result<()> {
     // A link stays, and the file that it names is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

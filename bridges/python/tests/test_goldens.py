@@ -68,11 +68,6 @@ def differs(array, expected, flat):
     return None if got == wanted else f"{got[:3]}, not {wanted[:3]}"
 
 
-def same(array, expected, flat, decimals):
-    """None, or how a column of another library differs from that of pyarrow."""
-    return differs(array, expected, flat)
-
-
 @pytest.mark.parametrize(("path", "expected"), named(KINDS["table"]))
 def test_values(path, expected):
     for file, columns, rows in tables(path, expected):
@@ -93,13 +88,13 @@ def test_values(path, expected):
         assert lists == dict.fromkeys(table.column_names, rows)
 
 
-def is_wide(ty):
-    """Decimals of 256 bits, which polars ends the process for."""
-    return any("decimal256" in str(field) for field in [ty])
+def is_fatal(ty):
+    """Types for which polars panics, whoever passes them on: decimals of 256 bits, lists of no items."""
+    return "decimal256" in str(ty) or "[0]" in str(ty)
 
 
 def through_polars(file, table):
-    if any(is_wide(field.type) for field in table.schema):
+    if any(is_fatal(field.type) for field in table.schema):
         return
     try:
         expected = pl.DataFrame(table)

@@ -21,7 +21,7 @@ TIME = dt.datetime(2024, 2, 29, 12, 30, 1, 500000)
 
 # One column for every type of polars.
 POLARS = {
-    "Int8": pl.Series([1, None, -128], dtype=pl.Int8),
+    "Int8": pl.Series([1, None, -127], dtype=pl.Int8),
     "Int16": pl.Series([1, None, 300], dtype=pl.Int16),
     "Int32": pl.Series([1, None, 70000], dtype=pl.Int32),
     "Int64": pl.Series([1, None, 2**40], dtype=pl.Int64),
@@ -49,6 +49,7 @@ POLARS = {
     "List of String": pl.Series([["a", None], None, []], dtype=pl.List(pl.String)),
     "Array": pl.Series([[1, 2], [3, 4], [5, 6]], dtype=pl.Array(pl.Int32, 2)),
     "Struct": pl.Series([{"a": 1, "b": "x"}, {"a": None, "b": "y"}, {"a": 3, "b": None}]),
+    "Map": pl.Series([{"a": 1}, None, {}], dtype=pl.Map(pl.String, pl.Int64)),
     "Null": pl.Series([None, None, None], dtype=pl.Null),
 }
 
@@ -84,7 +85,8 @@ EXPECTED = {
     "List of String":     ("=", "=", "no", "no", "no"),
     "Array":              ("=", "as", "no", "=", "no"),
     "Struct":             ("=", "no", "no", "no", "no"),
-    "Null":               ("=", "=", "no", "no", "no"),
+    "Null":               ("no", "no", "no", "no", "no"),
+    "Map":                ("as", "no", "no", "no", "no"),
 }  # fmt: skip
 
 

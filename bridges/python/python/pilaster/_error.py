@@ -9,7 +9,7 @@ class Error(ValueError):
     ...     pilaster.open(b"JAY1\\0\\0\\0\\0 is too short")
     ... except pilaster.Error as e:
     ...     print(e.kind, "|", e.field, "|", e.offset)
-    Truncated | jay file | 0
+    Truncated | jay end signature | 0
 
     Files that do not exist raise the usual ``OSError``, and wrong arguments ``TypeError`` or ``ValueError``.
     """

@@ -42,6 +42,6 @@ def column(batches: Any, schema: Any) -> Any:
         return values
     mask = np.concatenate(masks) == 0
     if dtype[0] in "fM":
-        values[mask] = np.nan if dtype[0] == "f" else np.datetime64("NaT", dtype[3:-1])
+        values[mask] = np.array(None, dtype=dtype)
         return values
     return np.ma.MaskedArray(values, mask=mask)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _pilaster
+from ._error import Error
 
 
 def write(
@@ -44,6 +45,11 @@ def write(
                  ``fill_missing``
     ============ ==============================================================================================
     """
+    if type(data).__module__.partition(".")[0] == "polars":
+        for name, dtype in data.schema.items():
+            if str(dtype) == "Null":
+                text = f'column "{name}": polars passes on columns of type Null in a form that no other library reads; cast it'
+                raise Error(text, "Unsupported")
     if progress is not True:
         return _pilaster._write(os.fspath(path), data, format, progress or None, options)
     try:

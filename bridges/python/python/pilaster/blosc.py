@@ -1,9 +1,9 @@
 """Blosc 1 chunks, as python-blosc reads and writes them.
 
 >>> from pilaster import blosc
->>> chunk = blosc.compress(bytes(range(100)) * 40, typesize=1, cname="lz4")
+>>> chunk = blosc.compress(bytes(range(100)) * 40, typesize=4, cname="lz4")
 >>> len(blosc.decompress(chunk)), blosc.info(chunk)
-(4000, {'nbytes': 4000, 'typesize': 1, 'blocksize': 4000, 'cname': 'lz4', 'shuffle': 'bytes'})
+(4000, {'nbytes': 4000, 'typesize': 4, 'blocksize': 4000, 'cname': 'lz4', 'shuffle': 'bytes'})
 """
 
 from typing import Any

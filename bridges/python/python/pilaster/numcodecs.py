@@ -54,7 +54,7 @@ class Blosc(Codec):  # type: ignore[misc, unused-ignore]
     def get_config(self) -> "dict[str, Any]":
         """Returns what an archive stores about the codec."""
         config = {"id": self.codec_id, "cname": self.cname, "clevel": self.clevel, "shuffle": self.shuffle}
-        return config | {"blocksize": self.blocksize} | ({"typesize": self.typesize} if self.typesize else {})
+        return config | {"blocksize": self.blocksize}
 
 
 def register() -> None:
