@@ -1,5 +1,7 @@
 //! Blosc 1 chunks.
 
+use std::cell::RefCell;
+
 use pilaster::bcolz::chunk::{self, Chunk, Params};
 use pilaster::column::Memory;
 use pilaster::error::{Error, Kind, What};
@@ -16,17 +18,32 @@ use crate::raw;
 pub fn _blosc_decompress<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'py, PyBytes>> {
     let bytes = raw::buffered(chunk)?;
     let chunk = Chunk::open(&bytes)?;
-    let mut memory = Memory::with_len(chunk.scratch_len() as u64)?;
     // The memory of the result is written without the interpreter: no other code knows it yet.
-    let mut failed = None;
-    let made = PyBytes::new_with(py, chunk.nbytes(), |to| {
-        failed = py.detach(|| chunk.decode(to, &mut memory.scratch())).err();
-        Ok(())
-    })?;
-    match failed {
-        Some(e) => Err(e.into()),
-        None => Ok(made),
+    raw::bytes(py, chunk.nbytes(), |to| py.detach(|| decode(&chunk, to)))
+}
+
+thread_local! {
+    /// Scratch memory of the last chunk, so that the next one finds it in the cache.
+    static SCRATCH: RefCell<Memory> = RefCell::default();
+}
+
+/// Size in bytes of the scratch memory that is kept.
+const KEPT: usize = 4 << 20;
+
+fn decode(chunk: &Chunk<'_>, to: &mut [u8]) -> Result<()> {
+    let need = chunk.scratch_len();
+    if need > KEPT {
+        chunk.decode(to, &mut Memory::with_len(need as u64)?.scratch())?;
+        return Ok(());
     }
+    SCRATCH.with_borrow_mut(|memory| {
+        let room = memory.scratch().room();
+        if room < need {
+            *memory = Memory::with_len(need as u64)?;
+        }
+        chunk.decode(to, &mut memory.scratch())?;
+        Ok(())
+    })
 }
 
 /// Decodes a chunk into a buffer, and returns the number of bytes.
@@ -36,8 +53,7 @@ pub fn _blosc_decompress_into(py: Python<'_>, chunk: &Bound<'_, PyAny>, out: &Bo
     let bytes = raw::buffered(chunk)?;
     let chunk = Chunk::open(&bytes)?;
     let mut decoded = vec![0; chunk.nbytes()];
-    let mut memory = Memory::with_len(chunk.scratch_len() as u64)?;
-    py.detach(|| chunk.decode(&mut decoded, &mut memory.scratch()))?;
+    py.detach(|| decode(&chunk, &mut decoded))?;
     let buffer = pyo3::buffer::PyBuffer::<u8>::get(out)?;
     if buffer.len_bytes() != decoded.len() {
         let need = Error::needing(Kind::NoRoom, What::DESTINATION, buffer.len_bytes() as u64, decoded.len() as u64);

@@ -9,7 +9,7 @@ use arrow_array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
 use pilaster::column::{Fact, Value, Zone};
 use pilaster_arrow::arrow_schema::{DataType, TimeUnit};
 use pyo3::prelude::*;
@@ -175,7 +175,9 @@ pub fn filtered(batch: RecordBatch, conditions: &[Condition]) -> Result<RecordBa
         let Some(column) = batch.column_by_name(&condition.column) else { continue };
         let kept = condition.rows(column)?;
         if kept.true_count() < kept.len() {
-            batch = pilaster_arrow::arrow_select::filter::filter_record_batch(&batch, &kept)?;
+            // `take` is linked for nested values anyway; `filter` would add much code for the same result.
+            let rows = kept.values().set_indices().map(|row| row as u64).collect::<UInt64Array>();
+            batch = pilaster_arrow::arrow_select::take::take_record_batch(&batch, &rows)?;
         }
     }
     Ok(batch)

@@ -18,6 +18,7 @@ mod filo;
 mod log;
 mod make;
 mod options;
+mod plain;
 mod raw;
 mod read;
 mod recover;

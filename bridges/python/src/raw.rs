@@ -1,4 +1,4 @@
-//! The only file with `unsafe`: memory that belongs to others (a mapped file, a buffer of Python, a stream of Arrow in a capsule),
+//! The only file with `unsafe`: memory that belongs to others (a mapped file, buffers and bytes of Python, a stream of Arrow in a capsule),
 //! and the interpreter lock of a caller that is not known.
 
 #![allow(unsafe_code, reason = "each block says why it is sound")]
@@ -13,7 +13,7 @@ use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyBytes, PyCapsule};
 
 /// Maps a file into memory.
 ///
@@ -58,6 +58,25 @@ pub fn buffered(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     // SAFETY: the memory belongs to the buffer and has this length. The interpreter is attached while it is copied; a thread that
     // writes to it without the interpreter would do so in the copy of any other library, too.
     Ok(Bytes::copy_from_slice(unsafe { memory.as_ref() }))
+}
+
+/// Returns new bytes of Python that `fill` has written, all of them unless it fails. They are not cleared first, which would take as long
+/// as decoding.
+pub fn bytes<'py, E: From<PyErr>>(
+    py: Python<'py>,
+    len: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<Bound<'py, PyBytes>, E> {
+    let size = ffi::Py_ssize_t::try_from(len).map_err(|_| E::from(PyValueError::new_err("too many bytes")))?;
+    // SAFETY: Python allocates memory for `len` bytes, which no other code knows before this function returns them; after an error they
+    // are released unread. `fill` writes them before it reads them: decoders copy from what they have decoded. Any bits are a `u8`.
+    let (made, memory) = unsafe {
+        let made = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))?;
+        let start = ffi::PyBytes_AsString(made.as_ptr()).cast::<u8>();
+        (made, std::slice::from_raw_parts_mut(start, len))
+    };
+    fill(memory)?;
+    made.cast_into::<PyBytes>().map_err(|e| E::from(e.into()))
 }
 
 /// Takes the stream out of a capsule that `__arrow_c_stream__` returned.

@@ -15,6 +15,7 @@ use pilaster_arrow::{Filter, ReadOptions};
 
 use crate::condition::{Condition, filtered};
 use crate::error::{Failure, Result};
+use crate::plain::{self, Plain};
 use crate::raw;
 use crate::source::Source;
 
@@ -98,7 +99,7 @@ pub fn schema(source: &Source, selection: &Selection) -> Result<SchemaRef> {
         let options = options(source, selection, None);
         let schema = pilaster_arrow::read(table(file, selection.table.as_deref())?, options)?.schema();
         checked(&schema)?;
-        Ok(schema)
+        Ok(if selection.dictionaries { schema } else { plain::schema(&schema) })
     })
 }
 
@@ -131,7 +132,6 @@ fn options<'o>(source: &Source, selection: &Selection, rows: Option<Range<u64>>)
         columns: selection.columns.clone(),
         rows,
         batch_rows: selection.batch_rows.max(1),
-        flat: !selection.dictionaries,
         // Polars reads no views of lists, and takes narrow decimals for wide ones.
         common: true,
         ..ReadOptions::default()
@@ -197,12 +197,17 @@ impl Plan {
         }
         let mut reader = pilaster_arrow::read(table(&file, self.selection.table.as_deref())?, options)?;
         let width = self.schema.fields().len();
+        let mut plain = (!self.selection.dictionaries).then(Plain::default);
         while let Some(batch) = reader.next() {
             let batch = batch.map_err(|e| match reader.table() {
                 // Its error also names the file.
                 Table::Dataset(dataset) => dataset.failed().map_or_else(|| Failure::from(e), Failure::from_dataset),
                 _ => Failure::from(e),
             })?;
+            let batch = match &mut plain {
+                Some(plain) => plain.batch(batch)?,
+                None => batch,
+            };
             let mut batch = filtered(batch, &self.selection.conditions)?;
             if self.wider.is_some() {
                 batch = batch.project(&(0..width).collect::<Vec<_>>())?;
@@ -314,6 +319,8 @@ pub struct Stream {
     tasks: Option<Sender<Task>>,
     open: VecDeque<Receiver<Message>>,
     python: bool,
+    /// Whether one thread reads.
+    alone: bool,
     note: Note,
 }
 
@@ -329,6 +336,7 @@ pub fn stream(source: Arc<Source>, selection: Selection) -> Result<Stream> {
         tasks: None,
         open: VecDeque::new(),
         python: plan.source.is_python(),
+        alone: false,
         note: Note::default(),
     };
     let small = match rows {
@@ -367,7 +375,7 @@ impl Stream {
         if started == 0 {
             return false;
         }
-        self.tasks = Some(tasks);
+        (self.tasks, self.alone) = (Some(tasks), started == 1);
         // One piece more than there are threads, so that none waits for the consumer.
         for _ in 0..=started {
             self.task();
@@ -378,7 +386,8 @@ impl Stream {
     /// Lets the next piece be read.
     fn task(&mut self) {
         if let (Some(tasks), Some(rows)) = (&self.tasks, self.left.pop_front()) {
-            let (out, piece) = mpsc::sync_channel(WAITING);
+            // A single thread writes to memory that the consumer has just released.
+            let (out, piece) = mpsc::sync_channel(if self.alone { 1 } else { WAITING });
             // If all threads have ended, receiving from the piece fails, too.
             let _ = tasks.send((rows, out));
             self.open.push_back(piece);

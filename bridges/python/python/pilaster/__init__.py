@@ -16,15 +16,17 @@ Files are streams of Arrow record batches, which polars, pandas, pyarrow and duc
 installed for the package itself.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from ._error import Error
 from ._pilaster import Batch, Batches, File, Schema, open, recover
 
 __all__ = ["Batch", "Batches", "Error", "File", "Schema", "blosc", "dataseries", "filo", "open", "recover", "scan", "write"]
 __version__ = "0.1.0"
 
+# The module typing takes longer to import than all others.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import blosc, dataseries, filo
     from ._scan import scan
     from ._write import write
@@ -33,7 +35,7 @@ _MODULES = ("blosc", "dataseries", "filo", "numcodecs", "zarr")
 _FUNCTIONS = {"scan": "_scan", "write": "_write"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     # What is rarely used is imported when it is used.
     import importlib
 
