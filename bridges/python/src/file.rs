@@ -50,7 +50,7 @@ pub fn open(
     batch_rows: Option<usize>,
     threads: Option<usize>,
 ) -> Result<File> {
-    let format = format.map(|name| format_of(name)).transpose()?;
+    let format = format.map(format_of).transpose()?;
     let options = Options { format, ty: r#type, tolerant, sequential, mmap, damaged: false };
     let default = Selection::default();
     let selection = Selection {

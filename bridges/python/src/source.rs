@@ -24,7 +24,7 @@ enum Content {
     Memory(Buffer),
     /// Read when they are needed; `python`: by an object of Python.
     Ranges {
-        ranges: Ranges,
+        ranges: Box<Ranges>,
         python: bool,
     },
     Dataset(Box<Dataset>),
@@ -82,7 +82,7 @@ impl Source {
             // Neither an empty file nor a pipe can be mapped.
             let content = match facts.is_file() && facts.len() > 0 {
                 true if options.mmap => Content::Memory(raw::mapped(&file)?.into()),
-                true => Content::Ranges { ranges: Ranges::open(path)?, python: false },
+                true => Content::Ranges { ranges: Box::new(Ranges::open(path)?), python: false },
                 false => Content::Memory(fs::read(path)?.into()),
             };
             Self::new(content, Some(&name), options.clone())
@@ -110,7 +110,7 @@ impl Source {
             let _turn = (!direct).then(|| turn.lock().unwrap_or_else(PoisonError::into_inner));
             Python::attach(|py| read_at(object.bind(py), direct, at, to)).map_err(io::Error::other)
         });
-        let content = Content::Ranges { ranges, python: true };
+        let content = Content::Ranges { ranges: Box::new(ranges), python: true };
         py.detach(|| Self::new(content, name.as_deref(), options)).map_err(|failure| failure.of(name.as_deref()))
     }
 
