@@ -224,9 +224,9 @@ impl Plan {
     fn pieces(&self, file: &File<'_>) -> Result<Pieces> {
         let Selection { rows: wanted, threads, .. } = &self.selection;
         let mapped = self.source.window().is_none();
-        // The values of Jay lie in the file. Chunks are decoded whole.
+        // A single chunk is decoded whole.
         let whole = matches!(file.format(), Format::Filo) || matches!(file, File::Bcolz(..));
-        if whole || mapped && (*threads <= 1 || file.format() == Format::Jay) {
+        if whole {
             return Ok(Pieces { rows: None, left: VecDeque::from([wanted.clone()]) });
         }
         let all = count(&mut table(file, self.selection.table.as_deref())?)?;
@@ -319,8 +319,8 @@ pub struct Stream {
     tasks: Option<Sender<Task>>,
     open: VecDeque<Receiver<Message>>,
     python: bool,
-    /// Whether one thread reads.
-    alone: bool,
+    /// Set if the calling thread reads, piece by piece.
+    inline: Option<Arc<Plan>>,
     note: Note,
 }
 
@@ -336,28 +336,24 @@ pub fn stream(source: Arc<Source>, selection: Selection) -> Result<Stream> {
         tasks: None,
         open: VecDeque::new(),
         python: plan.source.is_python(),
-        alone: false,
+        inline: None,
         note: Note::default(),
     };
     let small = match rows {
         Some(rows) => rows <= PIECE_ROWS.0,
         None => plan.source.len() <= 1 << 20 && plan.source.buffer().is_some(),
     };
-    let threads = plan.selection.threads.max(1).min(stream.left.len());
+    // The values of Jay lie in the file, and take no thread to decode.
+    let is_raw = plan.source.format() == Format::Jay && plan.source.buffer().is_some();
+    let threads = if is_raw { 1 } else { plan.selection.threads.min(stream.left.len()) };
     let plan = Arc::new(plan);
-    if !small && stream.start(&plan, threads) {
-        return Ok(stream);
+    if small || threads <= 1 || !stream.start(&plan, threads) {
+        // Few rows, or the caller wants no threads, or the system has none.
+        stream.inline = Some(plan);
     }
-    // Few rows, or a system without threads.
-    let pieces = std::mem::take(&mut stream.left);
-    plan.source.with_file(|file| {
-        pieces.into_iter().try_for_each(|rows| {
-            plan.piece(file, rows, &mut |batch| {
-                stream.ready.push_back(batch);
-                true
-            })
-        })
-    })?;
+    if small {
+        stream.fill()?;
+    }
     Ok(stream)
 }
 
@@ -375,7 +371,7 @@ impl Stream {
         if started == 0 {
             return false;
         }
-        (self.tasks, self.alone) = (Some(tasks), started == 1);
+        self.tasks = Some(tasks);
         // One piece more than there are threads, so that none waits for the consumer.
         for _ in 0..=started {
             self.task();
@@ -386,15 +382,35 @@ impl Stream {
     /// Lets the next piece be read.
     fn task(&mut self) {
         if let (Some(tasks), Some(rows)) = (&self.tasks, self.left.pop_front()) {
-            // A single thread writes to memory that the consumer has just released.
-            let (out, piece) = mpsc::sync_channel(if self.alone { 1 } else { WAITING });
+            let (out, piece) = mpsc::sync_channel(WAITING);
             // If all threads have ended, receiving from the piece fails, too.
             let _ = tasks.send((rows, out));
             self.open.push_back(piece);
         }
     }
 
+    /// Reads the next piece that has rows on the calling thread.
+    fn fill(&mut self) -> Result<()> {
+        let Some(plan) = self.inline.clone() else { return Ok(()) };
+        while self.ready.is_empty()
+            && let Some(rows) = self.left.pop_front()
+        {
+            plan.source.with_file(|file| {
+                plan.piece(file, rows, &mut |batch| {
+                    self.ready.push_back(batch);
+                    true
+                })
+            })?;
+        }
+        Ok(())
+    }
+
     fn advance(&mut self) -> Option<Result<RecordBatch>> {
+        if self.ready.is_empty()
+            && let Err(failure) = self.fill()
+        {
+            return Some(Err(failure));
+        }
         if let Some(batch) = self.ready.pop_front() {
             return Some(Ok(batch));
         }
@@ -427,6 +443,7 @@ impl Stream {
         };
         if let Some(Err(_)) = next {
             (self.tasks, self.left, self.open) = (None, VecDeque::new(), VecDeque::new());
+            self.ready.clear();
         }
         next
     }

@@ -16,7 +16,7 @@ DATA = np.cumsum(np.arange(30_000) % 17).astype("i8")
 CODECS = [name for name in blosc.compressors if name in original.compressor_list()]
 
 
-@pytest.mark.parametrize(("cname", "shuffle", "level"), itertools.product(CODECS, (0, 1, 2), (0, 1, 5, 9)))
+@pytest.mark.parametrize(("cname", "shuffle", "level"), list(itertools.product(CODECS, (0, 1, 2), (0, 1, 5, 9))))
 def test_python_blosc(cname, shuffle, level):
     data = DATA.tobytes()
     for size in (1, 4, 8, 3):
@@ -81,7 +81,7 @@ def stored(folder):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-@pytest.mark.parametrize(("cname", "shuffle"), itertools.product(("lz4", "lz4hc", "blosclz", "zlib", "zstd"), (0, 1, 2)))
+@pytest.mark.parametrize(("cname", "shuffle"), list(itertools.product(("lz4", "lz4hc", "blosclz", "zlib", "zstd"), (0, 1, 2))))
 def test_zarr(version, cname, shuffle, tmp_path, ours):
     """Archives of zarr-python are read by us, and ours by zarr-python."""
     names = ("noshuffle", "shuffle", "bitshuffle")
