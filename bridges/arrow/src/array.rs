@@ -253,6 +253,12 @@ fn numbers(
 
 /// Extends signed integers of `size` bytes to `width` bytes.
 fn widened(bytes: &Buffer, size: usize, width: usize) -> Result<Buffer, Error> {
+    // Decimals, which are many. The cast is from bytes that may lie anywhere.
+    if (size, width) == (8, 16) {
+        let words =
+            bytes.chunks_exact(8).map(|word| i128::from(i64::from_ne_bytes(word.try_into().unwrap_or_default())));
+        return Ok(Buffer::from_vec(words.collect::<Vec<_>>()));
+    }
     let extra = width.checked_sub(size).ok_or_else(wrong_type)?;
     let mut wide: Vec<u8> = Vec::with_capacity(bytes.len().saturating_mul(2));
     for number in bytes.chunks_exact(size.max(1)) {

@@ -72,6 +72,7 @@ fn field<C: Column>(name: &str, column: &C, depth: u32, home: &mut Home) -> Resu
             match stored(column, home)? {
                 Form::Small => DataType::List(item),
                 Form::Large => DataType::LargeList(item),
+                Form::Each if home.common => DataType::List(item),
                 Form::Each => DataType::ListView(item),
             }
         }
@@ -94,7 +95,12 @@ fn field<C: Column>(name: &str, column: &C, depth: u32, home: &mut Home) -> Resu
             (Some(DataType::Timestamp(unit, _)), zone) => DataType::Timestamp(unit, zone.map(Into::into)),
             _ => return Err(Error::Unsupported(ty.to_string())),
         },
-        ty => data_type(ty).ok_or_else(|| Error::Unsupported(ty.to_string()))?,
+        ty => match data_type(ty).ok_or_else(|| Error::Unsupported(ty.to_string()))? {
+            DataType::Decimal32(digits, scale) | DataType::Decimal64(digits, scale) if home.common => {
+                DataType::Decimal128(digits, scale)
+            }
+            ty => ty,
+        },
     };
     let nullable = column.nullable() || ty == Type::Null;
     Ok(Field::new(name, arrow, nullable).with_metadata(metadata(column)?))

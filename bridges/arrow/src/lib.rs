@@ -69,6 +69,7 @@ mod pool;
 mod prune;
 mod read;
 pub mod schema;
+mod series;
 mod texts;
 #[cfg(any(feature = "ipc", feature = "parquet"))]
 pub mod write;
@@ -83,3 +84,4 @@ pub use error::Error;
 pub use import::{Batches, Cause, Column, Kept, Part, Source, Stream, convert};
 pub use options::{Filter, ReadOptions};
 pub use read::{Reader, read};
+pub use series::{SeriesOptions, write_series};

@@ -25,6 +25,9 @@ pub struct ReadOptions<'o> {
     /// Whether texts and lists have offsets of 32 bits, however they are stored. The types then do not depend on how a file stores
     /// its rows, and no row is read to find them; texts that are stored otherwise are copied.
     pub offsets: bool,
+    /// Whether only types are returned that all consumers read. Lists that lie in any order are then copied in order, and have offsets
+    /// of 32 bits instead of views; decimals have 128 bits or more.
+    pub common: bool,
     /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, and the items of lists in a batch, and half of what
     /// one part may, so that a few bytes of a file cannot claim any amount of memory. Where the items take more, batches have fewer rows.
     pub limits: Limits,
@@ -44,6 +47,7 @@ impl Default for ReadOptions<'_> {
             batch_rows: 1 << 16,
             flat: false,
             offsets: false,
+            common: false,
             limits: Limits::DEFAULT,
             filters: Vec::new(),
             metadata: HashMap::new(),

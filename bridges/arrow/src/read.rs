@@ -35,6 +35,7 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let mut memory = Memory::default();
     let mut home =
         Home { file: options.bytes, limit: options.limits.max_decoded, offsets: options.offsets, ..Home::default() };
+    home.common = options.common;
     let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;
@@ -169,6 +170,12 @@ struct Cursor<'o> {
 }
 
 impl<T> Reader<'_, T> {
+    /// Returns the table, for errors that only it knows in full.
+    #[must_use]
+    pub const fn table(&self) -> &T {
+        &self.table
+    }
+
     /// Returns the number of bytes that were copied from where they were decoded or stored to where Arrow needs them.
     #[must_use]
     pub const fn copied_bytes(&self) -> u64 {

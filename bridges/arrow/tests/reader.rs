@@ -240,3 +240,30 @@ fn texts_of_later_batches_stay_in_the_file() {
         }
     }
 }
+
+/// With `common`, decimals have 128 bits, and lists offsets; the values are the same.
+#[test]
+fn common_types_have_the_same_values() {
+    for (name, column, common) in [
+        ("enc_constant_a", "dec", "Decimal128(12, 3)"),
+        ("enc_decimal_byte_parts_a", "d12n", "Decimal128(12, 3)"),
+        ("enc_list_a", "lvn", "List(non-null Int16)"),
+    ] {
+        let bytes = std::fs::read(format!("../../tests/golden/vortex/{name}.vortex")).unwrap();
+        let mut memory = vec![0; 1 << 16];
+        let hints = Hints::default();
+        let file = File::open(&bytes, Format::Vortex, &hints, &mut Scratch::new(&mut memory)).unwrap();
+        let columns = Some(vec![column.to_owned()]);
+        let rows = |common| {
+            let options = ReadOptions { columns: columns.clone(), common, ..ReadOptions::default() };
+            read(file.table(None).unwrap(), options).unwrap().map(Result::unwrap).collect::<Vec<_>>()
+        };
+        let (narrow, wide) = (rows(false), rows(true));
+        assert_eq!(wide[0].schema().field(0).data_type().to_string(), common);
+        assert_ne!(narrow[0].schema(), wide[0].schema());
+        for (narrow, wide) in narrow.iter().zip(&wide) {
+            let cast = arrow_cast::cast(narrow.column(0), wide.column(0).data_type()).unwrap();
+            assert_eq!(cast.as_ref(), wide.column(0).as_ref(), "{name}");
+        }
+    }
+}

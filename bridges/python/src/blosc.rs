@@ -1,0 +1,105 @@
+//! Blosc 1 chunks.
+
+use std::cell::RefCell;
+
+use pilaster::bcolz::chunk::{self, Chunk, Params};
+use pilaster::column::Memory;
+use pilaster::error::{Error, Kind, What};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::{Failure, Result};
+use crate::options::chunk_params;
+use crate::raw;
+
+/// Returns the bytes of a chunk.
+#[pyfunction]
+#[pyo3(signature = (chunk, /))]
+pub fn _blosc_decompress<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'py, PyBytes>> {
+    let bytes = raw::buffered(chunk)?;
+    let chunk = Chunk::open(&bytes)?;
+    // The memory of the result is written without the interpreter: no other code knows it yet.
+    raw::bytes(py, chunk.nbytes(), |to| py.detach(|| decode(&chunk, to)))
+}
+
+thread_local! {
+    /// Scratch memory of the last chunk, so that the next one finds it in the cache.
+    static SCRATCH: RefCell<Memory> = RefCell::default();
+}
+
+/// Size in bytes of the scratch memory that is kept.
+const KEPT: usize = 4 << 20;
+
+fn decode(chunk: &Chunk<'_>, to: &mut [u8]) -> Result<()> {
+    let need = chunk.scratch_len();
+    if need > KEPT {
+        chunk.decode(to, &mut Memory::with_len(need as u64)?.scratch())?;
+        return Ok(());
+    }
+    SCRATCH.with_borrow_mut(|memory| {
+        let room = memory.scratch().room();
+        if room < need {
+            *memory = Memory::with_len(need as u64)?;
+        }
+        chunk.decode(to, &mut memory.scratch())?;
+        Ok(())
+    })
+}
+
+/// Decodes a chunk into a buffer, and returns the number of bytes.
+#[pyfunction]
+#[pyo3(signature = (chunk, out, /))]
+pub fn _blosc_decompress_into(py: Python<'_>, chunk: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> Result<usize> {
+    let bytes = raw::buffered(chunk)?;
+    let chunk = Chunk::open(&bytes)?;
+    let mut decoded = vec![0; chunk.nbytes()];
+    py.detach(|| decode(&chunk, &mut decoded))?;
+    let buffer = pyo3::buffer::PyBuffer::<u8>::get(out)?;
+    if buffer.len_bytes() != decoded.len() {
+        let need = Error::needing(Kind::NoRoom, What::DESTINATION, buffer.len_bytes() as u64, decoded.len() as u64);
+        return Err(need.into());
+    }
+    buffer.copy_from_slice(py, &decoded)?;
+    Ok(decoded.len())
+}
+
+/// Returns bytes as a chunk.
+#[pyfunction]
+#[pyo3(signature = (data, typesize, level, shuffle, codec, blocksize))]
+pub fn _blosc_compress<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    typesize: usize,
+    level: u8,
+    shuffle: &str,
+    codec: &str,
+    blocksize: u32,
+) -> Result<Bound<'py, PyBytes>> {
+    let bytes = raw::buffered(data)?;
+    let params = chunk_params(Some(codec), level, Some(shuffle), Params::DEFAULT)?;
+    // As in the original, items of more than 255 bytes are treated as bytes.
+    let typesize = u8::try_from(typesize).unwrap_or(1).max(1);
+    let params = Params { typesize, blocksize: Some(blocksize).filter(|size| *size > 0), ..params };
+    let made = py.detach(|| {
+        let mut out = vec![0; chunk::max_len(bytes.len())];
+        let mut memory = Memory::with_len(chunk::encode_scratch_len(&params, bytes.len()) as u64)?;
+        let len = chunk::encode(&bytes, &params, &mut out, &mut memory.scratch())?;
+        out.truncate(len);
+        Ok::<_, Failure>(out)
+    })?;
+    Ok(PyBytes::new(py, &made))
+}
+
+/// Describes a chunk: number of bytes, of bytes of an item, of bytes of a block; compressor, shuffle.
+#[pyfunction]
+#[pyo3(signature = (chunk, /))]
+pub fn _blosc_info(chunk: &Bound<'_, PyAny>) -> Result<(usize, usize, usize, &'static str, &'static str)> {
+    let bytes = raw::buffered(chunk)?;
+    let chunk = Chunk::open(&bytes)?;
+    let shuffle = match chunk.shuffle() {
+        pilaster::bcolz::Shuffle::None => "none",
+        pilaster::bcolz::Shuffle::Byte => "bytes",
+        pilaster::bcolz::Shuffle::Bit => "bits",
+    };
+    Ok((chunk.nbytes(), chunk.typesize(), chunk.blocksize(), chunk.compressor()?.name(), shuffle))
+}

@@ -1,0 +1,253 @@
+//! Errors: `pilaster.Error`, and errors of Python itself.
+
+use std::any::Any;
+use std::{fmt, io};
+
+use pilaster::any::FileError;
+use pilaster::bytes::WriteError;
+use pilaster::error::{Cause, Kind};
+use pilaster_arrow::arrow_schema::ArrowError;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// Why a call fails.
+#[derive(Debug)]
+pub enum Failure {
+    /// The file is invalid, or cannot hold the values: `pilaster.Error`.
+    Error(Facts),
+    /// The file cannot be read or written: `OSError`.
+    Io(io::Error, String),
+    /// An argument is wrong: `ValueError`.
+    Value(String),
+    /// An argument has the wrong type: `TypeError`.
+    Type(String),
+    /// An error of Python.
+    Python(PyErr),
+}
+
+/// What `pilaster.Error` tells.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub text: String,
+    pub kind: String,
+    pub field: Option<String>,
+    pub offset: Option<u64>,
+    pub need: Option<u32>,
+}
+
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    /// Returns an error without a place in a file.
+    pub fn other(kind: &str, text: impl fmt::Display) -> Self {
+        Failure::Error(Facts { text: text.to_string(), kind: kind.to_owned(), ..Facts::default() })
+    }
+
+    /// Returns the error with the name of the file that it is about.
+    pub fn of(self, path: Option<&str>) -> Self {
+        match (self, path) {
+            (Failure::Error(facts), Some(path)) if !facts.text.starts_with(path) => {
+                Failure::Error(Facts { text: format!("{path}: {}", facts.text), ..facts })
+            }
+            (Failure::Io(e, known), Some(path)) if known.is_empty() => Failure::Io(e, path.to_owned()),
+            (failure, _) => failure,
+        }
+    }
+
+    /// Returns the error of a file of a dataset, which keeps its own.
+    pub fn from_dataset(e: &pilaster::error::Failure) -> Self {
+        let path = e.path.display().to_string();
+        match &e.cause {
+            Cause::Io(e) => Failure::Io(io::Error::new(e.kind(), e.to_string()), path),
+            Cause::Format(e) => Failure::from(*e).of(Some(&path)),
+            _ => Failure::other("Unknown", e),
+        }
+    }
+
+    /// Returns the error of a panic. Only its text is known.
+    pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Failure::other("Internal", format!("a bug in pilaster: {}", text.unwrap_or("a panic")))
+    }
+
+    /// Returns a text without NUL, which has no place in a C string.
+    pub fn text(&self) -> String {
+        let text = match self {
+            Failure::Error(facts) => facts.text.clone(),
+            Failure::Io(e, path) if path.is_empty() => e.to_string(),
+            Failure::Io(e, path) => format!("{path}: {e}"),
+            Failure::Value(text) | Failure::Type(text) => text.clone(),
+            Failure::Python(e) => e.to_string(),
+        };
+        text.replace('\0', "\u{fffd}")
+    }
+
+    /// Returns the failure and keeps this one.
+    pub fn share(&self, py: Python<'_>) -> Self {
+        match self {
+            Failure::Error(facts) => Failure::Error(facts.clone()),
+            Failure::Io(e, path) => Failure::Io(io::Error::new(e.kind(), e.to_string()), path.clone()),
+            Failure::Value(text) => Failure::Value(text.clone()),
+            Failure::Type(text) => Failure::Type(text.clone()),
+            Failure::Python(e) => Failure::Python(e.clone_ref(py)),
+        }
+    }
+
+    /// Returns the error for a consumer of a stream.
+    pub fn to_arrow(&self) -> ArrowError {
+        match self {
+            Failure::Io(e, _) => ArrowError::IoError(self.text(), io::Error::from(e.kind())),
+            _ => ArrowError::ExternalError(self.text().into()),
+        }
+    }
+}
+
+impl From<pilaster::Error> for Failure {
+    fn from(e: pilaster::Error) -> Self {
+        Failure::Error(Facts {
+            text: e.to_string(),
+            kind: format!("{:?}", e.kind()),
+            field: Some(e.what().name().to_owned()),
+            offset: Some(e.at()),
+            need: Some(e.need()),
+        })
+    }
+}
+
+impl From<pilaster::error::Failure> for Failure {
+    fn from(e: pilaster::error::Failure) -> Self {
+        let path = e.path.display().to_string();
+        match e.cause {
+            Cause::Io(e) => Failure::Io(e, path),
+            Cause::Format(e) => Failure::from(e).of(Some(&path)),
+            _ => Failure::other("Unknown", e),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(e: FileError) -> Self {
+        match e {
+            FileError::Format(e) => e.into(),
+            FileError::Dataset(e) => e.into(),
+        }
+    }
+}
+
+impl From<pilaster_arrow::Error> for Failure {
+    fn from(e: pilaster_arrow::Error) -> Self {
+        use pilaster_arrow::Error as E;
+        let e = match e {
+            // An error of Python that went through a reader, such as `KeyboardInterrupt`.
+            E::Arrow(ArrowError::ExternalError(e)) => match e.downcast::<PyErr>() {
+                Ok(e) => return Failure::Python(*e),
+                // Ours, which became one of Arrow in the reader.
+                Err(e) => match e.downcast::<E>() {
+                    Ok(e) => return Failure::from(*e),
+                    Err(e) => E::Arrow(ArrowError::ExternalError(e)),
+                },
+            },
+            e => e,
+        };
+        let text = e.to_string();
+        let mut inner = &e;
+        while let E::Column { error, .. } = inner {
+            inner = error;
+        }
+        let kind = |kind: Kind| format!("{kind:?}");
+        let file = match inner {
+            E::File(e) => Some(*e),
+            E::Target { error, .. } => {
+                let of_sink = error.downcast_ref::<WriteError<io::Error>>();
+                let of_dataset = error.downcast_ref::<WriteError<pilaster::bcolz::Failure>>();
+                match (error.downcast_ref::<pilaster::Error>(), of_sink, of_dataset) {
+                    (Some(e), ..) | (_, Some(WriteError::Format(e)), _) | (_, _, Some(WriteError::Format(e))) => {
+                        Some(*e)
+                    }
+                    (_, Some(WriteError::Sink(e)), _) => {
+                        return Failure::Io(io::Error::new(e.kind(), e.to_string()), String::new());
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match file {
+            Some(e) => Failure::Error(Facts {
+                text,
+                kind: kind(e.kind()),
+                field: Some(e.what().name().to_owned()),
+                offset: Some(e.at()),
+                need: Some(e.need()),
+            }),
+            None => match inner {
+                E::Unsupported(_) | E::Refused(..) | E::Lacking { .. } => Failure::other("Unsupported", text),
+                E::Offsets(_) | E::Full(_) => Failure::other("Limit", text),
+                _ => Failure::other("Invalid", text),
+            },
+        }
+    }
+}
+
+impl From<WriteError<io::Error>> for Failure {
+    fn from(e: WriteError<io::Error>) -> Self {
+        match e {
+            WriteError::Format(e) => e.into(),
+            WriteError::Sink(e) => Failure::Io(e, String::new()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(e: io::Error) -> Self {
+        Failure::Io(e, String::new())
+    }
+}
+
+impl From<ArrowError> for Failure {
+    fn from(e: ArrowError) -> Self {
+        pilaster_arrow::Error::from(e).into()
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(e: PyErr) -> Self {
+        Failure::Python(e)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Error(facts) => Python::attach(|py| match error_type(py) {
+                Ok(ty) => {
+                    let Facts { text, kind, field, offset, need } = facts;
+                    PyErr::from_type(ty.clone(), (text, kind, field, offset, need))
+                }
+                Err(e) => e,
+            }),
+            // Python chooses the subclass by the number.
+            Failure::Io(e, path) => match e.raw_os_error() {
+                Some(number) => PyOSError::new_err((number, plain(&e), path)),
+                None if path.is_empty() => e.into(),
+                None => io::Error::new(e.kind(), format!("{path}: {e}")).into(),
+            },
+            Failure::Value(text) => PyValueError::new_err(text),
+            Failure::Type(text) => PyTypeError::new_err(text),
+            Failure::Python(e) => e,
+        }
+    }
+}
+
+/// Returns the text of an error of the system without its number, which Python adds.
+fn plain(e: &io::Error) -> String {
+    let text = e.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+fn error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    TYPE.import(py, "pilaster._error", "Error")
+}

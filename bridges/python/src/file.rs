@@ -1,0 +1,470 @@
+//! `pilaster.File`: a file that is open, and the rows and columns that were chosen.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pilaster::any::{File as AnyFile, FileError, Format};
+use pilaster::column::Memory;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PySlice, PyString};
+
+use crate::condition::Condition;
+use crate::error::{Failure, Result};
+use crate::read::{self, Selection, Stream};
+use crate::schema::{Batches, Schema, capsule};
+use crate::source::{Options, Source};
+use crate::values;
+
+/// A file of any format, opened by :func:`pilaster.open`: a table, or several.
+///
+/// It is a stream of Arrow record batches: ``polars.DataFrame(file)``, ``pyarrow.table(file)``,
+/// ``pandas.DataFrame.from_arrow(file)`` and ``duckdb.sql("select * from file")`` take it as it is, as often as needed.
+#[pyclass(frozen, module = "pilaster")]
+pub struct File {
+    /// `None` after `close`.
+    source: Mutex<Option<Arc<Source>>>,
+    selection: Selection,
+}
+
+/// Opens a file.
+#[pyfunction]
+#[pyo3(signature = (source, *, table=None, columns=None, rows=None, r#where=None, r#type=None, format=None, tolerant=false,
+    sequential=false, mmap=true, dictionaries=false, trust_statistics=false, batch_rows=None, threads=None))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub fn open(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    table: Option<String>,
+    columns: Option<&Bound<'_, PyAny>>,
+    rows: Option<&Bound<'_, PyAny>>,
+    r#where: Option<&Bound<'_, PyAny>>,
+    r#type: Option<String>,
+    format: Option<&str>,
+    tolerant: bool,
+    sequential: bool,
+    mmap: bool,
+    dictionaries: bool,
+    trust_statistics: bool,
+    batch_rows: Option<usize>,
+    threads: Option<usize>,
+) -> Result<File> {
+    let format = format.map(format_of).transpose()?;
+    let options = Options { format, ty: r#type, tolerant, sequential, mmap, damaged: false };
+    let default = Selection::default();
+    let selection = Selection {
+        dictionaries,
+        trust: trust_statistics,
+        batch_rows: batch_rows.unwrap_or(default.batch_rows),
+        threads: threads.unwrap_or(default.threads),
+        ..default
+    };
+    let selection = chosen(&selection, table, columns, rows, r#where)?;
+    let source = opened(py, source, options)?;
+    let file = File { source: Mutex::new(Some(Arc::new(source))), selection };
+    file.check(py)?;
+    Ok(file)
+}
+
+/// Writes the intact part of a damaged file to another one of the same format: of DataSeries all extents whose check values agree, of
+/// Jay the columns that can be read, of bcolz the rows that all columns have. Returns the number of rows, and what is lost.
+#[pyfunction]
+#[pyo3(signature = (source, to, *, format=None))]
+pub fn recover<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    to: PathBuf,
+    format: Option<&str>,
+) -> Result<Bound<'py, PyDict>> {
+    let format = format.map(format_of).transpose()?;
+    let options = Options { format, tolerant: true, mmap: true, damaged: true, ..Options::default() };
+    let source = Arc::new(opened(py, source, options)?);
+    report(py, &source, &to)
+}
+
+fn report<'py>(py: Python<'py>, source: &Arc<Source>, to: &Path) -> Result<Bound<'py, PyDict>> {
+    let done =
+        py.detach(|| crate::recover::recover(source, to)).map_err(|failure| failure.of(source.name.as_deref()))?;
+    let report = PyDict::new(py);
+    report.set_item("rows", done.rows)?;
+    report.set_item("lost", done.lost)?;
+    Ok(report)
+}
+
+/// Opens what a caller passes: a path, a URL, a buffer, or an object that reads.
+fn opened(py: Python<'_>, source: &Bound<'_, PyAny>, options: Options) -> Result<Source> {
+    if let Ok(text) = source.cast::<PyString>()
+        && text.to_str()?.contains("://")
+    {
+        let object = py.import("pilaster._http")?.call_method1("Http", (text,))?;
+        return Source::object(&object, options);
+    }
+    if let Ok(path) = source.extract::<PathBuf>()
+        && !source.is_instance_of::<PyBytes>()
+    {
+        return py.detach(|| Source::path(&path, options));
+    }
+    if source.hasattr("read_at")? || source.hasattr("seek")? && source.hasattr("read")? {
+        // A map of the module mmap has both, and is memory already.
+        match crate::raw::buffered(source) {
+            Ok(bytes) => return py.detach(|| Source::memory(bytes, options)),
+            Err(_) => return Source::object(source, options),
+        }
+    }
+    match crate::raw::buffered(source) {
+        Ok(bytes) => py.detach(|| Source::memory(bytes, options)),
+        Err(_) => {
+            let ty = source.get_type();
+            Err(Failure::Type(format!(
+                "open takes a path, a URL, bytes, a buffer or a binary file, not {}",
+                ty.name()?
+            )))
+        }
+    }
+}
+
+/// Returns the format with a name.
+pub fn format_of(name: &str) -> Result<Format> {
+    let known = match name {
+        "ds" => Some(Format::DataSeries),
+        name => name.parse().ok(),
+    };
+    let names = Format::ALL.map(Format::name).join(", ");
+    known.ok_or_else(|| Failure::Value(format!("no format {name:?}; there are {names}")))
+}
+
+/// Returns the selection with other choices, where they are given.
+fn chosen(
+    before: &Selection,
+    table: Option<String>,
+    columns: Option<&Bound<'_, PyAny>>,
+    rows: Option<&Bound<'_, PyAny>>,
+    conditions: Option<&Bound<'_, PyAny>>,
+) -> Result<Selection> {
+    let mut selection = before.clone();
+    if table.is_some() {
+        selection.table = table;
+    }
+    if let Some(columns) = columns {
+        selection.columns = Some(match columns.extract::<String>() {
+            Ok(one) => vec![one],
+            Err(_) => columns.extract()?,
+        });
+    }
+    if let Some(rows) = rows {
+        selection.rows = Some(range(rows)?);
+    }
+    if let Some(conditions) = conditions {
+        selection.conditions.extend(Condition::list(conditions)?);
+    }
+    Ok(selection)
+}
+
+/// Reads a number of rows, a pair, a slice or a range.
+fn range(rows: &Bound<'_, PyAny>) -> Result<Range<u64>> {
+    let wrong = || Failure::Value(format!("rows={rows} is no number, (start, end) or slice of rows that ascend"));
+    if let Ok(count) = rows.extract::<u64>() {
+        return Ok(0..count);
+    }
+    let step = |object: &Bound<'_, PyAny>| -> PyResult<bool> {
+        let step = object.getattr("step")?;
+        Ok(step.is_none() || step.eq(1)?)
+    };
+    let pair: (Option<u64>, Option<u64>) = if rows.is_instance_of::<PySlice>() || rows.hasattr("step")? {
+        let one = |name| rows.getattr(name)?.extract::<Option<u64>>();
+        match (step(rows)?, one("start"), one("stop")) {
+            (true, Ok(start), Ok(stop)) => (start, stop),
+            _ => return Err(wrong()),
+        }
+    } else {
+        rows.extract().map_err(|_| wrong())?
+    };
+    let range = pair.0.unwrap_or(0)..pair.1.unwrap_or(u64::MAX);
+    if range.start > range.end { Err(wrong()) } else { Ok(range) }
+}
+
+impl File {
+    pub fn source(&self) -> Result<Arc<Source>> {
+        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.clone().ok_or_else(|| Failure::Value("the file is closed".to_owned()))
+    }
+
+    fn stream(&self, py: Python<'_>) -> Result<Stream> {
+        let (source, selection) = (self.source()?, self.selection.clone());
+        py.detach(|| read::stream(source, selection))
+    }
+
+    /// Checks the choice of columns, unless the table is still to be chosen.
+    fn check(&self, py: Python<'_>) -> Result<()> {
+        let Selection { table, columns, conditions, .. } = &self.selection;
+        if table.is_none() && columns.is_none() && conditions.is_empty() {
+            return Ok(());
+        }
+        let (source, selection) = (self.source()?, self.selection.clone());
+        py.detach(|| read::check(source, selection))
+    }
+
+    fn with<R: Send>(&self, py: Python<'_>, take: impl FnOnce(&AnyFile<'_>) -> Result<R> + Send) -> Result<R> {
+        let source = self.source()?;
+        py.detach(|| source.with_file(take))
+    }
+
+    /// Passes the file to a consumer of streams. Its error is replaced by ours, if the reason is the file.
+    fn consumed<'py>(
+        &self,
+        py: Python<'py>,
+        take: impl FnOnce(Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let stream = self.stream(py)?;
+        let note = stream.note();
+        let once = Bound::new(py, Once { stream: Mutex::new(Some(stream)) })?.into_any();
+        take(once).map_err(|e| {
+            let noted = note.lock().unwrap_or_else(PoisonError::into_inner).take();
+            noted.map_or(e, PyErr::from)
+        })
+    }
+}
+
+#[pymethods]
+impl File {
+    /// The format: ``"jay"``, ``"vortex"``, ``"dataseries"``, ``"bcolz"`` or ``"filo"``.
+    #[getter]
+    fn format(&self) -> Result<&'static str> {
+        Ok(self.source()?.format().name())
+    }
+
+    /// The path or URL; ``None`` for bytes.
+    #[getter]
+    fn name(&self) -> Result<Option<String>> {
+        Ok(self.source()?.name.clone())
+    }
+
+    /// The names of the tables. Only DataSeries files have named tables; another file has one, whose name is empty.
+    #[getter]
+    fn tables(&self, py: Python<'_>) -> Result<Vec<String>> {
+        self.with(py, |file| Ok(file.tables().map(str::to_owned).collect()))
+    }
+
+    /// The names and Arrow types of the chosen columns.
+    #[getter]
+    fn schema(&self, py: Python<'_>) -> Result<Schema> {
+        let (source, selection) = (self.source()?, self.selection.clone());
+        Ok(Schema(py.detach(|| read::schema(&source, &selection))?))
+    }
+
+    /// The names of the chosen columns.
+    #[getter]
+    fn columns(&self, py: Python<'_>) -> Result<Vec<String>> {
+        Ok(self.schema(py)?.names())
+    }
+
+    /// Returns the number of rows of the table, before conditions.
+    fn __len__(&self, py: Python<'_>) -> Result<usize> {
+        let rows = self.with(py, |file| read::count(&mut read::table(file, self.selection.table.as_deref())?))?;
+        let Range { start, end } = self.selection.rows.clone().unwrap_or(0..u64::MAX);
+        let rows = rows.min(end).saturating_sub(start);
+        usize::try_from(rows).map_err(|_| Failure::Value(format!("{rows} rows")))
+    }
+
+    /// A file is true, also without rows.
+    const fn __bool__(&self) -> bool {
+        true
+    }
+
+    /// Returns the same file with other columns, rows or conditions; what is not given stays. Conditions are added.
+    #[pyo3(signature = (columns=None, *, table=None, rows=None, r#where=None))]
+    fn select(
+        &self,
+        py: Python<'_>,
+        columns: Option<&Bound<'_, PyAny>>,
+        table: Option<String>,
+        rows: Option<&Bound<'_, PyAny>>,
+        r#where: Option<&Bound<'_, PyAny>>,
+    ) -> Result<File> {
+        let selection = chosen(&self.selection, table, columns, rows, r#where)?;
+        let file = File { source: Mutex::new(Some(self.source()?)), selection };
+        file.check(py)?;
+        Ok(file)
+    }
+
+    /// Describes the file: format, size, tables with their rows, columns and types.
+    fn info<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let source = self.source()?;
+        let described = py.detach(|| {
+            source.with_file(|file| {
+                let names: Vec<String> = file.tables().map(str::to_owned).collect();
+                let about = |name: String| {
+                    let selection = Selection { table: Some(name.clone()), ..Selection::default() };
+                    let rows = read::count(&mut read::table(file, Some(&name))?)?;
+                    Ok((name, rows, Schema(read::schema(&source, &selection)?)))
+                };
+                names.into_iter().map(about).collect::<Result<Vec<_>>>()
+            })
+        })?;
+        let info = PyDict::new(py);
+        info.set_item("file", source.name.as_deref())?;
+        info.set_item("format", source.format().name())?;
+        if source.len() > 0 {
+            info.set_item("size", source.len())?;
+        }
+        let tables = PyList::empty(py);
+        for (name, rows, schema) in described {
+            let table = PyDict::new(py);
+            table.set_item("name", name)?;
+            table.set_item("rows", rows)?;
+            table.set_item("columns", schema.described(py)?)?;
+            tables.append(table)?;
+        }
+        info.set_item("tables", tables)?;
+        Ok(info)
+    }
+
+    /// Checks the whole file: every row, text and check value. Raises :class:`pilaster.Error` for the first problem, and returns
+    /// what was checked.
+    fn verify<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let source = self.source()?;
+        let (bytes, rows) = py.detach(|| {
+            source.with_file(|file| {
+                let mut memory = Memory::default();
+                loop {
+                    match file.verify(&mut memory.scratch()) {
+                        Err(FileError::Format(e)) => memory.grow(e)?,
+                        done => break done?,
+                    }
+                }
+                let names: Vec<&str> = file.tables().collect();
+                let counts = names.iter().map(|name| read::count(&mut file.table(Some(name))?));
+                Ok((source.len(), counts.sum::<Result<u64>>()?))
+            })
+        })?;
+        let report = PyDict::new(py);
+        report.set_item("file", source.name.as_deref())?;
+        report.set_item("format", source.format().name())?;
+        report.set_item("size", bytes)?;
+        report.set_item("rows", rows)?;
+        Ok(report)
+    }
+
+    /// Writes the intact part of the file to another one; see :func:`pilaster.recover` for files that cannot be opened.
+    fn recover<'py>(&self, py: Python<'py>, to: PathBuf) -> Result<Bound<'py, PyDict>> {
+        let source = self.source()?;
+        report(py, &source, &to)
+    }
+
+    /// Iterates over record batches, which are Arrow arrays.
+    fn batches(&self, py: Python<'_>) -> Result<Batches> {
+        Ok(Batches::new(self.stream(py)?))
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> Result<Batches> {
+        self.batches(py)
+    }
+
+    /// Returns the rows as a stream of Arrow record batches, in a capsule. ``requested_schema`` is a wish, which is not met.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        capsule(py, self.stream(py)?)
+    }
+
+    /// Returns the schema of Arrow, in a capsule.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.schema(py)?.__arrow_c_schema__(py)
+    }
+
+    /// Returns a polars ``DataFrame``.
+    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let frame = py.import("polars")?.getattr("DataFrame")?;
+        self.consumed(py, |once| frame.call1((once,)))
+    }
+
+    /// Returns a pandas ``DataFrame``. With pandas before 3 it goes through pyarrow.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let frame = py.import("pandas")?.getattr("DataFrame")?;
+        match frame.hasattr("from_arrow")? {
+            true => self.consumed(py, |once| frame.call_method1("from_arrow", (once,))),
+            false => self.to_arrow(py)?.call_method0("to_pandas"),
+        }
+    }
+
+    /// Returns a pyarrow ``Table``.
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let table = py.import("pyarrow")?.getattr("table")?;
+        self.consumed(py, |once| table.call1((once,)))
+    }
+
+    /// Returns one column as a numpy array. Missing floats are NaN, missing times NaT; other numbers with missing values are a
+    /// masked array, and texts, bytes and nested values an array of objects.
+    fn to_numpy<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
+        let one = PyString::new(py, column).into_any();
+        let file = self.select(py, Some(&one), None, None, None)?;
+        let batches = Bound::new(py, file.batches(py)?)?;
+        py.import("pilaster._numpy")?.call_method1("column", (batches, file.schema(py)?))
+    }
+
+    /// Returns a dict of a list for each column, without any other library.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut stream = self.stream(py)?;
+        let names = Schema(arrow_array::RecordBatchReader::schema(&stream)).names();
+        let lists: Vec<_> = names.iter().map(|_| PyList::empty(py)).collect();
+        while let Some(batch) = py.detach(|| stream.batch()) {
+            let batch = batch?;
+            for (list, array) in lists.iter().zip(batch.columns()) {
+                values::append(list, array)?;
+            }
+        }
+        let dict = PyDict::new(py);
+        for (name, list) in names.iter().zip(lists) {
+            dict.set_item(name, list)?;
+        }
+        Ok(dict)
+    }
+
+    /// Releases the file. Arrays that refer to its memory keep it until they are gone.
+    fn close(&self) {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, _args: &Bound<'_, PyAny>) {
+        self.close();
+    }
+
+    fn __repr__(&self) -> Result<String> {
+        let source = match self.source() {
+            Ok(source) => source,
+            Err(_) => return Ok("<pilaster.File, closed>".to_owned()),
+        };
+        let name = source.name.as_deref().map_or_else(|| "bytes".to_owned(), |name| format!("{name:?}"));
+        Ok(format!("<pilaster.File {name}, {}>", source.format()))
+    }
+}
+
+/// A stream that is read once, so that its error can be found.
+#[pyclass(frozen)]
+struct Once {
+    stream: Mutex<Option<Stream>>,
+}
+
+#[pymethods]
+impl Once {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+        capsule(py, stream.ok_or_else(|| PyValueError::new_err("the stream was read already"))?)
+    }
+}

@@ -1,0 +1,24 @@
+//! Filo vectors.
+
+use pilaster_arrow::{Batches, Kept};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::error::{Failure, Result};
+use crate::make;
+use crate::write::vector;
+
+/// Returns values as a vector in the smallest encoding.
+#[pyfunction]
+#[pyo3(signature = (values, /))]
+pub fn _filo_encode<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> Result<Bound<'py, PyBytes>> {
+    let columns = PyDict::new(py);
+    columns.set_item("v", values)?;
+    let mut reader = make::reader(&columns)?;
+    let batch = reader.next().ok_or_else(|| Failure::Value("no values".to_owned()))??;
+    let chunk = py.detach(|| {
+        let mut table = Batches::from_source(Kept::new(batch.schema(), [batch]))?;
+        vector(&mut table)
+    })?;
+    Ok(PyBytes::new(py, &chunk))
+}

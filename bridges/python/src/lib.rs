@@ -1,0 +1,47 @@
+//! The module `pilaster._pilaster` of Python: files of pilaster as streams of Arrow. The package around it is in `python/`.
+
+#![warn(missing_docs)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+mod blosc;
+mod condition;
+mod error;
+mod file;
+mod filo;
+mod log;
+mod make;
+mod options;
+mod plain;
+mod raw;
+mod read;
+mod recover;
+mod schema;
+mod source;
+mod values;
+mod write;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package `pilaster`.
+#[pymodule(gil_used = false)]
+mod _pilaster {
+    #[pymodule_export]
+    use crate::blosc::{_blosc_compress, _blosc_decompress, _blosc_decompress_into, _blosc_info};
+    #[pymodule_export]
+    use crate::file::{File, open, recover};
+    #[pymodule_export]
+    use crate::filo::_filo_encode;
+    #[pymodule_export]
+    use crate::log::_Log;
+    #[pymodule_export]
+    use crate::schema::{Batch, Batches, Schema};
+    #[pymodule_export]
+    use crate::write::_write;
+}

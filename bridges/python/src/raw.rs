@@ -1,0 +1,115 @@
+//! The only file with `unsafe`: memory that belongs to others (a mapped file, buffers and bytes of Python, a stream of Arrow in a capsule),
+//! and the interpreter lock of a caller that is not known.
+
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+use std::fs::File;
+use std::ptr::NonNull;
+
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use bytes::Bytes;
+use memmap2::Mmap;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+
+/// Maps a file into memory.
+///
+/// No program may write to the file or shorten it meanwhile, as the documentation of `pilaster.open` says: a shorter file ends the
+/// process with SIGBUS, and other bytes give other values. All writers of this package replace files instead of changing them.
+pub fn mapped(file: &File) -> std::io::Result<Bytes> {
+    // SAFETY: the map is only read. The caller of `pilaster.open` promises that the file stays as it is, or chooses `mmap=False`.
+    let map = unsafe { Mmap::map(file)? };
+    Ok(Bytes::from_owner(map))
+}
+
+/// A buffer of Python that is read-only.
+struct ReadOnly {
+    /// Released last.
+    _buffer: PyUntypedBuffer,
+    memory: NonNull<[u8]>,
+}
+
+// SAFETY: the memory stays where it is until the buffer is released, and is only read. Releasing attaches to the interpreter.
+unsafe impl Send for ReadOnly {}
+
+impl AsRef<[u8]> for ReadOnly {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the memory belongs to the buffer, which has this length, is contiguous, and lives as long as `self`.
+        unsafe { self.memory.as_ref() }
+    }
+}
+
+/// Returns the bytes of an object with the buffer protocol, whatever its items are: without a copy if it is read-only, such as `bytes`,
+/// and as a copy otherwise, since they could change.
+pub fn buffered(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    let buffer = PyUntypedBuffer::get(object)?;
+    if !buffer.is_c_contiguous() {
+        let copy = object.py().import("builtins")?.call_method1("memoryview", (object,))?.call_method0("tobytes")?;
+        return buffered(&copy);
+    }
+    let Some(start) = NonNull::new(buffer.buf_ptr().cast::<u8>()) else { return Ok(Bytes::new()) };
+    let memory = NonNull::slice_from_raw_parts(start, buffer.len_bytes());
+    if buffer.readonly() {
+        return Ok(Bytes::from_owner(ReadOnly { _buffer: buffer, memory }));
+    }
+    // SAFETY: the memory belongs to the buffer and has this length. The interpreter is attached while it is copied; a thread that
+    // writes to it without the interpreter would do so in the copy of any other library, too.
+    Ok(Bytes::copy_from_slice(unsafe { memory.as_ref() }))
+}
+
+/// Returns new bytes of Python that `fill` has written, all of them unless it fails. They are not cleared first, which would take as long
+/// as decoding.
+pub fn bytes<'py, E: From<PyErr>>(
+    py: Python<'py>,
+    len: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<Bound<'py, PyBytes>, E> {
+    let size = ffi::Py_ssize_t::try_from(len).map_err(|_| E::from(PyValueError::new_err("too many bytes")))?;
+    // SAFETY: Python allocates memory for `len` bytes, which no other code knows before this function returns them; after an error they
+    // are released unread. `fill` writes them before it reads them: decoders copy from what they have decoded. Any bits are a `u8`.
+    let (made, memory) = unsafe {
+        let made = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))?;
+        let start = ffi::PyBytes_AsString(made.as_ptr()).cast::<u8>();
+        (made, std::slice::from_raw_parts_mut(start, len))
+    };
+    fill(memory)?;
+    made.cast_into::<PyBytes>().map_err(|e| E::from(e.into()))
+}
+
+/// Takes the stream out of a capsule that `__arrow_c_stream__` returned.
+pub fn stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader> {
+    let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name has such a struct, by the protocol. It is moved out of the capsule, which then finds that
+    // it is released; the interpreter is attached, so no other code moves it.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    ArrowArrayStreamReader::try_new(stream).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Waits without the interpreter, which `wait` needs on another thread. The calling thread may hold it or not: a consumer of a
+/// stream, perhaps another extension module, has called from any place.
+///
+/// `Python::attach` and `detach` count the calls of this module alone. If this module calls another one that releases the interpreter
+/// and then calls back, they would take the interpreter for attached.
+pub fn unattached<R>(wait: impl FnOnce() -> R) -> R {
+    /// Attaches again at the end, also after a panic.
+    struct Again(ffi::PyGILState_STATE, *mut ffi::PyThreadState);
+    impl Drop for Again {
+        fn drop(&mut self) {
+            // SAFETY: the state of this thread, as it was when the wait began; in the reverse order.
+            unsafe {
+                ffi::PyEval_RestoreThread(self.1);
+                ffi::PyGILState_Release(self.0);
+            }
+        }
+    }
+    // SAFETY: the interpreter runs, as an object of this module exists. `Ensure` may be called with and without the interpreter, and
+    // `SaveThread` with it, which it is after `Ensure`.
+    let _again = unsafe {
+        let state = ffi::PyGILState_Ensure();
+        Again(state, ffi::PyEval_SaveThread())
+    };
+    wait()
+}

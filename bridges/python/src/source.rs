@@ -1,0 +1,272 @@
+//! What a file is read from: memory, ranges, or the directory of a dataset.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use pilaster::any::{self, BCOLZ_MARKERS, File, Format, Hints};
+use pilaster::bcolz::Dataset;
+use pilaster::bytes::{FileRange, Input, Ranges};
+use pilaster::column::Memory;
+use pilaster::error::{Kind, What};
+use pilaster::filo::Element;
+use pilaster_arrow::Buffer;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::{Failure, Result};
+use crate::raw;
+
+/// Where the bytes are.
+enum Content {
+    Memory(Buffer),
+    /// Read when they are needed; `python`: by an object of Python.
+    Ranges {
+        ranges: Box<Ranges>,
+        python: bool,
+    },
+    Dataset(Box<Dataset>),
+}
+
+/// How a file is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub format: Option<Format>,
+    /// The element type of a Filo vector, the item type of a Blosc chunk, or the type of a Vortex file.
+    pub ty: Option<String>,
+    pub tolerant: bool,
+    pub sequential: bool,
+    pub mmap: bool,
+    /// The file is to be recovered: it may be so damaged that it cannot be opened.
+    pub damaged: bool,
+}
+
+/// A file, which can be opened as often as needed.
+pub struct Source {
+    content: Content,
+    format: Format,
+    options: Options,
+    element: Option<Element>,
+    /// The path or URL, if there is one.
+    pub name: Option<String>,
+}
+
+impl Source {
+    /// Opens a path: a file, or the directory of a dataset.
+    pub fn path(path: &Path, options: Options) -> Result<Self> {
+        let name = path.display().to_string();
+        let opened = || {
+            let dataset = || -> Result<Self> {
+                let dataset = match options.tolerant {
+                    true => Dataset::open_tolerant(path, |_| {})?,
+                    false => Dataset::open(path)?,
+                };
+                Self::new(Content::Dataset(Box::new(dataset)), Some(&name), options.clone())
+            };
+            if BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
+                return dataset();
+            }
+            let file = match fs::File::open(path) {
+                // Between two names, see `pilaster::bcolz::write`.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return dataset().map_err(|_| e.into()),
+                file => file?,
+            };
+            let facts = file.metadata()?;
+            if facts.is_dir() {
+                let [table, array] = BCOLZ_MARKERS;
+                let text = format!("a directory, but no bcolz dataset: it has neither {table} nor {array}");
+                return Err(Failure::other("Unsupported", text));
+            }
+            // Neither an empty file nor a pipe can be mapped.
+            let content = match facts.is_file() && facts.len() > 0 {
+                true if options.mmap => Content::Memory(raw::mapped(&file)?.into()),
+                true => Content::Ranges { ranges: Box::new(Ranges::open(path)?), python: false },
+                false => Content::Memory(fs::read(path)?.into()),
+            };
+            Self::new(content, Some(&name), options.clone())
+        };
+        opened().map_err(|failure: Failure| failure.of(Some(&name)))
+    }
+
+    /// Opens bytes in memory.
+    pub fn memory(bytes: Bytes, options: Options) -> Result<Self> {
+        Self::new(Content::Memory(bytes.into()), None, options)
+    }
+
+    /// Opens an object with `read` and `seek`, or with `read_at` and `size`.
+    pub fn object(object: &Bound<'_, PyAny>, options: Options) -> Result<Self> {
+        let name = object.getattr("name").ok().and_then(|name| name.extract::<String>().ok());
+        let py = object.py();
+        let direct = object.hasattr("read_at")?;
+        let len: u64 = match direct {
+            true => object.getattr("size")?.extract()?,
+            false => object.call_method1("seek", (0, 2))?.extract()?,
+        };
+        // Two threads must not move the position at once. The lock is never taken by a thread that is attached.
+        let (object, turn) = (object.clone().unbind(), Mutex::new(()));
+        let ranges = Ranges::new(len, move |at, to| {
+            let _turn = (!direct).then(|| turn.lock().unwrap_or_else(PoisonError::into_inner));
+            Python::attach(|py| read_at(object.bind(py), direct, at, to)).map_err(io::Error::other)
+        });
+        let content = Content::Ranges { ranges: Box::new(ranges), python: true };
+        py.detach(|| Self::new(content, name.as_deref(), options)).map_err(|failure| failure.of(name.as_deref()))
+    }
+
+    fn new(content: Content, name: Option<&str>, options: Options) -> Result<Self> {
+        let mut source =
+            Source { content, format: Format::Bcolz, element: None, options, name: name.map(str::to_owned) };
+        source.format = source.detected()?;
+        source.element = match (source.format, source.options.ty.as_deref()) {
+            (Format::Filo, None) => {
+                let text = "a Filo vector does not store its element type: pass type=, such as type='int'";
+                return Err(Failure::Value(text.to_owned()));
+            }
+            (Format::Filo, Some(ty)) => {
+                let known = Element::ALL.into_iter().find(|element| element.name().eq_ignore_ascii_case(ty));
+                let names = || Element::ALL.map(Element::name).join(", ");
+                Some(known.ok_or_else(|| Failure::Value(format!("no element type {ty:?}; there are {}", names())))?)
+            }
+            (Format::Jay | Format::DataSeries, Some(_)) => {
+                let text =
+                    format!("type= is for Filo vectors, Blosc chunks and Vortex files; this is {}", source.format);
+                return Err(Failure::Value(text));
+            }
+            _ => None,
+        };
+        if !source.options.damaged {
+            source.with_file(|_| Ok(()))?;
+        }
+        Ok(source)
+    }
+
+    /// Returns the format by the option, the bytes or the name.
+    fn detected(&self) -> Result<Format> {
+        if let Content::Dataset(_) = self.content {
+            return Ok(Format::Bcolz);
+        }
+        if let Some(format) = self.options.format {
+            return Ok(format);
+        }
+        let (input, len) = (self.input(), self.len());
+        let end = |n: u64, at: u64| input.get(FileRange { at, len: n.min(len) }, What::MAGIC);
+        let found = end(16, 0).and_then(|first| {
+            let last = end(4, len.saturating_sub(4))?;
+            any::detect_ends(first, last, len, self.name.as_deref())
+        });
+        found.map_err(|e| match self.failed() {
+            Some(e) => e,
+            None => {
+                let help = "format= names the format, as a Filo vector has no magic number";
+                match Failure::from(e) {
+                    Failure::Error(facts) => {
+                        let text = format!("unknown format: {} ({help})", facts.text);
+                        Failure::Error(crate::error::Facts { text, ..facts })
+                    }
+                    other => other,
+                }
+            }
+        })
+    }
+
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the length in bytes; 0 of a dataset.
+    pub fn len(&self) -> u64 {
+        self.input().len()
+    }
+
+    /// Returns whether reading calls Python, so that no thread that waits for it may be attached.
+    pub const fn is_python(&self) -> bool {
+        matches!(self.content, Content::Ranges { python: true, .. })
+    }
+
+    /// Returns the bytes of a file in memory, to which arrays can refer.
+    pub const fn buffer(&self) -> Option<&Buffer> {
+        match &self.content {
+            Content::Memory(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// Returns ranges for rows, whose memory can be released before the file is closed.
+    pub fn window(&self) -> Option<Ranges> {
+        match &self.content {
+            Content::Ranges { ranges, .. } => Some(ranges.window()),
+            _ => None,
+        }
+    }
+
+    pub fn input(&self) -> Input<'_> {
+        match &self.content {
+            Content::Memory(buffer) => Input::whole(buffer),
+            Content::Ranges { ranges, .. } => ranges.input(),
+            Content::Dataset(_) => Input::whole(&[]),
+        }
+    }
+
+    /// Returns the error of reading ranges, if there was one.
+    fn failed(&self) -> Option<Failure> {
+        match &self.content {
+            Content::Ranges { ranges, .. } => ranges.failed().map(Failure::from),
+            _ => None,
+        }
+    }
+
+    /// Opens the file for `take`. Errors name the file.
+    pub fn with_file<R>(&self, take: impl FnOnce(&File<'_>) -> Result<R>) -> Result<R> {
+        let run = || {
+            if let Content::Dataset(dataset) = &self.content {
+                let file = File::from(&**dataset);
+                return take(&file);
+            }
+            let typed = self.format != Format::Filo;
+            let hints = Hints {
+                element: self.element,
+                sequential: self.options.sequential,
+                dtype: self.options.ty.as_deref().filter(|_| typed),
+                tolerant: self.options.tolerant,
+                ..Hints::default()
+            };
+            let mut memory = Memory::default();
+            while let Err(e) = File::open_input(self.input(), self.format, &hints, &mut memory.scratch()) {
+                if e.kind() != Kind::NoRoom {
+                    return Err(e.into());
+                }
+                memory.grow(e)?;
+            }
+            take(&File::open_input(self.input(), self.format, &hints, &mut memory.scratch())?)
+        };
+        run().map_err(|failure| self.failed().unwrap_or(failure).of(self.name.as_deref()))
+    }
+}
+
+/// Fills `to` with the bytes at an offset of a file of Python.
+fn read_at(object: &Bound<'_, PyAny>, direct: bool, at: u64, to: &mut [u8]) -> PyResult<()> {
+    if direct {
+        let read = object.call_method1("read_at", (at, to.len()))?;
+        return filled(to, 0, read.cast::<PyBytes>()?.as_bytes()).map(|_| ());
+    }
+    object.call_method1("seek", (at,))?;
+    let mut done = 0;
+    while done < to.len() {
+        let read = object.call_method1("read", (to.len().saturating_sub(done),))?;
+        done = filled(to, done, read.cast::<PyBytes>()?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Copies what was read to offset `done`. Returns the offset after it.
+fn filled(to: &mut [u8], done: usize, read: &[u8]) -> PyResult<usize> {
+    let end = done.saturating_add(read.len());
+    match to.get_mut(done..end) {
+        Some(to) if !read.is_empty() => {
+            to.copy_from_slice(read);
+            Ok(end)
+        }
+        _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than it was").into()),
+    }
+}

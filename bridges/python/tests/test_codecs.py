@@ -1,0 +1,111 @@
+"""Blosc: with python-blosc, numcodecs and Zarr."""
+
+import itertools
+import os
+
+import blosc as original
+import numcodecs
+import numpy as np
+import pilaster.numcodecs
+import pilaster.zarr
+import pytest
+import zarr
+from pilaster import blosc
+
+DATA = np.cumsum(np.arange(30_000) % 17).astype("i8")
+CODECS = [name for name in blosc.compressors if name in original.compressor_list()]
+
+
+@pytest.mark.parametrize(("cname", "shuffle", "level"), list(itertools.product(CODECS, (0, 1, 2), (0, 1, 5, 9))))
+def test_python_blosc(cname, shuffle, level):
+    data = DATA.tobytes()
+    for size in (1, 4, 8, 3):
+        theirs = original.compress(data, size, level, shuffle, cname)
+        assert blosc.decompress(theirs) == data
+        assert blosc.decompress(memoryview(theirs)) == data
+        assert original.decompress(blosc.compress(data, size, level, shuffle, cname)) == data
+
+
+def test_defaults():
+    data = DATA.tobytes()
+    chunk = blosc.compress(data)
+    assert original.decompress(chunk) == data
+    assert blosc.info(chunk) | {"blocksize": 0} == {"nbytes": len(data), "typesize": 8, "blocksize": 0, "cname": "blosclz", "shuffle": "bytes"}
+    assert blosc.compress(DATA) == chunk
+    out = bytearray(len(data))
+    assert blosc.decompress_into(chunk, out) == len(data) and out == data
+
+
+def test_damaged_chunks():
+    chunk = bytearray(blosc.compress(DATA, cname="lz4"))
+    for at in range(16, len(chunk), max(1, len(chunk) // 200)):
+        chunk[at] ^= 0x55
+        try:
+            blosc.decompress(chunk)
+        except pilaster.Error as e:
+            assert e.kind
+        chunk[at] ^= 0x55
+    for wrong in (b"", b"\2\1", os.urandom(100)):
+        with pytest.raises(pilaster.Error):
+            blosc.decompress(wrong)
+    with pytest.raises(ValueError, match="no compressor|codec="):
+        blosc.compress(b"abc", cname="lzo")
+    with pytest.raises(pilaster.Error):
+        blosc.decompress_into(blosc.compress(b"abc"), bytearray(2))
+
+
+@pytest.mark.parametrize("config", [{}, {"cname": "zstd", "clevel": 9}, {"shuffle": -1}, {"shuffle": 2, "blocksize": 1024}, {"typesize": 2}])
+def test_numcodecs(config):
+    theirs, ours = numcodecs.blosc.Blosc(**config), pilaster.numcodecs.Blosc(**config)
+    assert ours.get_config() == theirs.get_config()
+    for array in (DATA, DATA.astype("f4"), DATA.astype("u1"), DATA.reshape(300, 100)):
+        for a, b in ((ours, theirs), (theirs, ours)):
+            got = np.frombuffer(a.decode(b.encode(array)), array.dtype)
+            np.testing.assert_array_equal(got, array.ravel())
+        out = np.empty_like(array)
+        ours.decode(theirs.encode(array), out=out)
+        np.testing.assert_array_equal(out, array)
+
+
+@pytest.fixture
+def ours():
+    before = numcodecs.registry.codec_registry.get("blosc", numcodecs.blosc.Blosc)
+    pilaster.zarr.register()
+    yield
+    numcodecs.registry.register_codec(before)
+    zarr.config.set({"codecs.blosc": "zarr.codecs.blosc.BloscCodec"})
+
+
+def stored(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize(("cname", "shuffle"), list(itertools.product(("lz4", "lz4hc", "blosclz", "zlib", "zstd"), (0, 1, 2))))
+def test_zarr(version, cname, shuffle, tmp_path, ours):
+    """Archives of zarr-python are read by us, and ours by zarr-python."""
+    names = ("noshuffle", "shuffle", "bitshuffle")
+    array = DATA.reshape(300, 100)
+
+    def make(folder, mine):
+        if version == 2:
+            codec = (pilaster.numcodecs if mine else numcodecs.blosc).Blosc(cname, 5, shuffle)
+        else:
+            kind = pilaster.zarr.BloscCodec if mine else zarr.codecs.BloscCodec
+            codec = kind(cname=cname, clevel=5, shuffle=names[shuffle], typesize=8)
+        z = zarr.create_array(folder, shape=array.shape, chunks=(100, 50), dtype="i8", zarr_format=version, compressors=codec)
+        z[:] = array
+
+    make(tmp_path / "theirs", False)
+    make(tmp_path / "ours", True)
+    z = zarr.open_array(tmp_path / "theirs")
+    assert type(z.compressors[0]).__module__.startswith("pilaster")
+    np.testing.assert_array_equal(z[:], array)
+    theirs, own = stored(tmp_path / "theirs"), stored(tmp_path / "ours")
+    assert theirs.keys() == own.keys()
+    for name, data in theirs.items():
+        if data[:1] != b"{":
+            assert blosc.decompress(data) == numcodecs.blosc.decompress(own[name]) == numcodecs.blosc.decompress(data)
+        else:
+            # The metadata are the same, so that other programs know the codec.
+            assert data == own[name]

@@ -1,0 +1,73 @@
+"""The examples of the documentation, and the types."""
+
+import doctest
+import importlib
+import pathlib
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+
+import conftest
+import pilaster
+import pytest
+
+MODULES = ["pilaster"] + ["pilaster." + m.name for m in pkgutil.iter_modules(pilaster.__path__) if m.name != "__main__"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    module = importlib.import_module(name)
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    failed = 0
+    for example in finder.find(module, name):
+        failed += doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example).failed
+    assert failed == 0
+
+
+def test_every_public_item_has_a_text():
+    for name in pilaster.__all__:
+        item = getattr(pilaster, name)
+        assert item.__doc__, name
+        for member in (m for m in dir(item) if isinstance(item, type) and not m.startswith("_")):
+            if member in ("add_note", "with_traceback", "args", "kind", "field", "offset", "need"):
+                continue
+            assert getattr(item, member).__doc__, f"{name}.{member}"
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "bridges/python/README.md"])
+def test_pages(page, tmp_path, monkeypatch):
+    """The blocks of a page run one after the other."""
+    text = (conftest.ROOT / page).read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    for folder in ("examples", "tests"):
+        (tmp_path / folder).symlink_to(conftest.ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, cwd=conftest.ROOT / "bridges" / "python")
+
+
+@pytest.mark.parametrize("command", [["mypy"], ["mypy", "tests/typed.py"], ["pyright", "--pythonpath", sys.executable]])
+def test_types(command):
+    tool = pathlib.Path(sys.executable).with_name(command[0])
+    if not tool.exists():
+        pytest.skip(f"{command[0]} is not installed")
+    done = run(tool, *command[1:])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_tool(tmp_path):
+    """`python -m pilaster` runs the tool, or names the line that installs it."""
+    done = subprocess.run([sys.executable, "-m", "pilaster", "--version"], capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    assert done.returncode == 2 and "cargo install pilaster-cli" in done.stderr
+    tool = tmp_path / "pilaster"
+    shutil.copy("/bin/echo", tool)
+    done = subprocess.run([sys.executable, "-m", "pilaster", "info"], capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    assert done.returncode == 0 and done.stdout == "info\n"

@@ -1,0 +1,60 @@
+"""Nothing stays in memory."""
+
+import pathlib
+import time
+
+import pilaster
+import pytest
+
+
+def resident():
+    status = pathlib.Path("/proc/self/status")
+    if not status.exists():
+        pytest.skip("no /proc")
+    return int(next(line for line in status.read_text().splitlines() if line.startswith("VmRSS")).split()[1])
+
+
+def test_many_opens(keyed):
+    """10,000 files, half of whose streams are not read."""
+
+    def some(count):
+        for k in range(count):
+            file = pilaster.open(keyed)
+            capsule = file.__arrow_c_stream__()
+            if k % 2:
+                list(file.batches())
+            del capsule
+
+    some(1000)
+    before = resident()
+    some(9000)
+    assert resident() - before < 2000, "kilobytes"
+
+
+def test_streams_that_are_dropped(tmp_path):
+    """Threads end when nobody reads their rows any more."""
+    path = tmp_path / "x.vortex"
+    pilaster.write(path, {"a": list(range(500_000))})
+    count = lambda: len(list(pathlib.Path("/proc/self/task").iterdir()))
+    before = count()
+    for _ in range(50):
+        batches = iter(pilaster.open(path, threads=4))
+        next(batches)
+        del batches
+    for _ in range(100):
+        if count() <= before + 1:
+            return
+        time.sleep(0.1)
+    assert count() <= before + 1
+
+
+def test_import_is_fast():
+    """The package imports nothing that is slow."""
+    import subprocess
+    import sys
+
+    code = "import resource as r; a = r.getrusage(0); import pilaster; b = r.getrusage(0); print(b.ru_utime + b.ru_stime - a.ru_utime - a.ru_stime)"
+    best = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5))
+    assert best < 0.02, best
+    modules = "import sys, pilaster; print(sorted({'numpy', 'polars', 'pandas', 'pyarrow', 'asyncio'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", modules], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,25 @@
+"""A caller whose types are checked, and which is not run."""
+
+import pathlib
+from typing import Any, assert_type
+
+import pilaster
+import polars as pl
+
+file = pilaster.open(pathlib.Path("x.jay"), columns=["k"], rows=10, where=[("k", ">", 3)])
+assert_type(file, pilaster.File)
+assert_type(file.tables, list[str])
+assert_type(file.schema, pilaster.Schema)
+assert_type(file.to_pydict(), dict[str, list[Any]])
+assert_type(file.to_polars(), pl.DataFrame)
+assert_type([len(batch) for batch in file], list[int])
+assert_type(pilaster.write("x.vortex", file, progress=True), int)
+assert_type(pilaster.scan("x.vortex").collect(), pl.DataFrame)
+assert_type(pilaster.blosc.decompress(pilaster.blosc.compress(b"abc")), bytes)
+try:
+    file.verify()
+except pilaster.Error as e:
+    assert_type(e.kind, str)
+    assert_type(e.offset, int | None)
+with pilaster.dataseries.Logger("x.ds", "Reading") as log:
+    log.append(time=1)
