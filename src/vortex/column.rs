@@ -201,12 +201,11 @@ impl<'f> Column<'f> {
             None => (8, node.dtype.shape.is_text()),
         };
         let mut need = Scratch::cost::<u64>(product(n.div_ceil(8), width)).saturating_add(n.div_ceil(4));
-        let mut copies = false;
         if spans && let Plan::Copied(bound) = node.plan(at, len, cx)? {
-            (need, copies) = (need.saturating_add(bound), true);
+            need = need.saturating_add(bound);
             cx.copy_texts_to(&mut []);
         }
-        let temporaries = node.temporaries(Amount { rows: n, width, at: Some(at), copies }, cx)?;
+        let temporaries = node.temporaries(Amount { rows: n, width, at: Some(at) }, cx)?;
         // The validity takes one byte per row.
         Ok((need.saturating_add(temporaries).saturating_add(n).saturating_add(64), len))
     }

@@ -116,6 +116,11 @@ impl<'c, 's> Context<'c, 's> {
         self.arena = Some(arena);
     }
 
+    /// Returns this context with a scope of the scratch memory, for reading other things than texts.
+    pub(super) fn without_texts(&mut self) -> Context<'_, '_> {
+        Context { arena: None, ..self.scope() }
+    }
+
     /// Returns whether texts are copied into an arena.
     pub(super) const fn copies_texts(&self) -> bool {
         self.arena.is_some()

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::dtype::Shape;
 use super::encodings::patches::{PatchSource, Patches};
 use super::node::Node;
-use super::raw::{Encoding, LayoutId};
+use super::raw::Encoding;
 use super::scheme::{Answer, Holds};
 use super::text::Plan;
 use crate::bytes::{FAST, saturated};
@@ -26,8 +26,6 @@ pub(super) struct Amount {
     pub(super) width: u64,
     /// The first of the rows, if it is known. Chunks without any of the rows then need not be looked at.
     pub(super) at: Option<u64>,
-    /// Whether the cells are spans of texts that are copied into the arena. Texts are unpacked to their place there.
-    pub(super) copies: bool,
 }
 
 impl Amount {
@@ -111,22 +109,27 @@ pub(super) fn some_children(
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
     // One child has the same rows as the node, in cells of the same size, and so has a chunk of a layout. The others are
-    // indices, offsets and the like, or chunks of which any may have the rows.
-    let (mut same, mut copies, mut is_chunk) = (Answer::Decoded, false, false);
+    // indices, offsets and the like, which are no texts, or chunks of which any may have the rows.
+    let (mut same, mut is_layout, mut is_chunk) = (Answer::Decoded, false, false);
     if FAST && let Some(scheme) = node.scheme() {
         same = node.validity_of(scheme.validity)?;
-        copies = amount.copies && matches!(scheme.holds, Holds::Chunks(_));
-        is_chunk = node.layout() == Some(LayoutId::Chunked);
+        is_chunk = matches!(scheme.holds, Holds::Chunks(_));
+        is_layout = node.layout().is_some();
     }
     let mut all = 0u64;
     for k in children {
         let amount = match same {
             Answer::As(same) if same == k => amount,
-            _ if is_chunk => amount,
-            _ => Amount { at: None, copies, ..amount.in_words() },
+            _ if is_chunk && is_layout => amount,
+            _ => Amount { at: None, ..amount.in_words() },
         };
         // The type of the child does not matter here, only its encoding.
-        let own = node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?;
+        let child = node.child(k, &node.dtype, u64::MAX)?;
+        let own = match same {
+            Answer::As(same) if same == k => child.temporaries(amount, cx)?,
+            _ if !FAST || is_chunk => child.temporaries(amount, cx)?,
+            _ => child.temporaries(amount, &mut cx.without_texts())?,
+        };
         all = if FAST { all.max(own) } else { all.saturating_add(own) };
     }
     Ok(all)
@@ -171,7 +174,7 @@ impl Node<'_> {
     }
 
     fn values_step(&self, shape: Shape, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
-        let (len, mut kept, mut width, mut copies) = (saturated(rows), 0, 8, false);
+        let (len, mut kept, mut width) = (saturated(rows), 0, 8);
         match shape {
             Shape::Null | Shape::Other => return Ok(Step::default()),
             Shape::Bool if self.encoding() == Some(Encoding::Bool) => return Ok(Step::default()),
@@ -181,22 +184,20 @@ impl Node<'_> {
             Shape::Decimal { .. } => width = self.dtype.cell().ok_or_else(|| self.mistyped())? as u64,
             shape if shape.is_text() => {
                 if let Plan::Copied(bound) = self.plan(at, len, cx)? {
-                    (kept, copies) = (bound, true);
+                    kept = bound;
                     cx.copy_texts_to(&mut []);
                 }
             }
             _ if self.stride()?.is_some() => return Ok(Step::default()),
             _ => {}
         }
-        let freed = self.temporaries(Amount { rows, width, at: Some(at), copies }, cx)?;
+        let freed = self.temporaries(Amount { rows, width, at: Some(at) }, cx)?;
         Ok(Step { kept: piece(rows, width).saturating_add(kept), freed })
     }
 
     /// Returns the bytes for one bit per row, of cells of one byte.
     fn packed_step(&self, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<Step> {
-        let freed = self
-            .temporaries(Amount { rows, width: 1, at: Some(at), copies: false }, cx)?
-            .saturating_add(piece(rows, 1));
+        let freed = self.temporaries(Amount { rows, width: 1, at: Some(at) }, cx)?.saturating_add(piece(rows, 1));
         Ok(Step { kept: piece(rows.div_ceil(8), 1), freed })
     }
 }

@@ -85,9 +85,9 @@ pub(in crate::vortex) fn need_of(
         let own = need::piece(n, 5).wrapping_add(table).wrapping_add(2 * need::SLACK);
         return Ok(own.saturating_add(codes.temporaries(amount, cx)?).saturating_add(values));
     }
-    let amount = Amount { width: codes.prim()?.size() as u64, copies: false, ..amount };
+    let amount = Amount { width: codes.prim()?.size() as u64, ..amount };
     let validity = if codes.dtype.nullable { need::piece(n, 1) } else { 0 };
-    let codes = codes.temporaries(amount, cx)?.saturating_add(validity);
+    let codes = codes.temporaries(amount, &mut cx.without_texts())?.saturating_add(validity);
     // The codes are read before the table is made, and their validity after it is used.
     Ok(need::piece(n, 4).saturating_add(codes.max(table.saturating_add(values))))
 }

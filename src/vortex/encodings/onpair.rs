@@ -153,7 +153,7 @@ fn piece(codes: &Node<'_>, count: usize, cx: &mut Context<'_, '_>) -> Result<usi
     if many <= BLOCK || !is_slow(codes) {
         return Ok(BLOCK);
     }
-    let others = codes.temporaries(Amount { rows: many as u64, width: 8, at: None, copies: false }, cx)?;
+    let others = codes.temporaries(Amount { rows: many as u64, width: 8, at: None }, cx)?;
     let need = others.saturating_add(need::piece(many as u64, code_size(codes)?)).saturating_add(need::SLACK);
     Ok(if cx.scratch.room() as u64 >= need { many } else { BLOCK })
 }
@@ -223,10 +223,11 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let mut memory = Codes::new(codes, count, &mut t)?;
     // Spreading tokens into rows pays only if there are more codes than tokens. It also needs memory.
     let spread = FAST && count > tokens_len && {
-        let others = saturated(
-            codes
-                .temporaries(Amount { rows: memory.numbers.len() as u64, width: 8, at: None, copies: false }, &mut t)?,
-        );
+        let others =
+            saturated(codes.temporaries(
+                Amount { rows: memory.numbers.len() as u64, width: 8, at: None },
+                &mut t.without_texts(),
+            )?);
         t.scratch.room() >= size_of::<onpair::Room>().saturating_add(others)
     };
     let rows = match spread {

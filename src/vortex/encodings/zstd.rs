@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::*;
-use crate::bytes::{Scratch, product, saturated};
+use crate::bytes::{FAST, Scratch, product, saturated};
 use crate::codec::{Codec, zstd};
 use crate::error::Error;
 use crate::meta::proto::{Fields, Value};
@@ -361,8 +361,8 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
     let largest = largest(node, cx)?;
     let workspace = Codec::Zstd.workspace_len(saturated(largest)) as u64;
     let mut own = workspace.saturating_add(need::SLACK);
-    // Texts are unpacked directly to the arena, whose size includes them.
-    if !amount.copies {
+    // Texts are unpacked directly to the arena, whose size includes them. Small builds do not tell them from other values.
+    if !FAST || !cx.copies_texts() {
         own = own.saturating_add(need::piece(largest, 1));
     }
     dense::need(own, node, amount, cx)

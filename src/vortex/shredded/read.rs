@@ -72,7 +72,7 @@ const MOST: u64 = u32::MAX as u64;
 
 /// Returns the scratch bytes for reading the parts of one row, and the size of what is kept for the next rows.
 fn memory_of(node: &Node<'_>, call: &mut Call) -> Result<(u64, Size)> {
-    let amount = Amount { rows: 1, width: 16, at: None, copies: false };
+    let amount = Amount { rows: 1, width: 16, at: None };
     let (temporaries, keep) = call.both(
         |call| need(node, amount, &mut Context::new(call, Scratch::new(&mut [0; ASIDE]))),
         // This also visits children that reading ignores.

@@ -140,7 +140,7 @@ fn value(place: &ValueAt<'_>, cx: &mut Context<'_, '_>) -> Result<Size> {
 /// Returns the scratch bytes for the temporaries of one row: rows are read one by one.
 pub(in crate::vortex) fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     cx.spend(node.at())?;
-    let one = Amount { rows: 1, width: amount.width.max(16), at: None, copies: false };
+    let one = Amount { rows: 1, width: amount.width.max(16), at: None };
     // The type of a child does not matter, only its encoding. Rows are read as numbers, so that texts under Zstandard count
     // with their frames, and validity as the validity of variants.
     let (number, variant) = (Ty::prim(Prim::I64, true), Ty::variant(true));
