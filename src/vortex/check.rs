@@ -342,7 +342,7 @@ fn fitting(
     let Range { start, end } = rows;
     loop {
         let asked = end.saturating_sub(start).min(*most);
-        measuring.call = Call::measuring(column.node().file);
+        measuring.call = Call::measuring(column.node().file, 1);
         let all = measuring.call.left();
         let measured = column.need_and_len(start..start.saturating_add(asked), Some(measuring));
         nodes.spend(all.saturating_sub(measuring.call.left()).into(), What::MAX_NODES, start)?;

@@ -183,7 +183,8 @@ impl<'f> Column<'f> {
     /// Returns the scratch bytes that reading the first of `rows` takes, and how many those are. Rows that are put together
     /// are measured within the budget of `shared`, if there is one, otherwise within one of their own.
     pub(super) fn need_and_len(&self, rows: Range<u64>, shared: Option<&mut Measuring>) -> Result<(u64, usize)> {
-        let mut call = Call::new(self.node.file, rows.end.saturating_sub(rows.start));
+        let (file, count) = (self.node.file, rows.end.saturating_sub(rows.start));
+        let mut call = if FAST { Call::measuring(file, count) } else { Call::new(file, count) };
         let mut aside = [0; ASIDE];
         let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
         let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;

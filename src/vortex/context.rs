@@ -25,16 +25,13 @@ impl Call {
         Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0, one_by_one: false }
     }
 
-    /// The budget for measuring rows that are put together: as much for the memory of their parts as for the rows, as
-    /// reading them has.
-    #[cfg(feature = "vortex-variant")]
-    pub(super) fn measuring(file: &File<'_>) -> Self {
-        let max_nodes = Call::new(file, 1).left().saturating_mul(2);
+    /// The budget for measuring `rows` rows: as much for the memory of their parts as for the rows, as reading them has.
+    pub(super) fn measuring(file: &File<'_>, rows: u64) -> Self {
+        let max_nodes = Call::new(file, rows).left().saturating_mul(2);
         Call { fuel: Fuel::new(&Limits { max_nodes, ..*file.limits() }), used: 0, one_by_one: false }
     }
 
     /// Returns the number of nodes that are left.
-    #[cfg(feature = "vortex-variant")]
     pub(super) const fn left(&self) -> u32 {
         self.fuel.left()
     }

@@ -108,31 +108,34 @@ pub(super) fn some_children(
     amount: Amount,
     cx: &mut Context<'_, '_>,
 ) -> Result<u64> {
-    // One child has the same rows as the node, in cells of the same size, and so has a chunk of a layout. The others are
-    // indices, offsets and the like, which are no texts, or chunks of which any may have the rows.
-    let (mut same, mut is_layout, mut is_chunk) = (Answer::Decoded, false, false);
-    if FAST && let Some(scheme) = node.scheme() {
-        same = node.validity_of(scheme.validity)?;
-        is_chunk = matches!(scheme.holds, Holds::Chunks(_));
-        is_layout = node.layout().is_some();
-    }
     let mut all = 0u64;
     for k in children {
-        let amount = match same {
-            Answer::As(same) if same == k => amount,
-            _ if is_chunk && is_layout => amount,
-            _ => Amount { at: None, ..amount.in_words() },
-        };
+        let (same, texts) = if FAST { role(node, k)? } else { (false, true) };
+        let amount = if same { amount } else { Amount { at: None, ..amount.in_words() } };
         // The type of the child does not matter here, only its encoding.
         let child = node.child(k, &node.dtype, u64::MAX)?;
-        let own = match same {
-            Answer::As(same) if same == k => child.temporaries(amount, cx)?,
-            _ if !FAST || is_chunk => child.temporaries(amount, cx)?,
-            _ => child.temporaries(amount, &mut cx.without_texts())?,
+        let own = match texts {
+            true => child.temporaries(amount, cx)?,
+            false => child.temporaries(amount, &mut cx.without_texts())?,
         };
         all = if FAST { all.max(own) } else { all.saturating_add(own) };
     }
     Ok(all)
+}
+
+/// Returns whether child `k` has the same rows as the node, in cells of the same size, and whether it may store the texts of a
+/// node of texts. Other children are indices, offsets and the like.
+fn role(node: &Node<'_>, k: usize) -> Result<(bool, bool)> {
+    let Some(scheme) = node.scheme() else { return Ok((false, true)) };
+    let same = matches!(node.validity_of(scheme.validity)?, Answer::As(of) if of == k);
+    Ok(match scheme.holds {
+        Holds::Wrapped(_) if k == 0 => (true, true),
+        // A layout is asked for one chunk with its own rows. Any chunk of an array may have the rows.
+        Holds::Chunks(_) => (node.layout().is_some(), true),
+        // The values of runs, and of patches, follow their places.
+        Holds::Picked(..) | Holds::Patched => (same, k == 1),
+        _ => (same, same),
+    })
 }
 
 /// Returns 0, for encodings without temporaries.

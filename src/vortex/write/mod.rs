@@ -30,6 +30,8 @@ mod floats;
 mod gather;
 mod ids;
 mod integers;
+#[cfg(test)]
+mod need_tests;
 mod packing;
 mod rows;
 mod sample;
