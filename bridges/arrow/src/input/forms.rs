@@ -7,6 +7,7 @@ use arrow_schema::TimeUnit;
 const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
 
 /// Number of bytes that are copied at once.
+#[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "CSV alone copies texts"))]
 const WORD: usize = 16;
 
 /// Maximum number of characters of a number.
@@ -33,6 +34,7 @@ impl<'b> Front<'b> {
     }
 
     /// Appends the text. Of a short one, words are copied faster than a call of the general copy takes.
+    #[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "CSV alone copies texts"))]
     #[inline(always)]
     pub fn append_to(&self, to: &mut Vec<u8>) {
         let end = to.len().saturating_add(self.len);

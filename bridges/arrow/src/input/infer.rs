@@ -75,6 +75,7 @@ impl Texts {
     }
 
     /// Adds a text to texts that are numbers. `number`: the one that it is, if it has the usual form.
+    #[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "CSV alone knows types before the texts"))]
     #[inline(always)]
     pub fn add_number(&mut self, front: Front<'_>, number: Option<&Number>) {
         match number.and_then(|number| numbers(number, front.text())) {
@@ -84,6 +85,7 @@ impl Texts {
     }
 
     /// Adds a text to texts that are dates. `days`: the date that it is, if it has the usual form.
+    #[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "CSV alone knows types before the texts"))]
     #[inline(always)]
     pub fn add_date(&mut self, front: Front<'_>, days: Option<i32>) {
         match days {
@@ -93,6 +95,7 @@ impl Texts {
     }
 
     /// Adds a text to texts that are times. `moment`: the time that it is, if it has the usual form.
+    #[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "CSV alone knows types before the texts"))]
     #[inline(always)]
     pub fn add_moment(&mut self, front: Front<'_>, moment: Option<&Moment>) {
         match moment {
