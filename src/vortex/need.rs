@@ -167,10 +167,13 @@ impl Node<'_> {
     /// Returns an upper bound of the scratch bytes that [`values`](Self::values) and [`valid_rows`](Self::valid_rows) take
     /// for `rows` rows starting at `at`, consecutively.
     pub(super) fn read_need(&self, shape: Shape, at: u64, rows: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+        if let Shape::Null = shape {
+            return Ok(0);
+        }
         // The plan for texts, which is made for the values, does not concern the validity.
         let validity = match self.decoded_validity(at, saturated(rows), cx)? {
-            Some(node) if !matches!(shape, Shape::Null) => node.packed_step(at, rows, cx)?,
-            _ => Step::default(),
+            Some(node) => node.packed_step(at, rows, cx)?,
+            None => Step::default(),
         };
         let values = self.values_step(shape, at, rows, cx)?;
         Ok(values.kept.saturating_add(values.freed.max(validity.kept.saturating_add(validity.freed))))

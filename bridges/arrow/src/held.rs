@@ -311,7 +311,7 @@ pub(crate) fn span(bytes: &[u8]) -> Range<usize> {
     start..start.saturating_add(bytes.len())
 }
 
-/// Returns whether the addresses `at` are among those of `home`.
+/// Returns whether the addresses `at` are addresses within `home`.
 pub(crate) const fn contains(home: &Range<usize>, at: &Range<usize>) -> bool {
     home.start <= at.start && at.end <= home.end
 }

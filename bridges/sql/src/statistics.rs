@@ -52,7 +52,7 @@ pub(crate) fn columns(schema: &Schema, options: &Options) -> Schema {
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), HashMap::new())
 }
 
-/// What is known about a file before its rows are read.
+/// Statistics of a file, from its metadata.
 pub(crate) struct Facts {
     /// The number of rows.
     pub rows: Option<u64>,

@@ -32,7 +32,7 @@ const JAY_BYTES: usize = 4 << 30;
 /// Returns a file with the rows of batches: Vortex, Jay or DataSeries. All batches have `schema`.
 ///
 /// # Errors
-/// Those of [`write`](write()).
+/// The errors of [`write`](write()).
 pub fn encode(format: Format, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Vec<u8>> {
     write(format, RecordBatchIterator::new(batches.into_iter().map(Ok), schema), Vec::new())
 }
