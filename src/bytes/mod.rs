@@ -64,7 +64,7 @@ pub use integer::half_to_f32;
 #[allow(unused_imports, reason = "each of them some format uses")]
 pub(crate) use integer::{checked_product, decimal, len32, little, low8, low16, low32, product, saturated};
 #[cfg(feature = "std")]
-pub use ranges::Ranges;
+pub use ranges::{Block, Ranges};
 #[allow(unused_imports, reason = "each format uses it")]
 pub(crate) use reader::Reader;
 pub use scratch::Scratch;

@@ -23,8 +23,37 @@ const LEAST: u64 = 128;
 /// Bounds of the number of bytes that are read ahead if reads follow each other in the file.
 const AHEAD: (u64, u64) = (1 << 12, 1 << 16);
 
-/// Reads a range of a file: the offset, and the memory to fill.
-type Read = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync;
+/// Reads a range of a file.
+type Read = dyn Fn(FileRange) -> io::Result<Block> + Send + Sync;
+
+/// Consecutive bytes of a file, in memory that the place they come from has already.
+pub struct Block {
+    at: u64,
+    bytes: Box<dyn AsRef<[u8]> + Send + Sync>,
+}
+
+impl Block {
+    /// Creates a block of the bytes at offset `at` of the file.
+    #[must_use]
+    pub fn new(at: u64, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        Block { at, bytes: Box::new(bytes) }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        (*self.bytes).as_ref()
+    }
+
+    /// Returns the offset of the end in the file.
+    fn end(&self) -> Option<u64> {
+        self.at.checked_add(self.bytes().len() as u64)
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block").field("at", &self.at).field("len", &self.bytes().len()).finish()
+    }
+}
 
 /// Ranges of a file, each read when it is first needed, and kept in memory until this is dropped. In memory are at most
 /// three times as many bytes as the file has, however ranges overlap.
@@ -90,14 +119,20 @@ struct Place {
     ahead: u64,
 }
 
-/// Memory of words, for its alignment.
-type Words = Box<[u64]>;
+/// Memory of words, for its alignment, and its length in bytes.
+struct Words(Box<[u64]>, usize);
+
+impl AsRef<[u8]> for Words {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::must_cast_slice(&self.0).get(..self.1).unwrap_or_default()
+    }
+}
 
 /// A list that only grows and never moves: bucket `i` has `2^i` slots.
-struct Slots([OnceLock<Box<[OnceLock<Words>]>>; 40]);
+struct Slots([OnceLock<Box<[OnceLock<Block>]>>; 40]);
 
 impl Slots {
-    fn slot(&self, i: usize) -> Option<&OnceLock<Words>> {
+    fn slot(&self, i: usize) -> Option<&OnceLock<Block>> {
         let n = i.checked_add(1)?;
         let bucket = n.ilog2();
         let len = 1usize.checked_shl(bucket)?;
@@ -114,6 +149,32 @@ impl Ranges {
     /// Creates the ranges of a file of `len` bytes. `read` fills all of its memory with the bytes at an offset.
     #[must_use]
     pub fn new(len: u64, read: impl Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        Ranges::of_blocks(len, move |range| {
+            let len = usize::try_from(range.len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            let count = len.div_ceil(8);
+            // A range may be as long as the file.
+            Vec::<u64>::new().try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            let mut words = vec![0; count];
+            let bytes = bytemuck::must_cast_slice_mut::<u64, u8>(&mut words);
+            read(range.at, bytes.get_mut(..len).unwrap_or_default())?;
+            Ok(Block::new(range.at, Words(words.into_boxed_slice(), len)))
+        })
+    }
+
+    /// Creates the ranges of a file of `len` bytes from a place that returns memory of its own, which is not copied. `read`
+    /// returns a block that contains the range. Values in it can be used in place only if their addresses are as aligned as their
+    /// offsets; others are copied.
+    ///
+    /// ```
+    /// use pilaster::bytes::{Block, FileRange, Ranges};
+    /// use pilaster::error::What;
+    ///
+    /// let ranges = Ranges::of_blocks(1 << 20, |range: FileRange| Ok(Block::new(range.at, vec![7; range.len as usize])));
+    /// assert_eq!(ranges.input().get(FileRange { at: 100, len: 2 }, What::INPUT)?, [7, 7]);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_blocks(len: u64, read: impl Fn(FileRange) -> io::Result<Block> + Send + Sync + 'static) -> Self {
         let (bytes_read, failed) = (AtomicU64::new(0), Mutex::new(None));
         Ranges::of(Arc::new(Shared { read: Box::new(read), len, bytes_read, failed }))
     }
@@ -177,8 +238,9 @@ impl Ranges {
         let much = state.held.saturating_add(to.saturating_sub(at)) > self.file.len.saturating_mul(2);
         let (at, to) = if much { (0, self.file.len) } else { (at, to) };
         let slot = state.used;
-        let words = self.read(at, to.checked_sub(at)?)?;
-        self.kept.slot(slot)?.set(words).ok()?;
+        let block = self.read(FileRange { at, len: to.checked_sub(at)? })?;
+        let (at, to) = (block.at, block.end()?);
+        self.kept.slot(slot)?.set(block).ok()?;
         state.used = slot.checked_add(1)?;
         state.held = state.held.saturating_add(to.saturating_sub(at));
         // Ranges inside the new one are not looked up any more.
@@ -191,20 +253,16 @@ impl Ranges {
         Some((slot, at))
     }
 
-    fn read(&self, at: u64, len: u64) -> Option<Words> {
-        let len = usize::try_from(len).ok()?;
-        let words = len.div_ceil(8);
-        // A range may be as long as the file.
-        if Vec::<u64>::new().try_reserve_exact(words).is_err() {
-            locked(&self.file.failed).get_or_insert(io::ErrorKind::OutOfMemory.into());
-            return None;
-        }
-        let mut words = vec![0; words];
-        let bytes = bytemuck::must_cast_slice_mut::<u64, u8>(&mut words).get_mut(..len)?;
-        match (self.file.read)(at, bytes) {
-            Ok(()) => {
-                self.file.bytes_read.fetch_add(len as u64, Ordering::Relaxed);
-                Some(words.into_boxed_slice())
+    fn read(&self, range: FileRange) -> Option<Block> {
+        let end = range.end()?;
+        let read = (self.file.read)(range).and_then(|block| match block.end() {
+            Some(last) if block.at <= range.at && last >= end && last <= self.file.len => Ok(block),
+            _ => Err(io::Error::other("bytes of another range were returned")),
+        });
+        match read {
+            Ok(block) => {
+                self.file.bytes_read.fetch_add(block.bytes().len() as u64, Ordering::Relaxed);
+                Some(block)
             }
             Err(e) => {
                 locked(&self.file.failed).get_or_insert(e);
@@ -217,9 +275,9 @@ impl Ranges {
 impl Fetch for Ranges {
     fn fetch(&self, range: FileRange) -> Option<&[u8]> {
         let (slot, start) = self.find(range)?;
-        let words = self.kept.slot(slot)?.get()?;
+        let block = self.kept.slot(slot)?.get()?;
         let at = range.at.checked_sub(start)?;
-        FileRange { at, ..range }.find(bytemuck::must_cast_slice(words))
+        FileRange { at, ..range }.find(block.bytes())
     }
 
     fn fresh(&self) -> Option<Box<dyn Fetch + '_>> {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _, future, stream};
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
-use pilaster::bytes::Ranges;
+use pilaster::bytes::{Block, FileRange, Ranges};
 use tokio::runtime::Handle;
 
 use crate::counts::Counts;
@@ -76,7 +76,7 @@ impl Remote {
     /// Returns the ranges of the file for a reader.
     pub fn ranges(self: &Arc<Self>) -> Ranges {
         let file = Arc::clone(self);
-        Ranges::new(self.meta.size, move |at, to| file.read(at, to))
+        Ranges::of_blocks(self.meta.size, move |range| file.read(range))
     }
 
     /// Takes over the metadata that another reader of the file fetched; without any, ranges are kept until
@@ -109,24 +109,26 @@ impl Remote {
         Failure { path: shown(&self.store, &self.meta), reason }
     }
 
-    /// Fills `to` with the bytes at an offset.
-    fn read(&self, at: u64, to: &mut [u8]) -> io::Result<()> {
-        if copy(at, to, self.kept().iter()) {
-            return Ok(());
+    /// Returns what was fetched around a range.
+    fn read(&self, range: FileRange) -> io::Result<Block> {
+        let block = |pieces: &[Piece]| pieces.iter().find(|piece| contains(piece, range)).cloned();
+        if let Some((at, bytes)) = block(&self.kept()) {
+            return Ok(Block::new(at, bytes));
         }
-        let wanted = at..at.saturating_add(to.len() as u64);
+        let wanted = range.at..range.at.saturating_add(range.len);
         let pieces = self.handle.block_on(self.fetch(wanted.clone()))?;
-        let found = copy(at, to, pieces.iter());
+        let found = block(&pieces);
         let mut state = locked(&self.state);
         for piece in pieces {
             if state.opening {
                 state.head.push(piece);
-            } else if piece.1.len() > to.len() {
+            } else if piece.1.len() as u64 > range.len {
                 state.recent.push_front(piece);
                 state.recent.truncate(RECENT);
             }
         }
-        if found { Ok(()) } else { Err(self.error(&wanted, "the store returned another range")) }
+        let (at, bytes) = found.ok_or_else(|| self.error(&wanted, "the store returned another range"))?;
+        Ok(Block::new(at, bytes))
     }
 
     /// Returns the bytes of small ranges far from each other, which are fetched at the same time.
@@ -201,6 +203,12 @@ impl Remote {
 pub(crate) fn shown(store: &Arc<dyn ObjectStore>, meta: &ObjectMeta) -> String {
     let root = if store.to_string() == "LocalFileSystem(file:///)" { "/" } else { "" };
     format!("{root}{}", meta.location)
+}
+
+/// Returns whether a piece has all bytes of a range.
+fn contains((start, bytes): &Piece, range: FileRange) -> bool {
+    let from = range.at.checked_sub(*start).and_then(|from| from.checked_add(range.len));
+    from.is_some_and(|end| end <= bytes.len() as u64)
 }
 
 /// Copies bytes from the piece that has all of them. Returns whether there is one.
