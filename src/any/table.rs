@@ -5,7 +5,7 @@ use core::ops::Range;
 #[cfg(feature = "bcolz")]
 use crate::bcolz;
 use crate::bytes::Scratch;
-use crate::column::{self, Batch, Dictionary, Type, Zone};
+use crate::column::{self, Batch, Dictionary, Place, Type, Zone};
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
 use crate::error::Result;
@@ -198,6 +198,14 @@ impl column::Column for Column<'_> {
         Self: 's,
     {
         each!(self, Column, column => column.zone_around(row, scratch))
+    }
+
+    fn place(&self, row: u64) -> Result<Place> {
+        each!(self, Column, column => column.place(row))
+    }
+
+    fn at_place(self, place: Place) -> Self {
+        each!(self, Column, column => Column::from(column.at_place(place)))
     }
 
     fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {

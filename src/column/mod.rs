@@ -77,6 +77,7 @@ mod collect;
 mod convert;
 #[cfg(feature = "alloc")]
 mod memory;
+mod place;
 mod table;
 mod types;
 mod validity;
@@ -91,6 +92,7 @@ pub use collect::FromColumn;
 pub use convert::{Build, Feed, convert};
 #[cfg(feature = "alloc")]
 pub use memory::Memory;
+pub use place::Place;
 #[allow(unused_imports, reason = "formats use it")]
 pub(crate) use table::no_column;
 pub use table::{Column, Dictionary, Once, Part, Table, fit};

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::ops::Range;
 
-use super::{Batch, Type, Zone};
+use super::{Batch, Place, Type, Zone};
 #[cfg(feature = "alloc")]
 use super::{FromColumn, collect};
 use crate::bytes::Scratch;
@@ -344,6 +344,43 @@ pub trait Column: Copy + Debug {
     {
         let _ = (row, scratch);
         Ok(None)
+    }
+
+    /// Returns where row `row` is stored, for [`at_place`](Self::at_place).
+    ///
+    /// ```
+    /// # #[cfg(feature = "vortex")] {
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::column::{Column, Part, Value};
+    /// use pilaster::vortex::File;
+    ///
+    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/lay_chunked_zones_a.vortex"));
+    /// let file = File::open(bytes)?;
+    /// let mut column = file.part()?.named("b")?;
+    /// let (mut row, mut memory) = (0, [0; 4096]);
+    /// while row < column.rows() {
+    ///     row += column.read(row..column.rows(), &mut Scratch::new(&mut memory))?.len as u64;
+    ///     // The next read does not search the chunks before.
+    ///     column = column.at_place(column.place(row)?);
+    /// }
+    /// assert_eq!(row, 250);
+    /// # }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of invalid metadata.
+    fn place(&self, row: u64) -> Result<Place> {
+        let _ = row;
+        Ok(Place::default())
+    }
+
+    /// Returns the column with reads that search their rows from a place on, so that a walk over a file of many chunks does not
+    /// search all chunks for each batch. Rows before the place are found, too, and a place of another column has no effect.
+    #[must_use]
+    fn at_place(self, place: Place) -> Self {
+        let _ = place;
+        self
     }
 
     /// Returns whether row `row` has a value, and the number of rows starting there for which this is the same; `None`

@@ -15,6 +15,8 @@ use super::rows::Rows;
 use super::scheme::Holds;
 use super::text::Plan;
 use crate::bytes::{FAST, Scratch, product};
+#[cfg(feature = "std")]
+use crate::column::Place;
 use crate::column::{self, Batch, Dictionary, Type, Validity, Values, Zone};
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::{Error, Kind, Result, What};
@@ -54,11 +56,30 @@ pub struct Column<'f> {
     dtype: Ty,
     /// The number of the column in the file plus 1; 0 for a child of a column.
     number: u16,
+    /// Where the search of chunks begins.
+    #[cfg(feature = "std")]
+    place: Place,
 }
 
 impl<'f> Column<'f> {
     pub(super) const fn new(node: &Node<'f>) -> Self {
-        Column { node: *node, path: [0; PATH], steps: 0, dtype: node.dtype, number: 0 }
+        Column {
+            node: *node,
+            path: [0; PATH],
+            steps: 0,
+            dtype: node.dtype,
+            number: 0,
+            #[cfg(feature = "std")]
+            place: Place::NONE,
+        }
+    }
+
+    /// Returns the budget of a call for `rows` rows.
+    fn call(&self, rows: u64) -> Call {
+        let call = Call::new(self.node.file, rows);
+        #[cfg(feature = "std")]
+        let call = call.at_place(self.place);
+        call
     }
 
     /// Returns the column as column `k` of the file, so that it finds the statistics of that column.
@@ -184,7 +205,10 @@ impl<'f> Column<'f> {
     /// are measured within the budget of `shared`, if there is one, otherwise within one of their own.
     pub(super) fn need_and_len(&self, rows: Range<u64>, shared: Option<&mut Measuring>) -> Result<(u64, usize)> {
         let (file, count) = (self.node.file, rows.end.saturating_sub(rows.start));
-        let mut call = if FAST { Call::measuring(file, count) } else { Call::new(file, count) };
+        let call = if FAST { Call::measuring(file, count) } else { Call::new(file, count) };
+        #[cfg(feature = "std")]
+        let call = call.at_place(self.place);
+        let mut call = call;
         let mut aside = [0; ASIDE];
         let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
         let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
@@ -291,7 +315,7 @@ impl<'f> column::Column for Column<'f> {
     where
         Self: 's,
     {
-        let mut call = Call::new(self.node.file, rows.end.saturating_sub(rows.start));
+        let mut call = self.call(rows.end.saturating_sub(rows.start));
         let window = self.window(&rows, &mut Context::new(&mut call, Scratch::new(&mut [0; ASIDE])))?;
         let mut cx = Context::new(&mut call, core::mem::replace(s, Scratch::new(&mut [])));
         let batch = self.batch(rows.start, window, &mut cx);
@@ -300,7 +324,7 @@ impl<'f> column::Column for Column<'f> {
     }
 
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
-        let mut call = Call::new(self.node.file, 1);
+        let mut call = self.call(1);
         let mut aside = [0; ASIDE];
         let rows = self.located(row, &mut Context::new(&mut call, Scratch::new(&mut aside)))?;
         let Rows { node, at, left } = rows;
@@ -308,6 +332,21 @@ impl<'f> column::Column for Column<'f> {
         let (codes, values) = (codes(&node)?, values(&node)?);
         let (first, len) = (row.saturating_sub(at), left.saturating_add(at));
         Ok(Some(Dictionary { first, len, codes: Column::new(&codes), values: Column::new(&values) }))
+    }
+
+    #[cfg(feature = "std")]
+    fn place(&self, row: u64) -> Result<Place> {
+        if row >= self.node.rows {
+            return Ok(self.place);
+        }
+        let mut call = self.call(1);
+        self.located(row, &mut Context::new(&mut call, Scratch::new(&mut [0; ASIDE])))?;
+        Ok(call.place())
+    }
+
+    #[cfg(feature = "std")]
+    fn at_place(self, place: Place) -> Self {
+        Column { place, ..self }
     }
 
     fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {

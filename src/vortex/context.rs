@@ -3,8 +3,11 @@
 use super::file::File;
 #[cfg(feature = "vortex-variant")]
 use super::kept::Kept;
+use super::node::Node;
 use super::tree::BYTES_PER_NODE;
 use crate::bytes::{FAST, Scratch};
+#[cfg(feature = "std")]
+use crate::column::Place;
 use crate::encoding::cells::Cells;
 use crate::error::Result;
 use crate::limits::{Fuel, Limits};
@@ -14,6 +17,9 @@ pub(super) struct Call {
     fuel: Fuel,
     used: usize,
     one_by_one: bool,
+    /// The chunk that was found last, of the column that is read.
+    #[cfg(feature = "std")]
+    place: Place,
 }
 
 impl Call {
@@ -22,13 +28,35 @@ impl Call {
         let limits = file.limits();
         let more = rows.saturating_mul(16).saturating_add(file.input().len() / BYTES_PER_NODE);
         let max_nodes = limits.max_nodes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0, one_by_one: false }
+        Call::of(Fuel::new(&Limits { max_nodes, ..*limits }))
     }
 
     /// The budget for measuring `rows` rows: as much for the memory of their parts as for the rows, as reading them has.
     pub(super) fn measuring(file: &File<'_>, rows: u64) -> Self {
         let max_nodes = Call::new(file, rows).left().saturating_mul(2);
-        Call { fuel: Fuel::new(&Limits { max_nodes, ..*file.limits() }), used: 0, one_by_one: false }
+        Call::of(Fuel::new(&Limits { max_nodes, ..*file.limits() }))
+    }
+
+    fn of(fuel: Fuel) -> Self {
+        Call {
+            fuel,
+            used: 0,
+            one_by_one: false,
+            #[cfg(feature = "std")]
+            place: Place::default(),
+        }
+    }
+
+    /// Sets where the search of chunks begins.
+    #[cfg(feature = "std")]
+    pub(super) const fn at_place(self, place: Place) -> Self {
+        Call { place, ..self }
+    }
+
+    /// Returns the chunk that was found last.
+    #[cfg(feature = "std")]
+    pub(super) const fn place(&self) -> Place {
+        self.place
     }
 
     /// Returns the number of nodes that are left.
@@ -43,7 +71,7 @@ impl Call {
         first: impl FnOnce(&mut Call) -> Result<A>,
         second: impl FnOnce(&mut Call) -> Result<B>,
     ) -> Result<(A, B)> {
-        let mut again = Call { fuel: self.fuel.again(), used: 0, one_by_one: false };
+        let mut again = Call::of(self.fuel.again());
         let a = first(self)?;
         let b = second(&mut again);
         self.fuel.leave(again.left());
@@ -142,6 +170,25 @@ impl<'c, 's> Context<'c, 's> {
     /// Returns whether rows are read one by one, so that metadata are parsed for each row.
     pub(super) const fn is_one_by_one(&self) -> bool {
         self.call.one_by_one
+    }
+
+    /// Returns a chunk of a node that does not begin after row `at`, and its first row. Without `std`, code is to be small.
+    pub(super) fn known_chunk(&self, node: &Node<'_>, at: u64) -> (usize, u64) {
+        let _ = (node, at);
+        #[cfg(feature = "std")]
+        if self.call.place.of == node.identity() && self.call.place.chunk.1 <= at {
+            return self.call.place.chunk;
+        }
+        (0, 0)
+    }
+
+    /// Remembers a chunk, and its first row.
+    pub(super) fn found_chunk(&mut self, node: &Node<'_>, k: usize, first: u64) {
+        let _ = (node, k, first);
+        #[cfg(feature = "std")]
+        {
+            self.call.place = Place { of: node.identity(), chunk: (k, first) };
+        }
     }
 
     /// Spends the budget for one node at offset `at`.

@@ -48,12 +48,13 @@ const CHUNKED: Scheme =
 /// Returns the rows in the chunk that stores the first of them.
 fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     let node = &rows.node;
-    let mut first = 0u64;
+    let (known, mut first) = cx.known_chunk(node, rows.at);
     if let Some(chunks) = node.layouts()? {
-        for k in 0..chunks.len() {
+        for k in known..chunks.len() {
             cx.spend(node.at())?;
             let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
             if rows.at < end && end <= node.rows {
+                cx.found_chunk(node, k, first);
                 return rows.in_chunk(k, first, end);
             }
             first = end;

@@ -270,6 +270,12 @@ impl<'f> Node<'f> {
         self.links().map_or(Ok(0), |links| self.table.count(links))
     }
 
+    /// Returns what distinguishes this node from those of other files.
+    #[cfg(feature = "std")]
+    pub(super) fn identity(&self) -> (usize, u64) {
+        self.table.identity()
+    }
+
     /// Returns the children of a layout.
     pub(super) fn layouts(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
         match self.form {

@@ -82,6 +82,6 @@ pub use arrow_select;
 pub use build::Builder;
 pub use error::Error;
 pub use import::{Batches, Cause, Column, Kept, Part, Source, Stream, convert};
-pub use options::{Filter, ReadOptions};
+pub use options::{Filter, ReadOptions, Spare};
 pub use read::{Reader, read};
 pub use series::{SeriesOptions, write_series};

@@ -5,8 +5,10 @@ use std::fmt;
 use std::ops::Range;
 
 use arrow_buffer::Buffer;
-use pilaster::column::Zone;
+use pilaster::column::{Place, Zone};
 use pilaster::limits::Limits;
+
+use crate::pool::Pool;
 
 /// Which rows and columns [`read`](crate::read()) returns, and in which form.
 #[derive(Debug)]
@@ -35,6 +37,17 @@ pub struct ReadOptions<'o> {
     pub filters: Vec<Filter<'o>>,
     /// Metadata of the schema, such as attributes of the file.
     pub metadata: HashMap<String, String>,
+    /// What an earlier reader of the same columns leaves ([`Reader::into_spare`](crate::Reader::into_spare)).
+    pub spare: Spare,
+}
+
+/// The memory of a reader, and where it was in the file, so that the next reader of the same columns neither asks for new memory nor
+/// searches for its rows. One of other columns has no use of it, and no harm.
+#[derive(Debug, Default)]
+pub struct Spare {
+    pub(crate) block: Vec<u8>,
+    pub(crate) pool: Pool,
+    pub(crate) places: Vec<Place>,
 }
 
 impl Default for ReadOptions<'_> {
@@ -51,6 +64,7 @@ impl Default for ReadOptions<'_> {
             limits: Limits::DEFAULT,
             filters: Vec::new(),
             metadata: HashMap::new(),
+            spare: Spare::default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use pilaster::column::{Column, Memory, Part, Table};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::held::Home;
-use crate::options::{Filter, ReadOptions};
+use crate::options::{Filter, ReadOptions, Spare};
 use crate::{Error, array, fields, prune};
 
 /// Returns the record batches of `table`. The first part is opened to find the types, and a row of each text and list
@@ -36,6 +36,8 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let mut home =
         Home { file: options.bytes, limit: options.limits.max_decoded, offsets: options.offsets, ..Home::default() };
     home.common = options.common;
+    let mut places = options.spare.places;
+    (home.block, home.pool) = (options.spare.block, options.spare.pool);
     let limit = home.limit;
     table.choose(Some(&[]));
     table.restart()?;
@@ -64,7 +66,9 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let schema = Schema::new_with_metadata(fields.unwrap_or_default(), options.metadata);
     // Reading a row of each text did not copy anything that is returned.
     (home.copied, home.compacted) = (0, 0);
+    places.resize(picks.len(), Default::default());
     let cursor = Cursor {
+        places,
         pending: picks.iter().map(|_| None).collect(),
         values: picks.iter().map(|_| None).collect(),
         whole: vec![true; picks.len()],
@@ -157,6 +161,8 @@ struct Cursor<'o> {
     filters: Vec<Filter<'o>>,
     most: usize,
     home: Home,
+    /// Where each column was read last.
+    places: Vec<pilaster::column::Place>,
     /// The rows still to read, once the part is opened.
     kept: Option<prune::Kept>,
     /// Rows of each column that are read, but not returned yet.
@@ -174,6 +180,13 @@ impl<T> Reader<'_, T> {
     #[must_use]
     pub const fn table(&self) -> &T {
         &self.table
+    }
+
+    /// Returns the memory, and the places in the file, for the next reader of the same columns.
+    #[must_use]
+    pub fn into_spare(self) -> Spare {
+        let Cursor { home, places, .. } = self.cursor;
+        Spare { block: home.block, pool: home.pool, places }
     }
 
     /// Returns the number of bytes that were copied from where they were decoded or stored to where Arrow needs them.
@@ -268,11 +281,12 @@ impl Cursor<'_> {
 
     /// Reads rows of chosen column `i`, unless some are left. Returns their number.
     fn column<P: Part>(&mut self, part: &P, i: usize, rows: Range<u64>) -> Result<usize, Error> {
-        let (Some(pending), Some(values), Some(whole), Some(fewer), Some(k)) = (
+        let (Some(pending), Some(values), Some(whole), Some(fewer), Some(place), Some(k)) = (
             self.pending.get_mut(i),
             self.values.get_mut(i),
             self.whole.get_mut(i),
             self.fewer.get_mut(i),
+            self.places.get_mut(i),
             self.picks.get(i),
         ) else {
             return Ok(0);
@@ -283,7 +297,9 @@ impl Cursor<'_> {
             Some(array) => array,
             None => {
                 let mut read = || -> Result<ArrayRef, Error> {
-                    let column = part.column(*k)?;
+                    let column = part.column(*k)?.at_place(*place);
+                    *place = column.place(rows.start)?;
+                    let column = column.at_place(*place);
                     self.home.room = self.home.limit;
                     let some = rows.start..rows.end.min(rows.start.saturating_add(self.most as u64));
                     if let DataType::Dictionary(_, ty) = field.data_type() {

@@ -26,7 +26,7 @@ use crate::scan::{self, Scan};
 use crate::store::{Heads, Remote, shown};
 
 /// Number of batches that wait for the consumer.
-const WAITING: usize = 2;
+const WAITING: usize = 8;
 
 /// Opens the files of one partition of a scan.
 pub(crate) struct Opener {

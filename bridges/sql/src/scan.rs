@@ -1,6 +1,7 @@
 //! Reads the rows of one file, or those that a byte range of it owns, on a thread that may block.
 
 use std::iter;
+use std::mem;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use datafusion_physical_expr_adapter::{BatchAdapter, BatchAdapterFactory};
 use pilaster::any::{File, Part};
 use pilaster::bytes::{Ranges, Scratch};
 use pilaster::column::{Part as _, Table};
-use pilaster_arrow::ReadOptions;
+use pilaster_arrow::{ReadOptions, Spare};
 
 use crate::error::{Failure, Reason};
 use crate::extents::Extents;
@@ -194,7 +195,10 @@ fn step(len: u64, rows: u64) -> u64 {
 
 /// How batches of a file become batches of the table, once it is known.
 #[derive(Default)]
-pub(crate) struct Reading(Option<(SchemaRef, BatchAdapter)>);
+pub(crate) struct Reading {
+    adapter: Option<(SchemaRef, BatchAdapter)>,
+    spare: Spare,
+}
 
 impl Reading {
     /// Reads rows of a table, or all. Returns whether more are wanted.
@@ -207,22 +211,30 @@ impl Reading {
     ) -> Result<bool, Reason> {
         let names = Some(present(&scan.columns, &mut table)?);
         let batch_rows = scan.batch_rows.min(scan.limit.unwrap_or(usize::MAX)).max(1);
-        let options =
-            ReadOptions { columns: names, rows, batch_rows, flat: true, offsets: true, ..ReadOptions::default() };
-        let reader = pilaster_arrow::read(table, options)?;
+        let options = ReadOptions {
+            columns: names,
+            rows,
+            batch_rows,
+            flat: true,
+            offsets: true,
+            spare: mem::take(&mut self.spare),
+            ..ReadOptions::default()
+        };
+        let mut reader = pilaster_arrow::read(table, options)?;
         let adapter = self.adapter(scan, &reader.schema())?;
-        for batch in reader {
+        for batch in &mut reader {
             let batch = batch.map_err(pilaster_arrow::Error::from)?;
             if !put(adapter.adapt_batch(&batch)?) {
                 return Ok(false);
             }
         }
+        self.spare = reader.into_spare();
         Ok(true)
     }
 
     /// Returns what casts columns of the file, and adds those that it does not have.
     fn adapter(&mut self, scan: &Scan, schema: &SchemaRef) -> Result<&BatchAdapter, Reason> {
-        let known = self.0.take().filter(|(known, _)| known == schema);
+        let known = self.adapter.take().filter(|(known, _)| known == schema);
         let known = match known {
             Some(known) => known,
             None => {
@@ -232,7 +244,7 @@ impl Reading {
                 (Arc::clone(schema), adapter)
             }
         };
-        Ok(&self.0.insert(known).1)
+        Ok(&self.adapter.insert(known).1)
     }
 }
 

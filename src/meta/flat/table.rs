@@ -41,6 +41,12 @@ impl<'a> Table<'a> {
         self.flat.at(self.pos)
     }
 
+    /// Returns the address of the buffer in memory, and the offset of the table in the file.
+    #[cfg(all(feature = "vortex", feature = "std"))]
+    pub(crate) fn identity(&self) -> (usize, u64) {
+        (self.flat.bytes.as_ptr().addr(), self.at())
+    }
+
     /// Returns the buffer, the position of the table in it, and the remaining depth.
     #[cfg(feature = "vortex")]
     pub(crate) const fn place(&self) -> (Flat<'a>, (u32, Depth)) {
