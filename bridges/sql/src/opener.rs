@@ -1,5 +1,6 @@
 //! Opens a file, or a byte range of it, as a stream of batches.
 
+use std::mem;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,8 +26,11 @@ use crate::order::Order;
 use crate::scan::{self, Scan};
 use crate::store::{Heads, Remote, shown};
 
-/// Number of batches that wait for the consumer.
-const WAITING: usize = 8;
+/// Number of messages that wait for the consumer.
+const WAITING: usize = 1;
+
+/// Maximum number of batches in a message. Each message can wake two threads, which takes as long as decoding a few thousand rows.
+const TOGETHER: usize = 4;
 
 /// Opens the files of one partition of a scan.
 pub(crate) struct Opener {
@@ -67,14 +71,14 @@ impl FileOpener for Opener {
             let remote = Remote::new(store, meta, Handle::current(), counts);
             let (put, batches) = mpsc::channel(WAITING);
             open::start(move || work(&scan, &remote, &put))?;
-            Ok(stream::unfold(Some((batches, path)), next).boxed())
+            Ok(stream::unfold(Some((batches, path)), next).flatten().boxed())
         }))
     }
 }
 
 /// What a thread passes on. Without an end, the rows are not complete.
 enum Message {
-    Batch(RecordBatch),
+    Batches(Vec<RecordBatch>),
     End(Result<(), Failure>),
 }
 
@@ -94,7 +98,16 @@ fn range(file: &PartitionedFile) -> Result<Option<Range<u64>>> {
 }
 
 fn work(scan: &Scan, remote: &Arc<Remote>, put: &mpsc::Sender<Message>) {
-    let put_batch = &mut |batch| put.blocking_send(Message::Batch(batch)).is_ok();
+    let (mut waiting, mut most) = (Vec::new(), 1);
+    let put_batch = &mut |batch| {
+        waiting.push(batch);
+        if waiting.len() < most {
+            return !put.is_closed();
+        }
+        // The first rows are passed on at once.
+        most = most.saturating_mul(2).min(TOGETHER);
+        put.blocking_send(Message::Batches(mem::take(&mut waiting))).is_ok()
+    };
     let done = match &scan.directory {
         Some(directory) => dataset::run(scan, directory, remote.len(), put_batch),
         None => scan::run(scan, remote, put_batch),
@@ -108,17 +121,26 @@ fn work(scan: &Scan, remote: &Arc<Remote>, put: &mpsc::Sender<Message>) {
         done => done,
     };
     // The consumer may need no more rows.
+    let _ = put.blocking_send(Message::Batches(waiting));
     let _ = put.blocking_send(Message::End(done));
 }
 
 type Waiting = Option<(mpsc::Receiver<Message>, String)>;
 
-async fn next(waiting: Waiting) -> Option<(Result<RecordBatch>, Waiting)> {
+type Found = stream::Iter<std::vec::IntoIter<Result<RecordBatch>>>;
+
+async fn next(waiting: Waiting) -> Option<(Found, Waiting)> {
     let (mut batches, path) = waiting?;
     match batches.recv().await {
-        Some(Message::Batch(batch)) => Some((Ok(batch), Some((batches, path)))),
+        Some(Message::Batches(found)) => {
+            let found: Vec<_> = found.into_iter().map(Ok).collect();
+            Some((stream::iter(found), Some((batches, path))))
+        }
         Some(Message::End(Ok(()))) => None,
-        Some(Message::End(Err(e))) => Some((Err(e.into()), None)),
-        None => Some((Err(Failure { path, reason: Reason::Ended }.into()), None)),
+        Some(Message::End(Err(e))) => Some((stream::iter(vec![Err(e.into())]), None)),
+        None => {
+            let ended = Err(Failure { path, reason: Reason::Ended }.into());
+            Some((stream::iter(vec![ended]), None))
+        }
     }
 }
