@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
 use arrow_array::types::{ByteArrayType, Int32Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, NullArray, PrimitiveArray, make_array, new_empty_array,
@@ -54,6 +55,7 @@ pub(crate) fn of_batch<C: Column>(batch: &Batch<'_, C>, ty: &DataType, home: &mu
     }
     if let Values::Bytes(found) | Values::Utf8(found) = batch.values
         && found.len() == batch.len
+        && !texts::has_views(ty)
     {
         let rows = copied(&Batch { values: Values::Null, ..*batch }, home)?;
         let nulls = rows.nulls.filter(|nulls| nulls.null_count() > 0);
@@ -202,6 +204,19 @@ pub(crate) fn dictionary<C: Column>(
         let keys = PrimitiveArray::<Int32Type>::try_new(home.pool.buffer(keys).into(), nulls)?;
         Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(&entries))?) as ArrayRef)
     })
+}
+
+/// Reads rows of a column with a dictionary as views of its values, as far as one dictionary reaches.
+pub(crate) fn picked<C: Column>(
+    column: &C,
+    rows: Range<u64>,
+    ty: &DataType,
+    values: &mut Option<(u64, ArrayRef)>,
+    home: &mut Home,
+) -> Result<ArrayRef, Error> {
+    let array = dictionary(column, rows, ty, values, home)?;
+    let array = array.as_any_dictionary();
+    Ok(arrow_select::take::take(array.values(), array.keys(), None)?)
 }
 
 /// Widens codes; the code of a missing row is 0.

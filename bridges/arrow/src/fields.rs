@@ -133,6 +133,9 @@ fn metadata<C: Column>(column: &C) -> Result<HashMap<String, String>, Error> {
 }
 
 fn texts<C: Column>([small, large, view]: [DataType; 3], column: &C, home: &mut Home) -> Result<DataType, Error> {
+    if home.views {
+        return Ok(view);
+    }
     Ok(match stored(column, home)? {
         Form::Small => small,
         Form::Large => large,

@@ -23,6 +23,8 @@ pub(crate) struct Home {
     pub room: u64,
     /// Texts and lists have offsets of 32 bits, however they are stored.
     pub offsets: bool,
+    /// Texts are views, however they are stored.
+    pub views: bool,
     /// Lists have offsets, also where they are stored in any order, and decimals 128 bits or more.
     pub common: bool,
     /// Memory in which columns are decoded.

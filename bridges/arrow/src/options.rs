@@ -27,6 +27,9 @@ pub struct ReadOptions<'o> {
     /// Whether texts and lists have offsets of 32 bits, however they are stored. The types then do not depend on how a file stores
     /// its rows, and no row is read to find them; texts that are stored otherwise are copied.
     pub offsets: bool,
+    /// Whether texts are views, however they are stored; lists are as [`offsets`](Self::offsets) says. With `flat`, the texts of a
+    /// dictionary are then not copied: views refer to them.
+    pub views: bool,
     /// Whether only types are returned that all consumers read. Lists that lie in any order are then copied in order, and have offsets
     /// of 32 bits instead of views; decimals have 128 bits or more.
     pub common: bool,
@@ -60,6 +63,7 @@ impl Default for ReadOptions<'_> {
             batch_rows: 1 << 16,
             flat: false,
             offsets: false,
+            views: false,
             common: false,
             limits: Limits::DEFAULT,
             filters: Vec::new(),

@@ -11,7 +11,7 @@ use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::held::Home;
 use crate::options::{Filter, ReadOptions, Spare};
-use crate::{Error, array, fields, prune};
+use crate::{Error, array, fields, prune, texts};
 
 /// Returns the record batches of `table`. The first part is opened to find the types, and a row of each text and list
 /// is read, as texts have the form in which they are stored, unless [`ReadOptions::offsets`] sets it.
@@ -35,7 +35,7 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let mut memory = Memory::default();
     let mut home =
         Home { file: options.bytes, limit: options.limits.max_decoded, offsets: options.offsets, ..Home::default() };
-    home.common = options.common;
+    (home.views, home.common) = (options.views, options.common);
     let mut places = options.spare.places;
     (home.block, home.pool) = (options.spare.block, options.spare.pool);
     let limit = home.limit;
@@ -304,6 +304,12 @@ impl Cursor<'_> {
                     let some = rows.start..rows.end.min(rows.start.saturating_add(self.most as u64));
                     if let DataType::Dictionary(_, ty) = field.data_type() {
                         return array::dictionary(&column, some, ty, values, &mut self.home);
+                    }
+                    if self.home.views
+                        && texts::has_views(field.data_type())
+                        && column.dictionary(rows.start)?.is_some()
+                    {
+                        return array::picked(&column, some, field.data_type(), values, &mut self.home);
                     }
                     // Texts in the file are checked once, and offsets stay as they are, if they are read at once.
                     if *whole && is_plain(field.data_type()) && prune::raw(&column, &rows, &self.home) {

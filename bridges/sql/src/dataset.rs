@@ -49,7 +49,7 @@ impl Dataset {
     pub fn open(dir: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let dir = dir.as_ref();
         let dataset = opened(dir, options)?;
-        let read = ReadOptions { flat: true, offsets: true, ..ReadOptions::default() };
+        let read = open::read_options();
         let (table, failed) = Watched::new(&dataset);
         let schema = pilaster_arrow::read(table, read).map(|reader| reader.schema());
         let schema = schema.map_err(|e| failure(dir, failed.take().map_or_else(|| e.into(), Reason::Dataset)))?;

@@ -9,6 +9,7 @@ use object_store::ObjectMeta;
 use pilaster::any::File;
 use pilaster::bytes::Ranges;
 use pilaster::column::Memory;
+use pilaster_arrow::ReadOptions;
 use tokio::sync::oneshot;
 
 use crate::error::{Failure, Reason};
@@ -36,6 +37,12 @@ pub(crate) fn with_file<R>(
     // The memory is large enough now, and the bytes are present.
     let file = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch());
     take(&file.map_err(|e| remote.failure(&ranges, e))?, &ranges)
+}
+
+/// Returns the options with which files are read: the types depend on no row, so that files of one schema have one, and texts are
+/// views, which DataFusion groups and sorts faster.
+pub(crate) fn read_options() -> ReadOptions<'static> {
+    ReadOptions { flat: true, offsets: true, views: true, ..ReadOptions::default() }
 }
 
 /// Runs a function that blocks on a thread of its own.

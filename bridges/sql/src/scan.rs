@@ -215,10 +215,8 @@ impl Reading {
             columns: names,
             rows,
             batch_rows,
-            flat: true,
-            offsets: true,
             spare: mem::take(&mut self.spare),
-            ..ReadOptions::default()
+            ..open::read_options()
         };
         let mut reader = pilaster_arrow::read(table, options)?;
         let adapter = self.adapter(scan, &reader.schema())?;

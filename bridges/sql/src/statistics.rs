@@ -27,7 +27,7 @@ pub(crate) fn schema(remote: &Arc<Remote>, options: &Options, heads: &Heads) -> 
     open::with_file(remote, options, heads, |file, ranges| {
         let schema = || -> Result<SchemaRef, Reason> {
             let name = options.table.as_deref();
-            let read = ReadOptions { flat: true, offsets: true, ..ReadOptions::default() };
+            let read = open::read_options();
             file.table(name)?;
             Ok(match file {
                 File::DataSeries(series) => {
@@ -46,8 +46,8 @@ pub(crate) fn schema(remote: &Arc<Remote>, options: &Options, heads: &Heads) -> 
 pub(crate) fn columns(schema: &Schema, options: &Options) -> Schema {
     let fields = schema.fields().iter().map(|field| {
         let field = Field::clone(field).with_nullable(true);
-        let is_text = options.binary_as_string && *field.data_type() == DataType::Binary;
-        if is_text { field.with_data_type(DataType::Utf8) } else { field }
+        let is_text = options.binary_as_string && *field.data_type() == DataType::BinaryView;
+        if is_text { field.with_data_type(DataType::Utf8View) } else { field }
     });
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), HashMap::new())
 }

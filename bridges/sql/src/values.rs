@@ -11,8 +11,8 @@ pub(crate) fn scalar(fact: &Fact<Value<'_>>, ty: &DataType, trust: bool) -> Opti
         Value::Bool(value) => (*ty == DataType::Boolean).then_some(ScalarValue::Boolean(Some(*value))),
         Value::Int(value) => integer(*value, ty),
         text @ (Value::Text(bytes) | Value::Bytes(bytes)) => match ty {
-            DataType::Utf8 => Some(ScalarValue::Utf8(Some(text.text().ok()??.to_owned()))),
-            DataType::Binary => Some(ScalarValue::Binary(Some(bytes.to_vec()))),
+            DataType::Utf8View => Some(ScalarValue::Utf8View(Some(text.text().ok()??.to_owned()))),
+            DataType::BinaryView => Some(ScalarValue::BinaryView(Some(bytes.to_vec()))),
             _ => None,
         },
         _ => None,
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(scalar(&Fact::Exact(Value::Int(7)), &DataType::Int8, false), Some(ScalarValue::Int8(Some(7))));
         assert_eq!(scalar(&Fact::Exact(Value::Int(700)), &DataType::Int8, false), None);
         assert_eq!(scalar(&Fact::Exact(Value::F64(7.0)), &DataType::Float64, true), None);
-        assert_eq!(scalar(&Fact::Exact(Value::Text(b"a")), &DataType::Utf8, true), Some(ScalarValue::from("a")));
-        assert_eq!(scalar(&Fact::Exact(Value::Text(b"\xff")), &DataType::Utf8, true), None);
+        assert_eq!(scalar(&Fact::Exact(Value::Text(b"a")), &DataType::Utf8View, true), Some(ScalarValue::Utf8View(Some("a".to_owned()))));
+        assert_eq!(scalar(&Fact::Exact(Value::Text(b"\xff")), &DataType::Utf8View, true), None);
     }
 }

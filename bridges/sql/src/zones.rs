@@ -127,7 +127,7 @@ pub(crate) fn bounded(
 ) -> Result<Vec<(String, DataType)>, Reason> {
     let mut columns = present(schema, &mut table)?;
     columns.retain(|name| wanted(name));
-    let options = ReadOptions { columns: Some(columns), flat: true, offsets: true, ..ReadOptions::default() };
+    let options = ReadOptions { columns: Some(columns), ..open::read_options() };
     let stored = pilaster_arrow::read(table, options)?.schema();
     // Bounds of another type, such as decimals of another scale, are other numbers.
     let same = stored.fields().iter().filter_map(|field| {
