@@ -323,6 +323,8 @@ fn at_offset(file: File) -> impl Fn(u64, &mut [u8]) -> io::Result<()> + Send + S
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString as _;
+
     use super::*;
     use crate::error::{Kind, What};
 
@@ -354,6 +356,25 @@ mod tests {
         // Earlier slices stay valid.
         assert_eq!(first[0], 1000u16 as u8);
         assert_eq!(first.as_ptr() as usize % 8, 0);
+    }
+
+    #[test]
+    fn blocks_are_not_copied_and_have_the_range() {
+        // Blocks of 1,000 bytes, whatever is wanted of them.
+        let ranges = Ranges::of_blocks(10_000, |range| {
+            let at = range.at / 1000 * 1000;
+            let bytes: Vec<u8> = (at..at + 1000).map(|at| at as u8).collect();
+            Ok(Block::new(if range.at < 5000 { at } else { at + 1 }, bytes))
+        });
+        let first = get(&ranges, 1100, 100);
+        assert_eq!(get(&ranges, 1900, 50).as_ptr().addr(), first.as_ptr().addr() + 800);
+        assert_eq!(ranges.bytes_read(), 1000);
+        // Blocks without all bytes of the range.
+        let of = |at, len| ranges.input().get(FileRange { at, len }, What::INPUT).unwrap_err().kind();
+        for (at, len) in [(2900, 200), (6000, 10)] {
+            assert_eq!(of(at, len), Kind::Missing);
+            assert_eq!(ranges.failed().unwrap().to_string(), "bytes of another range were returned");
+        }
     }
 
     #[test]

@@ -348,26 +348,6 @@ pub trait Column: Copy + Debug {
 
     /// Returns where row `row` is stored, for [`at_place`](Self::at_place).
     ///
-    /// ```
-    /// # #[cfg(feature = "vortex")] {
-    /// use pilaster::bytes::Scratch;
-    /// use pilaster::column::{Column, Part, Value};
-    /// use pilaster::vortex::File;
-    ///
-    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/lay_chunked_zones_a.vortex"));
-    /// let file = File::open(bytes)?;
-    /// let mut column = file.part()?.named("b")?;
-    /// let (mut row, mut memory) = (0, [0; 4096]);
-    /// while row < column.rows() {
-    ///     row += column.read(row..column.rows(), &mut Scratch::new(&mut memory))?.len as u64;
-    ///     // The next read does not search the chunks before.
-    ///     column = column.at_place(column.place(row)?);
-    /// }
-    /// assert_eq!(row, 250);
-    /// # }
-    /// # Ok::<(), pilaster::Error>(())
-    /// ```
-    ///
     /// # Errors
     /// Errors of invalid metadata.
     fn place(&self, row: u64) -> Result<Place> {

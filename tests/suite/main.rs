@@ -44,6 +44,7 @@ mod vortex_need;
 mod vortex_nested;
 mod vortex_notation;
 #[cfg(feature = "vortex-preview")]
+mod vortex_places;
 mod vortex_preview;
 mod vortex_read;
 mod vortex_refused;

@@ -82,6 +82,75 @@ fn texts_have_offsets_however_they_are_stored() {
     }
 }
 
+/// Texts of dictionaries and others are views, and equal to those with offsets.
+#[test]
+fn texts_are_views_however_they_are_stored() {
+    let files = [
+        ("jay/alltypes_n5.jay", Format::Jay),
+        ("vortex/def_one_row_a.vortex", Format::Vortex),
+        ("vortex/enc_dict_a.vortex", Format::Vortex),
+        ("vortex/def_strings_a.vortex", Format::Vortex),
+    ];
+    let mut count = 0;
+    for (name, format) in files.into_iter().filter(|(name, _)| exists(name)) {
+        let read = |views| {
+            let options = ReadOptions { offsets: true, flat: true, views, batch_rows: 100, ..ReadOptions::default() };
+            with(&golden(name), format, options, |batches| batches.collect::<Vec<_>>())
+        };
+        let texts = |batches: Vec<RecordBatch>| -> Vec<_> {
+            let arrays = batches.into_iter().flat_map(|batch| batch.columns().to_vec());
+            arrays.filter(|array| array.data_type().is_string()).collect()
+        };
+        let (views, offsets) = (texts(read(true)), texts(read(false)));
+        let shown = |arrays: &[arrow_array::ArrayRef]| -> Vec<Option<String>> {
+            let texts = |array: &arrow_array::ArrayRef| -> Vec<Option<String>> {
+                let own = |text: Option<&str>| text.map(str::to_owned);
+                match array.data_type() {
+                    DataType::Utf8View => array.as_string_view().iter().map(own).collect(),
+                    _ => array.as_string::<i32>().iter().map(own).collect(),
+                }
+            };
+            arrays.iter().flat_map(texts).collect()
+        };
+        assert!(views.iter().all(|array| *array.data_type() == DataType::Utf8View), "{name}");
+        let mut sorted = (shown(&views), shown(&offsets));
+        // Batches end at other rows, so that columns alternate otherwise.
+        sorted.0.sort();
+        sorted.1.sort();
+        assert_eq!(sorted.0, sorted.1, "{name}");
+        count += sorted.0.len();
+    }
+    assert!(count > 200, "{count}");
+}
+
+/// Whether there is such a golden file.
+fn exists(name: &str) -> bool {
+    std::fs::exists(format!("{}/../../tests/golden/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn the_memory_of_a_reader_serves_the_next_one() {
+    let bytes = golden("vortex/lay_chunked_zones_a.vortex");
+    let mut memory = vec![0; 1 << 20];
+    let file = File::open(&bytes, Format::Vortex, &Hints::default(), &mut Scratch::new(&mut memory)).unwrap();
+    let rows = |rows, columns: &[&str], spare| {
+        let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
+        let options = ReadOptions { rows: Some(rows), columns, batch_rows: 10, spare, ..ReadOptions::default() };
+        let mut reader = read(file.table(None).unwrap(), options).unwrap();
+        let found: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
+        (found, reader.into_spare())
+    };
+    let mut spare = pilaster_arrow::Spare::default();
+    // Forwards, backwards, and with other columns.
+    for (start, columns) in [(0, ["a", "b"]), (100, ["a", "b"]), (200, ["a", "b"]), (30, ["a", "b"]), (90, ["b", "a"])]
+    {
+        let found;
+        (found, spare) = rows(start..start + 50, &columns, spare);
+        let (expected, _) = rows(start..start + 50, &columns, pilaster_arrow::Spare::default());
+        assert_eq!(found, expected, "{start}");
+    }
+}
+
 #[test]
 fn zones_are_left_out() {
     let bytes = golden("vortex/lay_chunked_zones_a.vortex");

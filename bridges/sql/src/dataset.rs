@@ -23,9 +23,9 @@ use pilaster::any::Format;
 use pilaster::bcolz;
 use pilaster::bytes::Scratch;
 use pilaster::column::Table;
-use pilaster_arrow::ReadOptions;
 
 use crate::error::{Failure, Reason};
+use crate::open;
 use crate::options::Options;
 use crate::scan::{Put, Reading, Scan, count, limited};
 use crate::share::share;

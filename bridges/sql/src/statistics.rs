@@ -10,7 +10,6 @@ use datafusion_common::{ColumnStatistics, ScalarValue};
 use pilaster::any::File;
 use pilaster::bytes::{Ranges, Scratch};
 use pilaster::column::{Memory, Part as _, Table as _};
-use pilaster_arrow::ReadOptions;
 
 use crate::error::{Failure, Reason};
 use crate::extents::Extents;

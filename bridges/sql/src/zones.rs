@@ -20,6 +20,7 @@ use pilaster_arrow::schema::UNIT;
 
 use crate::counts::Counts;
 use crate::error::Reason;
+use crate::open;
 use crate::order::Order;
 use crate::scan::{Scan, present};
 use crate::values::{scalar, trusted};

@@ -49,6 +49,7 @@ fn tables(file: &File<'_>, bytes: &Buffer) {
         let Some(schema) = opened(all()) else { continue };
         opened(ReadOptions { batch_rows: 7, flat: true, ..all() });
         opened(ReadOptions { batch_rows: 7, flat: true, offsets: true, bytes: None, ..all() });
+        opened(ReadOptions { batch_rows: 7, flat: true, offsets: true, views: true, ..all() });
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         if let (Some(first), Some(last)) = (names.first(), names.last()) {
             // Zones that end at an even number are left out.
