@@ -24,6 +24,11 @@
 
 mod tool;
 
+/// Threads that read pass batches to threads that compute. The allocator of the C library returns memory that another thread frees to
+/// the system: queries take up to 1.5 times the CPU time with it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 

@@ -211,13 +211,8 @@ impl Reading {
     ) -> Result<bool, Reason> {
         let names = Some(present(&scan.columns, &mut table)?);
         let batch_rows = scan.batch_rows.min(scan.limit.unwrap_or(usize::MAX)).max(1);
-        let options = ReadOptions {
-            columns: names,
-            rows,
-            batch_rows,
-            spare: mem::take(&mut self.spare),
-            ..open::read_options()
-        };
+        let options =
+            ReadOptions { columns: names, rows, batch_rows, spare: mem::take(&mut self.spare), ..open::read_options() };
         let mut reader = pilaster_arrow::read(table, options)?;
         let adapter = self.adapter(scan, &reader.schema())?;
         for batch in &mut reader {

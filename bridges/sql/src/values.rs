@@ -69,7 +69,10 @@ mod tests {
         assert_eq!(scalar(&Fact::Exact(Value::Int(7)), &DataType::Int8, false), Some(ScalarValue::Int8(Some(7))));
         assert_eq!(scalar(&Fact::Exact(Value::Int(700)), &DataType::Int8, false), None);
         assert_eq!(scalar(&Fact::Exact(Value::F64(7.0)), &DataType::Float64, true), None);
-        assert_eq!(scalar(&Fact::Exact(Value::Text(b"a")), &DataType::Utf8View, true), Some(ScalarValue::Utf8View(Some("a".to_owned()))));
+        assert_eq!(
+            scalar(&Fact::Exact(Value::Text(b"a")), &DataType::Utf8View, true),
+            Some(ScalarValue::Utf8View(Some("a".to_owned())))
+        );
         assert_eq!(scalar(&Fact::Exact(Value::Text(b"\xff")), &DataType::Utf8View, true), None);
     }
 }
