@@ -4,6 +4,7 @@
 
 #[path = "../../../../tests/common/mod.rs"]
 mod common;
+mod counting;
 mod made;
 mod session;
 
