@@ -19,5 +19,7 @@ mod remote;
 mod split;
 mod tables;
 #[cfg(feature = "tool")]
+mod tool;
+#[cfg(feature = "tool")]
 mod workers;
 mod written;
