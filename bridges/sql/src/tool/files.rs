@@ -1,7 +1,7 @@
 //! Files named in a query, as tables.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
@@ -34,8 +34,12 @@ pub async fn register(context: &SessionContext, names: &[TableReference], readin
 /// Returns the table of a file, a glob or a directory.
 async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> Result<Arc<dyn TableProvider>> {
     let path = Path::new(place);
-    if BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
+    if is_dataset(path) {
         return Ok(Arc::new(Dataset::open(path, &reading.options(Format::Bcolz))?));
+    }
+    let mut within = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    if let Some(dataset) = within.find(|path| is_dataset(path)) {
+        return plan_err!("{place:?}: bcolz datasets are a table each, such as '{}'", dataset.display());
     }
     let urls = urls(place)?;
     let Some(url) = urls.first() else { return plan_err!("no table or file is called {place:?}") };
@@ -64,6 +68,11 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
         .with_table_partition_cols(parts.into_iter().map(|name| (name, ty.clone())).collect());
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
     Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// Whether a path is a bcolz dataset.
+fn is_dataset(path: &Path) -> bool {
+    BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists())
 }
 
 /// Returns the keys of the directories `key=value` that files are in, below a directory. All files have the same ones:
@@ -108,7 +117,9 @@ fn urls(place: &str) -> Result<Vec<ListingTableUrl>> {
         }
     };
     let url = |path: PathBuf| {
-        let path = std::path::absolute(path)?;
+        // A path of a store has no `..`.
+        let upward = path.components().any(|part| part == Component::ParentDir);
+        let path = if upward { path.canonicalize()? } else { std::path::absolute(path)? };
         let url = if path.is_dir() { Url::from_directory_path(&path) } else { Url::from_file_path(&path) };
         ListingTableUrl::try_new(url.map_err(|()| plan_datafusion_err!("{}: no path of a file", path.display()))?, None)
     };

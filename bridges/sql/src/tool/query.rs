@@ -72,10 +72,14 @@ pub async fn run(args: &Args, mut out: impl Write) -> Result<()> {
         files::register(&context, &read(&context, &statement)?, &args.reading).await?;
         let plan = context.state().statement_to_plan(statement).await?;
         let plan = context.execute_logical_plan(plan).await?.create_physical_plan().await?;
-        if !args.workers.is_empty() && reads_files(&plan) {
+        // Tasks of datafusion-distributed have this number of bytes at least.
+        let least = args.split.saturating_mul(context.state().config().target_partitions());
+        if !args.workers.is_empty()
+            && let bytes = read_here(&plan)
+            && (1..=least).contains(&bytes)
+        {
             log::warn!(
-                "no worker is used: the files are less than {} bytes for each (--split), or one reader is enough",
-                args.split
+                "no worker is used: the files have {bytes} bytes, and a worker reads {least} at least; --split changes it"
             );
         }
         let rows = execute_stream(Arc::clone(&plan), context.task_ctx())?;
@@ -116,13 +120,16 @@ fn read(context: &SessionContext, statement: &Statement) -> Result<Vec<TableRefe
     Ok(names)
 }
 
-/// Whether a plan reads files without workers.
-fn reads_files(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    plan.downcast_ref::<DistributedExec>().is_none()
-        && (plan
-            .downcast_ref::<DataSourceExec>()
-            .is_some_and(|scan| scan.data_source().downcast_ref::<FileScanConfig>().is_some())
-            || plan.children().into_iter().any(reads_files))
+/// Returns the number of bytes of files that a plan reads without workers.
+fn read_here(plan: &Arc<dyn ExecutionPlan>) -> usize {
+    if plan.downcast_ref::<DistributedExec>().is_some() {
+        return 0;
+    }
+    let scan =
+        plan.downcast_ref::<DataSourceExec>().and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
+    let files = scan.iter().flat_map(|scan| &scan.file_groups).flat_map(|group| group.iter());
+    let own = files.map(|file| usize::try_from(file.effective_size()).unwrap_or(usize::MAX));
+    own.chain(plan.children().into_iter().map(read_here)).fold(0, usize::saturating_add)
 }
 
 /// Returns how many damaged files a plan left out.

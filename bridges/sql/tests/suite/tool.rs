@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 
-use crate::made::{FORMATS, batch, dataseries, put, vortex};
+use crate::made::{FORMATS, batch, dataseries, dataset, put, vortex};
 use crate::workers::{Worker, ask, asking, error, out, tool};
 
 fn lines(place: &Path, columns: &str, more: &[&str]) -> Vec<String> {
@@ -81,6 +81,16 @@ fn files_outside_the_directories_of_others_are_errors() {
         let error = error(&ask(&[], &[], &format!("SELECT count(t) FROM '{}'", dir.path().display())));
         assert!(error.contains(stray) && error.contains(&format!("[{wanted}]")) && error.contains("[day]"), "{error}");
     }
+}
+
+#[test]
+fn several_datasets_are_no_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = dir.path().join("one.bcolz");
+    dataset(&one, 1000);
+    assert_eq!(lines(&one, "count(*)", &[])[1], "1000");
+    let error = error(&ask(&[], &[], &format!("SELECT 1 FROM '{}'", dir.path().display())));
+    assert!(error.contains("bcolz datasets are a table each, such as '") && error.contains("one.bcolz'"), "{error}");
 }
 
 #[test]
