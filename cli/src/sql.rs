@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::failure::Failure;
 
 /// How the program is installed.
-const INSTALL: &str = "cargo install --path bridges/sql --features tool";
+const INSTALL: &str = "cargo install --locked --path bridges/sql --features tool";
 
 pub fn run(arguments: &[OsString]) -> Result<(), Failure> {
     let name = format!("pilaster-sql{EXE_SUFFIX}");

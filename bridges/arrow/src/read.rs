@@ -171,7 +171,8 @@ struct Cursor<'o> {
     values: Vec<Option<(u64, ArrayRef)>>,
     /// Whether the rest of each column may be read at once. In a part one failure ends this.
     whole: Vec<bool>,
-    /// Maximum number of rows of each column that are read at once. Where lists have too many items, it becomes less in a part.
+    /// Maximum number of rows of each column that are read at once. Where lists have too many items, or texts too many bytes, it
+    /// becomes less in a part.
     fewer: Vec<u64>,
 }
 
@@ -348,7 +349,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Reads rows, or fewer if their items take too much memory. `fewer`: how many rows do not, as far as is known.
+/// Reads rows, or fewer if their items or bytes take too much memory. `fewer`: how many rows do not, as far as is known.
 fn halved<C: Column>(
     column: &C,
     rows: Range<u64>,
@@ -360,7 +361,7 @@ fn halved<C: Column>(
     loop {
         home.room = home.limit;
         match array::some(column, rows.start..rows.start.saturating_add(count), ty, home) {
-            Err(e) if ty.is_nested() && count > 1 && e.is_too_much() => count >>= 1,
+            Err(e) if count > 1 && e.is_too_much() => count >>= 1,
             done => return done,
         }
         *fewer = count;

@@ -23,10 +23,12 @@ pub struct SeriesOptions {
     pub rows: u64,
     /// Maximum number of extents that the index can list.
     pub extents: usize,
+    /// Whether consecutive batches of few rows become one extent, which is written when it has enough rows.
+    pub join: bool,
 }
 
 /// Writes all rows of `table` to `sink`, in little-endian byte order. Each batch becomes one extent or several, which are written
-/// when the batch was read.
+/// when the batch was read, unless batches are joined.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +41,7 @@ pub struct SeriesOptions {
 /// let batch = RecordBatch::try_from_iter([("time", Arc::new(times) as _)])?;
 /// let mut table = Batches::new(RecordBatchIterator::new([Ok(batch.clone())], batch.schema()))?;
 /// let compress = Smallest::of(&[Mode::Lz4], 9)?;
-/// let options = SeriesOptions { name: "Tick".to_owned(), compress, rows: 1 << 14, extents: 8 };
+/// let options = SeriesOptions { name: "Tick".to_owned(), compress, rows: 1 << 14, extents: 8, join: false };
 /// assert!(write_series(&mut table, &options, Vec::new())?.starts_with(b"DSv1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -73,13 +75,22 @@ where
         memory.grow(e)?;
     }
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
-    let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; options.extents]);
-    let types = Descriptions::new(&types)?;
-    let mut writer = Writer::<LittleEndian, _, _>::with(sink, types, &mut slots, options.compress.clone());
+    // The system provides zeroed memory when it is used first: slots of extents that are not written take none.
+    let mut memory = vec![0; options.extents.saturating_mul(size_of::<IndexSlot>())];
+    let types = [Description::from(&ty)];
+    let (types, slots) = (Descriptions::new(&types)?, IndexSlot::over(&mut memory));
+    let mut writer = Writer::<LittleEndian, _, _>::with(sink, types, slots, options.compress.clone());
     writer.begin().map_err(failed)?;
-    let mut builder = Builder::new(writer, ExtentBuffer::growing(ty)?, options.rows);
+    let builder = Builder::new(writer, ExtentBuffer::growing(ty)?, options.rows);
+    let mut builder = if options.join { builder.join() } else { builder };
     convert(table, &mut builder)?;
-    builder.finish().map_err(failed)
+    builder.finish().map_err(|e| match e {
+        WriteError::Format(e) if e.kind() == Kind::NoRoom => {
+            let remedy = "larger extents or several files help";
+            Error::Target { column: String::new(), ty: String::new(), remedy, error: Box::new(e) }
+        }
+        e => failed(e),
+    })
 }
 
 /// Returns the error of a column that no field can hold.

@@ -286,6 +286,30 @@ fn texts_are_copied_once_and_batch_by_batch() {
 }
 
 #[test]
+fn batches_of_long_texts_have_fewer_rows() {
+    let (rows, len) = (1000u32, 100u32);
+    let data: Vec<u8> = (0..rows * len).map(|at| b'a' + (at / len % 26) as u8).collect();
+    let offsets: Vec<u32> = (0..=rows).map(|row| row * len).collect();
+    let texts = VarBytes { data: &data, spans: Spans::Off32(&offsets) };
+    for (ty, values) in [(Type::Utf8, Values::Utf8(texts)), (Type::Bytes, Values::Bytes(texts))] {
+        let columns = [("t", Borrowed::new(ty, values))];
+        let limits = pilaster::limits::Limits { max_decoded: 10_000, ..Default::default() };
+        let options = ReadOptions { offsets: true, limits, ..ReadOptions::default() };
+        let batches: Vec<_> = read(Once::new(&columns[..]), options).unwrap().map(Result::unwrap).collect();
+        assert!((10..40).contains(&batches.len()), "{} batches", batches.len());
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 1000);
+        let bytes = |batch: &RecordBatch| -> Vec<u8> {
+            let column = batch.column(0);
+            match column.data_type() {
+                DataType::Utf8 => column.as_string::<i32>().iter().flatten().flat_map(str::bytes).collect(),
+                _ => column.as_binary::<i32>().iter().flatten().flatten().copied().collect(),
+            }
+        };
+        assert!(batches.iter().flat_map(bytes).eq(data.iter().copied()));
+    }
+}
+
+#[test]
 fn texts_of_later_batches_stay_in_the_file() {
     // Five offsets, the texts, and the bits of the rows that are present.
     let bytes = b"--annecarlbob\x0d--".as_chunks::<4>().0.iter().map(|bytes| u32::from_ne_bytes(*bytes));

@@ -186,5 +186,6 @@ pub fn series_options(options: &Options) -> Result<SeriesOptions> {
         compress: Smallest::of(&modes, options.level.unwrap_or(9))?,
         rows: options.extent_rows.unwrap_or(EXTENT_ROWS).max(1),
         extents: EXTENTS,
+        join: false,
     })
 }

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datafusion_common::{DataFusionError, Result, exec_datafusion_err, not_impl_err};
+use datafusion_common::{DataFusionError, Result, exec_datafusion_err, exec_err, not_impl_err};
+use datafusion_datasource::PartitionedFile;
+use datafusion_datasource::file_groups::FileGroup;
 use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::source::DataSourceExec;
 use datafusion_execution::TaskContext;
+use datafusion_execution::object_store::ObjectStoreUrl;
 use datafusion_physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::from_proto::{parse_protobuf_file_scan_config, parse_table_schema_from_proto};
 use datafusion_proto::physical_plan::to_proto::serialize_file_scan_config;
@@ -46,6 +49,41 @@ struct Scan {
     /// The directory of a dataset.
     #[prost(string, optional, tag = "6")]
     directory: Option<String>,
+    /// The version of each file, which `base` does not have. Empty: unknown. Local file systems of several machines tell different
+    /// versions of copies of a file; their times of change, which are in `base`, can be the same.
+    #[prost(string, repeated, tag = "7")]
+    versions: Vec<String>,
+}
+
+/// Returns the versions of the files of a scan; none if they are unknown.
+fn versions(scan: &FileScanConfig) -> Vec<String> {
+    let version = |file: &PartitionedFile| file.object_meta.e_tag.clone().unwrap_or_default();
+    let versions: Vec<_> = scan.file_groups.iter().flat_map(FileGroup::iter).map(version).collect();
+    let known = versions.iter().any(|version| !version.is_empty());
+    if known && scan.object_store_url != ObjectStoreUrl::local_filesystem() { versions } else { Vec::new() }
+}
+
+/// Sets the versions of the files of a scan.
+fn set_versions(scan: &mut FileScanConfig, versions: Vec<String>) -> Result<()> {
+    let files = scan.file_groups.iter().fold(0usize, |sum, group| sum.saturating_add(group.len()));
+    if versions.is_empty() {
+        return Ok(());
+    }
+    if versions.len() != files {
+        return exec_err!(
+            "a scan of {files} files with {} versions; is the coordinator another version?",
+            versions.len()
+        );
+    }
+    let mut versions = versions.into_iter();
+    for group in &mut scan.file_groups {
+        let mut files = std::mem::take(group).into_inner();
+        for (file, version) in files.iter_mut().zip(versions.by_ref()) {
+            file.object_meta.e_tag = Some(version).filter(|version| !version.is_empty());
+        }
+        *group = FileGroup::new(files);
+    }
+    Ok(())
 }
 
 /// [`Options`].
@@ -133,6 +171,7 @@ impl PhysicalExtensionCodec for Codec {
             first_by: order.map(|order| order.column.clone()),
             descending: order.is_some_and(|order| order.descending),
             directory: directory.transpose()?,
+            versions: versions(scan),
         };
         message.encode(buffer).map_err(|e| exec_datafusion_err!("a scan cannot be encoded: {e}"))
     }
@@ -161,7 +200,8 @@ impl PhysicalExtensionCodec for Codec {
             .with_heads(Arc::clone(&self.heads))
             .with_order(message.first_by.map(|column| Order { column, descending }))
             .with_directory(message.directory.map(PathBuf::from));
-        let scan = parse_protobuf_file_scan_config(&base, &context, converter, Arc::new(source))?;
+        let mut scan = parse_protobuf_file_scan_config(&base, &context, converter, Arc::new(source))?;
+        set_versions(&mut scan, message.versions)?;
         Ok(DataSourceExec::from_data_source(scan))
     }
 }

@@ -13,7 +13,7 @@ use datafusion_common::stats::Precision;
 use datafusion_common::{Result, Statistics, exec_datafusion_err, plan_err};
 use datafusion_datasource::file_scan_config::FileScanConfigBuilder;
 use datafusion_datasource::source::DataSourceExec;
-use datafusion_datasource::{PartitionedFile, TableSchema};
+use datafusion_datasource::{ListingTableUrl, PartitionedFile, TableSchema};
 use datafusion_execution::object_store::ObjectStoreUrl;
 use datafusion_expr::{CreateExternalTable, Expr, TableType};
 use datafusion_physical_plan::ExecutionPlan;
@@ -52,9 +52,9 @@ impl Dataset {
         let read = open::read_options();
         let (table, failed) = Watched::new(&dataset);
         let schema = pilaster_arrow::read(table, read).map(|reader| reader.schema());
-        let schema = schema.map_err(|e| failure(dir, failed.take().map_or_else(|| e.into(), Reason::Dataset)))?;
-        let options = Options { binary_as_string: false, ..options.clone() };
-        Ok(Dataset { schema: Arc::new(columns(&schema, &options)), dataset: Arc::new(dataset), options })
+        let schema = schema.map_err(|e| failure(dir, failed.take().unwrap_or_else(|| e.into())))?;
+        let schema = Arc::new(columns(&schema, options));
+        Ok(Dataset { schema, dataset: Arc::new(dataset), options: options.clone() })
     }
 }
 
@@ -135,9 +135,30 @@ impl TableProviderFactory for DatasetFactory {
         let [location] = &command.locations[..] else {
             return plan_err!("a bcolz dataset is one directory, not {}", command.locations.len());
         };
+        for (given, what) in [
+            (!command.schema.fields().is_empty(), "columns are those of its files"),
+            (!command.table_partition_cols.is_empty(), "directories are no partitions"),
+            (!command.order_exprs.is_empty(), "order is not known"),
+            (!command.constraints.is_empty(), "constraints are not known"),
+        ] {
+            if given {
+                return plan_err!("{location}: a bcolz dataset takes a location and options only; its {what}");
+            }
+        }
         let options = Options::new(Format::Bcolz).with(&command.options)?;
-        let dir = PathBuf::from(location.strip_prefix("file://").unwrap_or(location));
-        Ok(Arc::new(Dataset::open(dir, &options)?))
+        Ok(Arc::new(Dataset::open(directory(location)?, &options)?))
+    }
+}
+
+/// Returns the directory that a path or a URL of the local file system means.
+fn directory(location: &str) -> Result<PathBuf> {
+    if !location.contains("://") {
+        return Ok(PathBuf::from(location));
+    }
+    let url = ListingTableUrl::parse(location)?;
+    match url.get_url().to_file_path() {
+        Ok(dir) if url.scheme() == "file" => Ok(dir),
+        _ => plan_err!("{location}: a bcolz dataset is a directory of the local file system"),
     }
 }
 
@@ -152,7 +173,7 @@ pub(crate) fn run(scan: &Scan, dir: &Path, len: u64, put: &mut Put<'_>) -> Resul
     }
     let (table, failed) = Watched::new(&dataset);
     let done = Reading::default().rows(scan, table, Some(rows), &mut limited);
-    done.map(|_| ()).map_err(|reason| failure(dir, failed.take().map_or(reason, Reason::Dataset)))
+    done.map(|_| ()).map_err(|reason| failure(dir, failed.take().unwrap_or(reason)))
 }
 
 fn failure(dir: &Path, reason: Reason) -> Failure {
@@ -164,11 +185,11 @@ fn opened(dir: &Path, options: &Options) -> Result<bcolz::Dataset, Failure> {
         true => bcolz::Dataset::open_tolerant(dir, |e| log::warn!("damaged file left out: {e}")),
         false => bcolz::Dataset::open(dir),
     };
-    opened.map_err(|e| failure(dir, e.into()))
+    opened.map_err(|e| failure(dir, (&e).into()))
 }
 
-/// The text of an error of a table, with the path of the file.
-type Failed = Rc<RefCell<Option<String>>>;
+/// The error of a file of a table.
+type Failed = Rc<RefCell<Option<Reason>>>;
 
 /// A table that tells in which file an error occurred when it is dropped.
 struct Watched<'d> {
@@ -185,7 +206,7 @@ impl<'d> Watched<'d> {
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
-        self.failed.replace(self.table.failed().map(ToString::to_string));
+        self.failed.replace(self.table.failed().map(Reason::from));
     }
 }
 

@@ -27,8 +27,14 @@ pub(crate) struct Extents<'f> {
     described: Option<Described>,
 }
 
-/// An extent of the type without rows, and its place in the bytes.
-struct Described(Vec<u8>, u64);
+/// An extent of the type without rows.
+struct Described {
+    bytes: Vec<u8>,
+    /// The place of the extent.
+    at: u64,
+    /// Whether it was returned: it is the only part.
+    done: bool,
+}
 
 /// Number of headers that are fetched at the same time.
 const HEADERS: usize = 32;
@@ -99,7 +105,7 @@ impl<'f> Extents<'f> {
         writer.flush_any(&mut ExtentBuffer::growing(self.ty)?).map_err(failed)?;
         let bytes = std::mem::take(writer.sink());
         let from = usize::try_from(at).unwrap_or(usize::MAX);
-        Ok(Described(bytes.get(from..).unwrap_or_default().to_vec(), at))
+        Ok(Described { bytes: bytes.get(from..).unwrap_or_default().to_vec(), at, done: false })
     }
 }
 
@@ -113,9 +119,14 @@ impl Table for Extents<'_> {
     where
         Self: 'p,
     {
-        if let Some(Described(bytes, at)) = &self.described {
+        if let Some(Described { bytes, at, done }) = &mut self.described {
+            if *done {
+                return Ok(None);
+            }
             let extent = Order::Little.extent(bytes, *at)?;
-            return extent.unpack(&self.ty, &ReadOptions::DEFAULT, outer).map(Some);
+            let part = extent.unpack(&self.ty, &ReadOptions::DEFAULT, outer)?;
+            *done = true;
+            return Ok(Some(part));
         }
         let Some(span) = self.spans.get(self.next) else { return Ok(None) };
         self.window = self.ranges.window();
@@ -133,6 +144,9 @@ impl Table for Extents<'_> {
 
     fn restart(&mut self) -> Result<()> {
         self.next = 0;
+        if let Some(described) = &mut self.described {
+            described.done = false;
+        }
         Ok(())
     }
 

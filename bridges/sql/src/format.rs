@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion_common::stats::Precision;
-use datafusion_common::{DataFusionError, GetExt, Result, Statistics, not_impl_err};
+use datafusion_common::{DataFusionError, GetExt, Result, Statistics, not_impl_err, plan_err};
 use datafusion_datasource::TableSchema;
 use datafusion_datasource::file::FileSource;
 use datafusion_datasource::file_compression_type::FileCompressionType;
@@ -22,14 +22,14 @@ use datafusion_session::Session;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::{ObjectMeta, ObjectStore};
 use pilaster::any;
-use tokio::runtime::Handle;
 
 use crate::counts::Counts;
+use crate::error::Failure;
 use crate::options::Options;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::store::{Heads, Remote, shown};
-use crate::{Failure, open, statistics};
+use crate::{open, statistics};
 
 /// Number of files whose schemas are read at the same time.
 const AT_ONCE: usize = 8;
@@ -54,21 +54,22 @@ impl Format {
         &self.options
     }
 
-    /// Runs a function over a file on a thread. `None` if the file is damaged, and such files are left out.
+    /// Runs a function over a file on a thread. Returns the error of a damaged file if such files are left out.
     async fn each<R: Send + 'static>(
         &self,
         store: Arc<dyn ObjectStore>,
         meta: ObjectMeta,
         run: impl FnOnce(&Arc<Remote>, &Options, &Heads) -> Result<R, Failure> + Send + 'static,
-    ) -> Result<Option<R>> {
-        let remote = Remote::new(store, meta.clone(), Handle::current(), Counts::unseen());
+    ) -> Result<Result<R, Failure>> {
+        let path = shown(&store, &meta.location);
+        let remote = Remote::new(store, meta, path.clone(), Counts::unseen());
         let (options, heads) = (self.options.clone(), Arc::clone(&self.heads));
-        match open::on_thread(&meta, move || run(&remote, &options, &heads)).await? {
+        match open::on_thread(&path, move || run(&remote, &options, &heads)).await? {
             Err(e) if self.options.skip_damaged && e.is_damage() => {
-                log::warn!("damaged file left out: {e}");
-                Ok(None)
+                self.heads.warn(&e);
+                Ok(Err(e))
             }
-            done => Ok(Some(done?)),
+            done => Ok(Ok(done?)),
         }
     }
 }
@@ -91,23 +92,38 @@ impl FileFormat for Format {
         Some(FileCompressionType::UNCOMPRESSED)
     }
 
-    /// Returns the columns of all files, by name.
+    /// Returns the columns of all files, by name. Without a file that has any, it is an error.
     async fn infer_schema(
         &self,
         _: &dyn Session,
         store: &Arc<dyn ObjectStore>,
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
+        if objects.is_empty() {
+            return plan_err!("all files of the table have 0 bytes, so that its columns are unknown");
+        }
         let schemas = objects.iter().map(|meta| self.each(Arc::clone(store), meta.clone(), statistics::schema));
         let schemas: Vec<_> = stream::iter(schemas.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
-        let mut merged = Schema::empty();
+        let (mut merged, mut left_out) = (None, None);
         for (meta, schema) in objects.iter().zip(schemas) {
-            let Some(schema) = schema else { continue };
-            merged = Schema::try_merge([merged, schema]).map_err(|e| {
-                DataFusionError::Plan(format!("{}: its columns do not fit other files: {e}", shown(store, meta)))
-            })?;
+            let schema = match schema {
+                Ok(schema) => schema,
+                Err(e) => {
+                    left_out = left_out.or(Some(e));
+                    continue;
+                }
+            };
+            let path = || shown(store, &meta.location);
+            merged =
+                Some(Schema::try_merge(merged.into_iter().chain([schema])).map_err(|e| {
+                    DataFusionError::Plan(format!("{}: its columns do not fit other files: {e}", path()))
+                })?);
         }
-        Ok(Arc::new(merged))
+        match (merged, left_out) {
+            (Some(merged), _) => Ok(Arc::new(merged)),
+            (None, Some(e)) => plan_err!("all files of the table are damaged; the first one: {e}"),
+            (None, None) => Ok(Arc::new(Schema::empty())),
+        }
     }
 
     async fn infer_stats(
@@ -122,7 +138,7 @@ impl FileFormat for Format {
             statistics::facts(remote, options, heads, &table)
         });
         let mut known = Statistics::new_unknown(&schema);
-        let Some(facts) = facts.await? else { return Ok(known) };
+        let Ok(facts) = facts.await? else { return Ok(known) };
         known.column_statistics = facts.columns;
         known.num_rows = match facts.rows.and_then(|rows| usize::try_from(rows).ok()) {
             // Rows of a damaged file may be left out.
@@ -146,6 +162,10 @@ impl FileFormat for Format {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if config.insert_op != InsertOp::Append {
             return not_impl_err!("files are added to a table, but not replaced");
+        }
+        // Only COPY has a place; a table, to which INSERT adds files, is also read.
+        if !config.original_url.is_empty() && self.options != Options::new(self.options.format) {
+            return plan_err!("{}: the options of {} concern reading", config.original_url, self.options.format);
         }
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(Sink::new(config, self.options.format)), order)))
     }
@@ -215,8 +235,10 @@ const FILES: [any::Format; 4] = [any::Format::DataSeries, any::Format::Jay, any:
 /// # }
 /// ```
 ///
+/// A format of the same name that the session had is replaced.
+///
 /// # Errors
-/// A format that another factory of the session has.
+/// None at present.
 #[cfg(feature = "session")]
 pub fn register(state: &mut datafusion::execution::SessionState) -> Result<()> {
     use datafusion::datasource::provider::DefaultTableFactory;

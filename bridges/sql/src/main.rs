@@ -33,18 +33,20 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use tool::Output;
 use tool::args::{Args, Command};
 
 fn main() -> ExitCode {
     let args = Args::parse();
     env_logger::Builder::new().filter_level(log::LevelFilter::Warn).format_timestamp(None).init();
+    let mut out = Output::new(io::stdout().lock());
     let done = match &args.command {
-        Some(Command::Worker { listen }) => tool::run(tool::workers::serve(listen, io::stdout())),
-        None => tool::run(tool::query::run(&args, io::stdout().lock())),
+        Some(Command::Worker { listen }) => tool::run(tool::workers::serve(listen, &mut out)),
+        None => tool::run(tool::query::run(&args, &mut out)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(e) if tool::is_broken_pipe(&e) => ExitCode::SUCCESS,
+        Err(_) if out.is_broken() => ExitCode::SUCCESS,
         Err(e) => {
             // Nothing can be done if this fails.
             let _ = writeln!(io::stderr(), "pilaster-sql: {}", tool::one_line(&e));

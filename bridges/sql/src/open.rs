@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread;
 
 use datafusion_common::{DataFusionError, Result};
-use object_store::ObjectMeta;
 use pilaster::any::File;
 use pilaster::bytes::Ranges;
 use pilaster::column::Memory;
@@ -47,22 +46,25 @@ pub(crate) fn read_options() -> ReadOptions<'static> {
 
 /// Runs a function that blocks on a thread of its own.
 pub(crate) async fn on_thread<R: Send + 'static>(
-    meta: &ObjectMeta,
+    path: &str,
     run: impl FnOnce() -> Result<R, Failure> + Send + 'static,
 ) -> Result<Result<R, Failure>> {
     let (answer, answered) = oneshot::channel();
-    start(move || {
+    start(SCAN, move || {
         // Fails if the caller no longer waits.
         let _ = answer.send(run());
     })?;
-    Ok(answered.await.unwrap_or_else(|_| Err(Failure { path: meta.location.to_string(), reason: Reason::Ended })))
+    Ok(answered.await.unwrap_or_else(|_| Err(Failure { path: path.to_owned(), reason: Reason::Ended })))
 }
 
+/// The name of threads that read.
+pub(crate) const SCAN: &str = "pilaster-scan";
+
 /// Starts a thread. A panic ends it, and drops what it owns.
-pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
+pub(crate) fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
     let quiet = move || {
         let _ = catch_unwind(AssertUnwindSafe(run));
     };
-    let started = thread::Builder::new().name("pilaster-scan".to_owned()).spawn(quiet);
+    let started = thread::Builder::new().name(name.to_owned()).spawn(quiet);
     started.map(|_| ()).map_err(DataFusionError::IoError)
 }

@@ -4,18 +4,20 @@ use std::mem;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion_common::{Result, exec_err};
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
+use datafusion_execution::object_store::ObjectStoreUrl;
 use datafusion_physical_expr::PhysicalExpr;
 use futures::StreamExt;
 use futures::stream;
 use object_store::ObjectStore;
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 
 use crate::counts::Counts;
 use crate::dataset;
@@ -24,7 +26,7 @@ use crate::open;
 use crate::options::Options;
 use crate::order::Order;
 use crate::scan::{self, Scan};
-use crate::store::{Heads, Remote, shown};
+use crate::store::{Heads, Remote, shown_at};
 
 /// Number of messages that wait for the consumer.
 const WAITING: usize = 1;
@@ -35,6 +37,7 @@ const TOGETHER: usize = 4;
 /// Opens the files of one partition of a scan.
 pub(crate) struct Opener {
     pub store: Arc<dyn ObjectStore>,
+    pub url: ObjectStoreUrl,
     pub options: Options,
     /// The columns of files of the table.
     pub file_schema: SchemaRef,
@@ -52,7 +55,15 @@ pub(crate) struct Opener {
 
 impl FileOpener for Opener {
     fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
-        let range = range(&file)?;
+        let mut range = range(&file, &self.url)?;
+        if self.options.skip_damaged
+            && let Some(part) = range.take()
+        {
+            // The rows after damage are left out, and its readers are not known to each other: the one of the first range reads all.
+            if part.start > 0 {
+                return Ok(Box::pin(async { Ok(stream::empty().boxed()) }));
+            }
+        }
         let scan = Scan {
             options: self.options.clone(),
             file_schema: Arc::clone(&self.file_schema),
@@ -66,12 +77,12 @@ impl FileOpener for Opener {
             directory: self.directory.clone(),
         };
         let (store, meta, counts) = (Arc::clone(&self.store), file.object_meta, self.counts.clone());
+        let path = shown_at(&self.url, &meta.location);
         Ok(Box::pin(async move {
-            let path = shown(&store, &meta);
-            let remote = Remote::new(store, meta, Handle::current(), counts);
+            let remote = Remote::new(store, meta, path.clone(), counts);
             let (put, batches) = mpsc::channel(WAITING);
-            open::start(move || work(&scan, &remote, &put))?;
-            Ok(stream::unfold(Some((batches, path)), next).flatten().boxed())
+            open::start(open::SCAN, move || work(&scan, &remote, &put))?;
+            Ok(stream::unfold(Some(Waiting { batches, path, since: Instant::now() }), next).flatten().boxed())
         }))
     }
 }
@@ -83,13 +94,13 @@ enum Message {
 }
 
 /// Returns the byte range of a file.
-fn range(file: &PartitionedFile) -> Result<Option<Range<u64>>> {
+fn range(file: &PartitionedFile, store: &ObjectStoreUrl) -> Result<Option<Range<u64>>> {
     let Some(range) = &file.range else { return Ok(None) };
     match (u64::try_from(range.start), u64::try_from(range.end)) {
         (Ok(start), Ok(end)) if start <= end && end <= file.object_meta.size => Ok(Some(start..end)),
         _ => exec_err!(
             "{}: the byte range {}..{} is not within the {} bytes of the file",
-            file.object_meta.location,
+            shown_at(store, &file.object_meta.location),
             range.start,
             range.end,
             file.object_meta.size
@@ -114,7 +125,7 @@ fn work(scan: &Scan, remote: &Arc<Remote>, put: &mpsc::Sender<Message>) {
     };
     let done = match done {
         Err(e) if scan.options.skip_damaged && e.is_damage() => {
-            log::warn!("damaged file left out: {e}");
+            scan.heads.warn(&e);
             remote.counts().files_skipped.add(1);
             Ok(())
         }
@@ -125,21 +136,35 @@ fn work(scan: &Scan, remote: &Arc<Remote>, put: &mpsc::Sender<Message>) {
     let _ = put.blocking_send(Message::End(done));
 }
 
-type Waiting = Option<(mpsc::Receiver<Message>, String)>;
+/// A consumer of batches.
+struct Waiting {
+    batches: mpsc::Receiver<Message>,
+    path: String,
+    /// When the task of the consumer let others run.
+    since: Instant,
+}
+
+/// How long a consumer may take without letting others run. A query is cancelled at these points only, and may take seconds for
+/// a batch.
+const TURN: Duration = Duration::from_millis(100);
 
 type Found = stream::Iter<std::vec::IntoIter<Result<RecordBatch>>>;
 
-async fn next(waiting: Waiting) -> Option<(Found, Waiting)> {
-    let (mut batches, path) = waiting?;
-    match batches.recv().await {
+async fn next(waiting: Option<Waiting>) -> Option<(Found, Option<Waiting>)> {
+    let mut waiting = waiting?;
+    if waiting.since.elapsed() >= TURN {
+        yield_now().await;
+        waiting.since = Instant::now();
+    }
+    match waiting.batches.recv().await {
         Some(Message::Batches(found)) => {
             let found: Vec<_> = found.into_iter().map(Ok).collect();
-            Some((stream::iter(found), Some((batches, path))))
+            Some((stream::iter(found), Some(waiting)))
         }
         Some(Message::End(Ok(()))) => None,
         Some(Message::End(Err(e))) => Some((stream::iter(vec![Err(e.into())]), None)),
         None => {
-            let ended = Err(Failure { path, reason: Reason::Ended }.into());
+            let ended = Err(Failure { path: waiting.path, reason: Reason::Ended }.into());
             Some((stream::iter(vec![ended]), None))
         }
     }

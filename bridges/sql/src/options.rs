@@ -35,7 +35,7 @@ pub struct Options {
     pub sequential: bool,
     /// Whether the readable part of a damaged Jay file or bcolz dataset is read.
     pub tolerant: bool,
-    /// Whether columns of bytes are texts, as they mostly are in DataSeries. A value that is not UTF-8 is an error.
+    /// Whether columns of bytes are texts, as they mostly are in DataSeries and bcolz. A value that is not UTF-8 is an error.
     pub binary_as_string: bool,
     /// Whether rows are left out by statistics that the format does not check. If a file lies, rows are missing.
     pub trust_statistics: bool,
@@ -44,8 +44,19 @@ pub struct Options {
     pub skip_damaged: bool,
 }
 
-/// The names of the options in SQL.
-const NAMES: &str = "table, element, dtype, sequential, tolerant, binary_as_string, trust_statistics, skip_damaged";
+/// Returns the names of the options in SQL that a format has.
+const fn names(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::DataSeries => &["table", "sequential", "binary_as_string", "skip_damaged"],
+        Format::Jay => &["tolerant", "trust_statistics", "skip_damaged"],
+        Format::Vortex => &["dtype", "binary_as_string", "trust_statistics", "skip_damaged"],
+        Format::Filo => &["element", "binary_as_string", "skip_damaged"],
+        Format::Bcolz => &["tolerant", "binary_as_string", "skip_damaged"],
+    }
+}
+
+/// The beginnings of options of object stores and of writing, which DataFusion passes on, too.
+const OTHERS: [&str; 7] = ["aws.", "azure.", "cos.", "execution.", "gcp.", "http.", "oss."];
 
 impl Options {
     /// Creates the strict options of a format.
@@ -67,10 +78,17 @@ impl Options {
     /// Returns the options changed by an SQL statement. Names may begin with `format.`, as DataFusion adds it.
     ///
     /// # Errors
-    /// An unknown option, or a value that it cannot have.
+    /// An option that the format does not have, or a value that it cannot have.
     pub fn with(mut self, given: &HashMap<String, String>) -> Result<Self> {
         for (key, value) in given {
             let name = key.strip_prefix("format.").unwrap_or(key);
+            if OTHERS.iter().any(|other| name.starts_with(other)) {
+                continue;
+            }
+            let known = names(self.format);
+            if !known.contains(&name) {
+                return plan_err!("unknown option {name:?} of {}; the options are: {}", self.format, known.join(", "));
+            }
             match name {
                 "table" => self.table = Some(value.clone()),
                 "element" => self.element = Some(element(value)?),
@@ -79,10 +97,7 @@ impl Options {
                 "tolerant" => self.tolerant = flag(name, value)?,
                 "binary_as_string" => self.binary_as_string = flag(name, value)?,
                 "trust_statistics" => self.trust_statistics = flag(name, value)?,
-                "skip_damaged" => self.skip_damaged = flag(name, value)?,
-                // Options of the table as a whole, such as options of the store.
-                _ if key.contains('.') && !key.starts_with("format.") => {}
-                _ => return plan_err!("unknown option {name:?} of {}; the options are: {NAMES}", self.format),
+                _ => self.skip_damaged = flag(name, value)?,
             }
         }
         Ok(self)
@@ -128,26 +143,48 @@ fn flag(name: &str, value: &str) -> Result<bool> {
 mod tests {
     use super::*;
 
-    fn with(pairs: &[(&str, &str)]) -> Result<Options> {
+    fn with(format: Format, pairs: &[(&str, &str)]) -> Result<Options> {
         let given = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Options::new(Format::Filo).with(&given)
+        Options::new(format).with(&given)
     }
 
     #[test]
     fn options_of_sql() -> Result<()> {
-        let options = with(&[("format.element", "INT"), ("format.skip_damaged", "TRUE"), ("aws.region", "eu")])?;
+        let given = [("format.element", "INT"), ("format.skip_damaged", "TRUE"), ("aws.region", "eu")];
+        let options = with(Format::Filo, &given)?;
         assert_eq!((options.element, options.skip_damaged), (Some(Element::Int), true));
+        Ok(())
+    }
+
+    /// Every name of the list of a format changes an option.
+    #[test]
+    fn every_format_has_its_options() -> Result<()> {
+        for format in Format::ALL {
+            for name in names(format) {
+                let value = if *name == "element" { "int" } else { "true" };
+                assert_ne!(with(format, &[(name, value)])?, Options::new(format), "{format} {name}");
+            }
+        }
         Ok(())
     }
 
     #[test]
     fn errors_name_what_is_possible() {
-        for (pair, part) in [
-            (("format.elment", "int"), "the options are: table, element"),
-            (("element", "i32"), "they are: boolean, int"),
-            (("format.tolerant", "1"), "it can be true or false"),
+        for (format, pair, part) in [
+            (Format::Filo, ("format.elment", "int"), "the options are: element, binary_as_string"),
+            (Format::Filo, ("element", "i32"), "they are: boolean, int"),
+            (Format::Jay, ("format.tolerant", "1"), "it can be true or false"),
+            (
+                Format::Vortex,
+                ("vortex.trust_statistics", "true"),
+                "unknown option \"vortex.trust_statistics\" of vortex",
+            ),
+            (Format::Vortex, ("element", "int"), "the options are: dtype"),
+            (Format::Jay, ("sequential", "true"), "the options are: tolerant"),
+            (Format::DataSeries, ("trust_statistics", "true"), "the options are: table"),
+            (Format::Bcolz, ("table", "x"), "the options are: tolerant, binary_as_string, skip_damaged"),
         ] {
-            let error = with(&[pair]).map_err(|e| e.to_string()).expect_err("an error");
+            let error = with(format, &[pair]).map_err(|e| e.to_string()).expect_err("an error");
             assert!(error.contains(part), "{error}");
         }
     }

@@ -6,14 +6,15 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::RecordBatchOptions;
-use arrow::datatypes::SchemaRef;
+use arrow::array::{RecordBatchOptions, new_null_array};
+use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchReader};
+use datafusion_common::{DataFusionError, exec_datafusion_err};
 use datafusion_physical_expr::PhysicalExpr;
 use datafusion_physical_expr_adapter::{BatchAdapter, BatchAdapterFactory};
 use pilaster::any::{File, Part};
 use pilaster::bytes::{Ranges, Scratch};
-use pilaster::column::{Part as _, Table};
+use pilaster::column::{Memory, Part as _, Table};
 use pilaster_arrow::{ReadOptions, Spare};
 
 use crate::error::{Failure, Reason};
@@ -59,7 +60,7 @@ const STEP: u64 = 8 << 20;
 /// while the query runs: it is asked again before each step.
 const STEP_ROWS: (u64, u64) = (1 << 16, 1 << 22);
 
-/// Number of rows of a batch without columns.
+/// Maximum number of rows of a batch without columns.
 const EMPTY_ROWS: u64 = 1 << 20;
 
 /// Reads the rows.
@@ -74,8 +75,11 @@ pub(crate) fn run(scan: &Scan, remote: &Arc<Remote>, put: &mut Put<'_>) -> Resul
             File::DataSeries(series) => {
                 let range = scan.range.clone().unwrap_or(0..remote.len());
                 Extents::new(series, file, ranges, (name, &range)).map_err(Reason::from).and_then(|extents| {
-                    if scan.columns.fields().is_empty() {
-                        return count(scan, extents.count(remote)?, &mut limited).map(|_| ());
+                    if scan.columns.fields().iter().all(|field| !extents.lists(field.name())) {
+                        return match scan.options.skip_damaged {
+                            true => count_unpacked(scan, extents, &mut limited),
+                            false => count(scan, extents.count(remote)?, &mut limited).map(|_| ()),
+                        };
                     }
                     Reading::default().rows(scan, extents, None, &mut limited).map(|_| ())
                 })
@@ -97,18 +101,40 @@ pub(crate) fn limited<'p>(scan: &Scan, put: &'p mut Put<'_>) -> impl FnMut(Recor
     }
 }
 
-/// Passes on batches of `rows` rows without columns. Returns whether more are wanted.
+/// Passes on batches of `rows` rows of a file that has none of the columns, which are null there. Returns whether more are wanted.
 pub(crate) fn count(scan: &Scan, mut rows: u64, put: &mut Put<'_>) -> Result<bool, Reason> {
+    let fields = scan.columns.fields();
+    let most = if fields.is_empty() { EMPTY_ROWS } else { scan.batch_rows.max(1) as u64 };
     while rows > 0 {
-        let some = rows.min(EMPTY_ROWS);
-        let options = RecordBatchOptions::new().with_row_count(Some(usize::try_from(some).unwrap_or(usize::MAX)));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&scan.columns), Vec::new(), &options);
+        let some = rows.min(most);
+        let len = usize::try_from(some).unwrap_or(usize::MAX);
+        let options = RecordBatchOptions::new().with_row_count(Some(len));
+        let nulls = fields.iter().map(|field| new_null_array(field.data_type(), len)).collect();
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&scan.columns), nulls, &options);
         if !put(batch.map_err(pilaster_arrow::Error::from)?) {
             return Ok(false);
         }
         rows = rows.saturating_sub(some);
     }
     Ok(true)
+}
+
+/// Counts the rows of all parts before the first damaged one. Columns have the same rows.
+fn count_unpacked<T: Table>(scan: &Scan, mut table: T, put: &mut Put<'_>) -> Result<(), Reason> {
+    let mut memory = Memory::default();
+    loop {
+        let rows = match table.next_part(&mut memory.scratch()) {
+            Ok(Some(part)) => part.rows(),
+            Ok(None) => return Ok(()),
+            Err(e) => {
+                memory.grow(e)?;
+                continue;
+            }
+        };
+        if !count(scan, rows, put)? {
+            return Ok(());
+        }
+    }
 }
 
 /// Reads the rows of a file that has one part.
@@ -122,7 +148,9 @@ fn rows(
     let mut table = file.table(name)?;
     let Some(part) = table.next_part(&mut Scratch::new(&mut []))? else { return Ok(()) };
     let mine = share(scan.range.as_ref(), remote.len(), part.rows());
-    if scan.columns.fields().is_empty() && scan.predicate.is_none() {
+    let none = scan.columns.fields().is_empty();
+    let empty = none || present(&scan.columns, &mut file.table(name)?)?.is_empty();
+    if empty && scan.predicate.is_none() {
         return count(scan, mine.end.saturating_sub(mine.start), put).map(|_| ());
     }
     let mut pruner = match &scan.predicate {
@@ -142,7 +170,7 @@ fn rows(
         };
         for rows in kept {
             let file = file.with_input(window.input());
-            let more = match scan.columns.fields().is_empty() {
+            let more = match empty {
                 true => count(scan, rows.end.saturating_sub(rows.start), put)?,
                 false => reading.rows(scan, file.table(name)?, Some(rows), put)?,
             };
@@ -210,6 +238,8 @@ impl Reading {
         put: &mut Put<'_>,
     ) -> Result<bool, Reason> {
         let names = Some(present(&scan.columns, &mut table)?);
+        // Which rows of a file with several parts were chosen is not known here.
+        let mut row = rows.as_ref().map(|rows| rows.start);
         let batch_rows = scan.batch_rows.min(scan.limit.unwrap_or(usize::MAX)).max(1);
         let options =
             ReadOptions { columns: names, rows, batch_rows, spare: mem::take(&mut self.spare), ..open::read_options() };
@@ -217,7 +247,9 @@ impl Reading {
         let adapter = self.adapter(scan, &reader.schema())?;
         for batch in &mut reader {
             let batch = batch.map_err(pilaster_arrow::Error::from)?;
-            if !put(adapter.adapt_batch(&batch)?) {
+            let fitting = adapter.adapt_batch(&batch).map_err(|e| unfit(scan, &batch, row, e))?;
+            row = row.map(|row| row.saturating_add(batch.num_rows() as u64));
+            if !put(fitting) {
                 return Ok(false);
             }
         }
@@ -239,6 +271,29 @@ impl Reading {
         };
         Ok(&self.adapter.insert(known).1)
     }
+}
+
+/// Returns the error with the first column and row of a batch whose value the table cannot have. `first`: the row of the batch.
+fn unfit(scan: &Scan, batch: &RecordBatch, first: Option<u64>, e: DataFusionError) -> DataFusionError {
+    let stored = batch.schema();
+    for field in scan.columns.fields() {
+        let Some(batch) = stored.index_of(field.name()).ok().and_then(|k| batch.project(&[k]).ok()) else { continue };
+        let wanted = Arc::new(Schema::new(vec![Arc::clone(field)]));
+        let stored = Arc::new(columns(&batch.schema(), &Options::new(scan.options.format)));
+        let Ok(adapter) = BatchAdapterFactory::new(wanted).make_adapter(&stored) else { continue };
+        let fits = |rows: usize| adapter.adapt_batch(&batch.slice(0, rows)).is_ok();
+        if fits(batch.num_rows()) {
+            continue;
+        }
+        let (mut fit, mut unfit) = (0, batch.num_rows());
+        while unfit.saturating_sub(fit) > 1 {
+            let middle = usize::midpoint(fit, unfit);
+            *(if fits(middle) { &mut fit } else { &mut unfit }) = middle;
+        }
+        let row = first.map_or(String::new(), |first| format!(", row {}", first.saturating_add(fit as u64)));
+        return exec_datafusion_err!("column {:?}{row}: {e}", field.name());
+    }
+    e
 }
 
 /// Returns the names of the columns of `schema` that a table has. Of a table without parts, none is read.

@@ -45,8 +45,12 @@ pub struct Source {
     directory: Option<PathBuf>,
 }
 
-/// Minimum number of rows of a batch. DataFusion cuts larger batches without copying.
+/// Number of rows of a batch, unless more or fewer are chosen. It is more than the default of DataFusion, which cuts larger batches
+/// without copying, as large batches are read faster.
 const BATCH_ROWS: usize = 1 << 15;
+
+/// The number of rows of a batch that DataFusion chooses if its user does not.
+const DEFAULT_ROWS: usize = 1 << 13;
 
 impl Source {
     /// Creates the scan of all columns of a table.
@@ -116,6 +120,7 @@ impl FileSource for Source {
         let columns = Arc::new(file_schema.project(&self.projection.file_indices)?);
         let opener = Opener {
             store,
+            url: config.object_store_url.clone(),
             options: self.options.clone(),
             file_schema,
             columns,
@@ -135,7 +140,8 @@ impl FileSource for Source {
     }
 
     fn with_batch_size(&self, rows: usize) -> Arc<dyn FileSource> {
-        Arc::new(Source { batch_rows: rows.max(BATCH_ROWS), ..self.clone() })
+        let batch_rows = if rows == DEFAULT_ROWS { BATCH_ROWS } else { rows };
+        Arc::new(Source { batch_rows, ..self.clone() })
     }
 
     fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
@@ -170,9 +176,9 @@ impl FileSource for Source {
         Ok(())
     }
 
-    /// A Filo vector is fetched completely, and is not split.
+    /// A Filo vector is fetched completely, and is not split; nor is a file whose rows after damage are left out.
     fn supports_repartitioning(&self) -> bool {
-        self.options.format != any::Format::Filo
+        self.options.format != any::Format::Filo && !self.options.skip_damaged
     }
 
     /// Leaves out files by their statistics, before the others are split.
@@ -240,5 +246,20 @@ impl FileSource for Source {
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
         apply_expression_roots(self.predicate.iter().chain(self.projection.source.iter().map(|p| &p.expr)), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::Schema;
+
+    use super::*;
+
+    #[test]
+    fn a_chosen_number_of_rows_is_the_number_of_rows() {
+        let table = TableSchema::from(&Arc::new(Schema::empty()));
+        let source = Source::new(table, Options::new(any::Format::Vortex));
+        let rows = |chosen| source.with_batch_size(chosen).downcast_ref::<Source>().map(|source| source.batch_rows);
+        assert_eq!([rows(100), rows(DEFAULT_ROWS), rows(1 << 20)], [Some(100), Some(BATCH_ROWS), Some(1 << 20)]);
     }
 }

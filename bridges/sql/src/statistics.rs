@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatchReader as _;
 use datafusion_common::stats::Precision;
 use datafusion_common::{ColumnStatistics, ScalarValue};
-use pilaster::any::File;
+use pilaster::any::{self, File};
 use pilaster::bytes::{Ranges, Scratch};
 use pilaster::column::{Memory, Part as _, Table as _};
 
@@ -69,10 +69,14 @@ pub(crate) fn facts(
     heads: &Heads,
     schema: &SchemaRef,
 ) -> Result<Facts, Failure> {
+    let unknown = || vec![ColumnStatistics::new_unknown(); schema.fields().len()];
+    if options.format == any::Format::DataSeries && remote.len() > COUNTED {
+        return Ok(Facts { rows: None, columns: unknown() });
+    }
     open::with_file(remote, options, heads, |file, ranges| {
         let facts = || -> Result<Facts, Reason> {
-            let rows = counted(remote, file, options, ranges)?;
-            let mut columns = vec![ColumnStatistics::new_unknown(); schema.fields().len()];
+            let rows = Some(counted(remote, file, options, ranges)?);
+            let mut columns = unknown();
             if options.trust_statistics && matches!(file, File::Jay(_) | File::Vortex(_)) {
                 bounds(file, options, schema, &mut columns)?;
             }
@@ -110,14 +114,11 @@ fn bounds(
     Ok(())
 }
 
-fn counted(remote: &Remote, file: &File<'_>, options: &Options, ranges: &Ranges) -> Result<Option<u64>, Reason> {
+fn counted(remote: &Remote, file: &File<'_>, options: &Options, ranges: &Ranges) -> Result<u64, Reason> {
     let name = options.table.as_deref();
     let mut table = file.table(name)?;
-    match file {
-        File::DataSeries(_) if remote.len() > COUNTED => Ok(None),
-        File::DataSeries(series) => {
-            Ok(Some(Extents::new(series, file, ranges, (name, &(0..remote.len())))?.count(remote)?))
-        }
-        _ => Ok(Some(table.next_part(&mut Scratch::new(&mut []))?.map_or(0, |part| part.rows()))),
-    }
+    Ok(match file {
+        File::DataSeries(series) => Extents::new(series, file, ranges, (name, &(0..remote.len())))?.count(remote)?,
+        _ => table.next_part(&mut Scratch::new(&mut []))?.map_or(0, |part| part.rows()),
+    })
 }

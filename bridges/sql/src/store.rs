@@ -1,12 +1,14 @@
 //! Ranges of a file in an object store, fetched by requests of a useful size.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use datafusion_execution::object_store::ObjectStoreUrl;
 use futures::{StreamExt as _, TryStreamExt as _, future, stream};
+use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
 use pilaster::bytes::{Block, FileRange, Ranges};
 use tokio::runtime::Handle;
@@ -17,8 +19,15 @@ use crate::error::{Failure, Reason};
 /// A file of at most this many bytes is fetched at once.
 const WHOLE: u64 = 256 << 10;
 
-/// Number of bytes at the end of a larger file that are fetched first: the metadata of most files.
-const TAIL: u64 = 64 << 10;
+/// Bounds of the number of bytes at the end of a larger file that are fetched first: a 4096th of the file, as the metadata of most
+/// files are. The least one is also fetched of the start.
+const TAIL: (u64, u64) = (64 << 10, 1 << 20);
+
+/// Maximum number of bytes between metadata at the end of a file that are fetched with them.
+const SPAN: u64 = 2 << 20;
+
+/// Number of bytes before the end of the file that are fetched next, if the metadata take more than the end.
+const NEAR: u64 = 768 << 10;
 
 /// Bounds of the minimum number of bytes of a request, which is a thousandth of the file.
 const LEAST: (u64, u64) = (16 << 10, 256 << 10);
@@ -39,6 +48,8 @@ type Piece = (u64, Bytes);
 pub(crate) struct Remote {
     store: Arc<dyn ObjectStore>,
     meta: ObjectMeta,
+    /// The path of the file for people.
+    path: String,
     handle: Handle,
     counts: Counts,
     state: Mutex<State>,
@@ -48,6 +59,8 @@ pub(crate) struct Remote {
 struct State {
     /// The ranges that opening the file took.
     head: Vec<Piece>,
+    /// The ranges of `head` that were read.
+    used: Vec<Range<u64>>,
     recent: VecDeque<Piece>,
     /// Whether the file is being opened, so that ranges are kept in `head`.
     opening: bool,
@@ -58,9 +71,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Remote {
-    /// Creates the file described by `meta`. `handle`: the runtime that runs requests; reads must not block one of its workers.
-    pub fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta, handle: Handle, counts: Counts) -> Arc<Self> {
-        Arc::new(Remote { store, meta, handle, counts, state: Mutex::default() })
+    /// Creates the file described by `meta`, which errors call `path`. Reads block, and must not block one of the threads of the
+    /// current runtime, which runs requests.
+    pub fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta, path: String, counts: Counts) -> Arc<Self> {
+        Arc::new(Remote { store, meta, path, handle: Handle::current(), counts, state: Mutex::default() })
     }
 
     /// Returns the length of the file in bytes.
@@ -93,29 +107,39 @@ impl Remote {
     pub fn opened(&self, heads: &Heads) {
         let mut state = locked(&self.state);
         if std::mem::take(&mut state.opening) {
-            heads.put(self.key(), &state.head);
+            let used = std::mem::take(&mut state.used);
+            heads.put(self.key(), Head { pieces: cut(&state.head, used), _store: Arc::clone(&self.store) });
         }
     }
 
     fn key(&self) -> Key {
         let modified = self.meta.last_modified.timestamp_nanos_opt().unwrap_or(i64::MIN);
         let version = (self.meta.size, modified, self.meta.e_tag.clone());
-        (self.store.to_string(), self.meta.location.clone(), version)
+        // Sessions have local file systems of their own, which have the same files.
+        let store = if is_local(&self.store) { 0 } else { Arc::as_ptr(&self.store).addr() };
+        (store, self.meta.location.clone(), version)
     }
 
     /// Returns the error of a reader, or the error of the request that was its reason.
     pub fn failure(&self, ranges: &Ranges, reason: impl Into<Reason>) -> Failure {
         let reason = ranges.failed().map_or_else(|| reason.into(), Reason::Fetch);
-        Failure { path: shown(&self.store, &self.meta), reason }
+        Failure { path: self.path.clone(), reason }
     }
 
-    /// Returns what was fetched around a range.
+    /// Returns the bytes of a range, which are part of what was fetched.
     fn read(&self, range: FileRange) -> io::Result<Block> {
-        let block = |pieces: &[Piece]| pieces.iter().find(|piece| contains(piece, range)).cloned();
-        if let Some((at, bytes)) = block(&self.kept()) {
-            return Ok(Block::new(at, bytes));
-        }
         let wanted = range.at..range.at.saturating_add(range.len);
+        let kept = {
+            let mut state = locked(&self.state);
+            if state.opening {
+                state.used.push(wanted.clone());
+            }
+            state.head.iter().chain(&state.recent).cloned().collect::<Vec<_>>()
+        };
+        let block = |pieces: &[Piece]| pieces.iter().find_map(|piece| cut_block(piece, range));
+        if let Some(block) = block(&kept) {
+            return Ok(block);
+        }
         let pieces = self.handle.block_on(self.fetch(wanted.clone()))?;
         let found = block(&pieces);
         let mut state = locked(&self.state);
@@ -127,8 +151,7 @@ impl Remote {
                 state.recent.truncate(RECENT);
             }
         }
-        let (at, bytes) = found.ok_or_else(|| self.error(&wanted, "the store returned another range"))?;
-        Ok(Block::new(at, bytes))
+        found.ok_or_else(|| self.error(&wanted, "the store returned another range"))
     }
 
     /// Returns the bytes of small ranges far from each other, which are fetched at the same time.
@@ -151,14 +174,22 @@ impl Remote {
 
     /// Fetches a range, and at first the end of the file, too.
     async fn fetch(&self, wanted: Range<u64>) -> io::Result<Vec<Piece>> {
-        let (first, len) = (self.is_first(), self.meta.size);
-        if first && len <= WHOLE {
+        let len = self.meta.size;
+        if len <= WHOLE {
             return Ok(vec![self.request(0..len).await?]);
         }
+        let tail = len.saturating_sub((len >> 12).clamp(TAIL.0, TAIL.1))..len;
+        let (first, next) = self.next_head(wanted.start);
         // At first, the parts after the header are wanted, too.
-        let least = if first { TAIL } else { (len >> 10).clamp(LEAST.0, LEAST.1) };
-        let wanted = wanted.start..wanted.end.max(wanted.start.saturating_add(least)).min(len);
-        let tail = len.saturating_sub(TAIL)..len;
+        let least = if first { TAIL.0 } else { (len >> 10).clamp(LEAST.0, LEAST.1) };
+        let mut wanted = wanted.start..wanted.end.max(wanted.start.saturating_add(least)).min(len);
+        if let Some(next) = next
+            && next.saturating_sub(wanted.start) <= SPAN
+        {
+            // Metadata before those at the end, and all between them. What is before these is likely metadata, too.
+            wanted.end = wanted.end.max(next);
+            wanted.start = wanted.start.min(next.saturating_sub(NEAR));
+        }
         if !first || wanted.end >= len && wanted.start <= tail.start {
             return Ok(vec![self.request(wanted).await?]);
         }
@@ -169,8 +200,11 @@ impl Remote {
         Ok(vec![wanted, tail])
     }
 
-    fn is_first(&self) -> bool {
-        locked(&self.state).head.is_empty()
+    /// Returns whether nothing was fetched yet, and while the file is opened where the next range begins that was.
+    fn next_head(&self, at: u64) -> (bool, Option<u64>) {
+        let state = locked(&self.state);
+        let next = state.head.iter().map(|(start, _)| *start).filter(|start| *start > at).min();
+        (state.head.is_empty(), next.filter(|_| state.opening))
     }
 
     async fn request(&self, range: Range<u64>) -> io::Result<Piece> {
@@ -183,6 +217,10 @@ impl Remote {
         let found = self.store.get_opts(&self.meta.location, options).await.map_err(|e| self.error(&range, e))?;
         if found.meta.size != self.meta.size {
             let text = format!("the file has {} bytes now, and had {}", found.meta.size, self.meta.size);
+            return Err(self.error(&range, text));
+        }
+        if self.meta.e_tag.is_none() && !same_time(&self.meta, &found.meta) {
+            let text = format!("the file was changed at {}, after it was opened", found.meta.last_modified);
             return Err(self.error(&range, text));
         }
         let bytes = found.bytes().await.map_err(|e| self.error(&range, e))?;
@@ -199,16 +237,59 @@ impl Remote {
     }
 }
 
-/// Returns the path of a file for people. Paths in stores begin without a slash.
-pub(crate) fn shown(store: &Arc<dyn ObjectStore>, meta: &ObjectMeta) -> String {
-    let root = if store.to_string() == "LocalFileSystem(file:///)" { "/" } else { "" };
-    format!("{root}{}", meta.location)
+/// Whether a file has the time of change that was known, as far as both are known: some stores tell seconds only.
+fn same_time(known: &ObjectMeta, found: &ObjectMeta) -> bool {
+    let (known, found) = (known.last_modified, found.last_modified);
+    let whole = known.timestamp_subsec_nanos() == 0 || found.timestamp_subsec_nanos() == 0;
+    known == found || known.timestamp() == 0 || whole && known.timestamp() == found.timestamp()
 }
 
-/// Returns whether a piece has all bytes of a range.
-fn contains((start, bytes): &Piece, range: FileRange) -> bool {
-    let from = range.at.checked_sub(*start).and_then(|from| from.checked_add(range.len));
-    from.is_some_and(|end| end <= bytes.len() as u64)
+/// Whether a store is the local file system.
+fn is_local(store: &Arc<dyn ObjectStore>) -> bool {
+    store.to_string() == "LocalFileSystem(file:///)"
+}
+
+/// Returns the path of a file for people. Paths in stores begin without a slash.
+pub(crate) fn shown(store: &Arc<dyn ObjectStore>, path: &Path) -> String {
+    if is_local(store) { format!("/{path}") } else { format!("{store}/{path}") }
+}
+
+/// Returns the path of a file for people, in the store of a URL.
+pub(crate) fn shown_at(store: &ObjectStoreUrl, path: &Path) -> String {
+    match store.as_str() {
+        "file:///" => format!("/{path}"),
+        store => format!("{}/{path}", store.trim_end_matches('/')),
+    }
+}
+
+/// Returns copies of the bytes of ranges that were read.
+fn cut(pieces: &[Piece], mut used: Vec<Range<u64>>) -> Vec<Piece> {
+    used.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in used {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    let found = joined.into_iter().flat_map(|range| {
+        // The bytes of a range may be in several pieces.
+        pieces.iter().filter_map(move |(start, bytes)| {
+            let at = range.start.max(*start);
+            let from = usize::try_from(at.saturating_sub(*start)).ok()?;
+            let to = usize::try_from(range.end.checked_sub(*start)?).ok()?.min(bytes.len());
+            let bytes = bytes.get(from..to).filter(|bytes| !bytes.is_empty())?;
+            Some((at, Bytes::copy_from_slice(bytes)))
+        })
+    });
+    found.collect()
+}
+
+/// Returns the bytes of a range, if a piece has all of them.
+fn cut_block((start, bytes): &Piece, range: FileRange) -> Option<Block> {
+    let from = usize::try_from(range.at.checked_sub(*start)?).ok()?;
+    let to = from.checked_add(usize::try_from(range.len).ok()?)?;
+    (to <= bytes.len()).then(|| Block::new(range.at, bytes.slice(from..to)))
 }
 
 /// Copies bytes from the piece that has all of them. Returns whether there is one.
@@ -225,39 +306,141 @@ fn copy<'p>(at: u64, to: &mut [u8], mut pieces: impl Iterator<Item = &'p Piece>)
 
 /// The metadata of files that were opened, so that each reader of a split file does not fetch them again.
 #[derive(Debug, Default)]
-pub(crate) struct Heads(Mutex<Kept>);
+pub(crate) struct Heads {
+    kept: Mutex<Kept>,
+    /// The errors of damaged files that were left out.
+    left_out: Mutex<HashSet<String>>,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
-    files: HashMap<Key, Vec<Piece>>,
+    /// The files, with the number of their last use.
+    files: HashMap<Key, (u64, Head)>,
+    /// The files by the number of their last use.
+    uses: BTreeMap<u64, Key>,
     size: usize,
+    next: u64,
 }
 
-/// A version of a file of a store.
-type Key = (String, object_store::path::Path, (u64, i64, Option<String>));
+/// The metadata of a file. The store stays as long, so that no other one has its address.
+#[derive(Clone, Debug)]
+struct Head {
+    pieces: Vec<Piece>,
+    _store: Arc<dyn ObjectStore>,
+}
+
+impl Head {
+    /// Returns the number of bytes in memory, including the entry.
+    fn size(&self) -> usize {
+        self.pieces.iter().fold(512, |sum, (_, bytes)| sum.saturating_add(bytes.len()).saturating_add(64))
+    }
+}
+
+/// A version of a file of a store, which its address tells from others.
+type Key = (usize, Path, (u64, i64, Option<String>));
 
 impl Heads {
-    /// Maximum number of bytes. A full cache is emptied.
+    /// Maximum number of errors that are known. Then they are forgotten.
+    const MOST_ERRORS: usize = 1 << 16;
+
+    /// Maximum number of bytes. The metadata that were not used for the longest time leave a full cache.
     const MOST: usize = 64 << 20;
 
-    /// Maximum number of bytes of one file.
-    const MOST_OF_FILE: usize = 4 << 20;
-
-    fn get(&self, key: &Key) -> Option<Vec<Piece>> {
-        locked(&self.0).files.get(key).cloned()
+    /// Warns of a damaged file that is left out, once for its columns, its statistics and its rows.
+    pub fn warn(&self, failure: &Failure) {
+        let mut known = locked(&self.left_out);
+        if known.len() >= Heads::MOST_ERRORS {
+            known.clear();
+        }
+        if known.insert(failure.to_string()) {
+            log::warn!("damaged file left out: {failure}");
+        }
     }
 
-    fn put(&self, key: Key, head: &[Piece]) {
-        let size = head.iter().fold(0usize, |sum, (_, bytes)| sum.saturating_add(bytes.len()));
-        if size > Heads::MOST_OF_FILE {
+    fn get(&self, key: &Key) -> Option<Vec<Piece>> {
+        let mut kept = locked(&self.kept);
+        let kept = &mut *kept;
+        let (used, head) = kept.files.get_mut(key)?;
+        kept.uses.remove(&*used);
+        (*used, kept.next) = (kept.next, kept.next.saturating_add(1));
+        kept.uses.insert(*used, key.clone());
+        Some(head.pieces.clone())
+    }
+
+    fn put(&self, key: Key, head: Head) {
+        let size = head.size();
+        if size > Heads::MOST {
             return;
         }
-        let mut kept = locked(&self.0);
-        if kept.size.saturating_add(size) > Heads::MOST {
-            *kept = Kept::default();
+        let mut kept = locked(&self.kept);
+        let kept = &mut *kept;
+        kept.remove(&key);
+        while kept.size.saturating_add(size) > Heads::MOST {
+            let Some((_, oldest)) = kept.uses.pop_first() else { break };
+            kept.remove(&oldest);
         }
-        if kept.files.insert(key, head.to_vec()).is_none() {
-            kept.size = kept.size.saturating_add(size);
+        kept.size = kept.size.saturating_add(size);
+        kept.uses.insert(kept.next, key.clone());
+        kept.files.insert(key, (kept.next, head));
+        kept.next = kept.next.saturating_add(1);
+    }
+}
+
+impl Kept {
+    fn remove(&mut self, key: &Key) {
+        if let Some((used, head)) = self.files.remove(key) {
+            self.uses.remove(&used);
+            self.size = self.size.saturating_sub(head.size());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_change() {
+        let meta = |nanoseconds: i64| {
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(nanoseconds.unsigned_abs());
+            ObjectMeta { location: Path::from("a"), last_modified: time.into(), size: 1, e_tag: None, version: None }
+        };
+        let second = 1_000_000_000;
+        for (known, found, same) in [
+            (5 * second + 1, 5 * second + 1, true),
+            (5 * second + 1, 5 * second + 2, false),
+            // Unknown, and known by the second.
+            (0, 5 * second + 2, true),
+            (5 * second, 5 * second + 2, true),
+            (5 * second + 2, 5 * second, true),
+            (5 * second, 6 * second, false),
+        ] {
+            assert_eq!(same_time(&meta(known), &meta(found)), same, "{known} {found}");
+        }
+    }
+
+    #[test]
+    fn ranges_that_were_read_stay() {
+        let pieces = [(0, Bytes::from_static(b"0123456789")), (20, Bytes::from_static(b"abcdefghij"))];
+        let used = vec![22..24, 0..2, 1..4, 24..25, 40..50, 8..12];
+        let found = cut(&pieces, used);
+        let found: Vec<_> = found.iter().map(|(at, bytes)| (*at, &bytes[..])).collect();
+        assert_eq!(found, [(0, &b"0123"[..]), (8, b"89"), (22, b"cde")]);
+    }
+
+    #[test]
+    fn a_full_cache_forgets_what_was_not_used() {
+        let heads = Heads::default();
+        let key = |k: usize| (k, Path::from("a"), (1, 2, None));
+        let store: Arc<dyn ObjectStore> = Arc::new(object_store::memory::InMemory::new());
+        let head = |len: usize| Head { pieces: vec![(0, vec![7; len].into())], _store: Arc::clone(&store) };
+        for k in 0..40 {
+            heads.put(key(k), head(3 << 20));
+            assert!(heads.get(&key(0)).is_some(), "{k}");
+        }
+        let kept = (0..40).filter(|k| heads.get(&key(*k)).is_some()).collect::<Vec<_>>();
+        assert_eq!(kept, [&[0][..], &(20..40).collect::<Vec<_>>()].concat());
+        heads.put(key(1), head(65 << 20));
+        assert!(heads.get(&key(1)).is_none() && heads.get(&key(39)).is_some());
     }
 }

@@ -1,21 +1,16 @@
 //! Record batches as files.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use datafusion_common::{DataFusionError, Result, not_impl_err, resources_err};
 use pilaster::any::Format;
-use pilaster::bytes::{IoSink, LittleEndian};
-use pilaster::column::{Memory, Table as _};
-use pilaster::dataseries::write::{
-    Builder, Description, Descriptions, ExtentBuffer, IndexSlot, Smallest, WriteError, Writer, describe,
-};
-use pilaster::dataseries::{ExtentType, Mode};
-use pilaster::error::Kind;
+use pilaster::bytes::IoSink;
+use pilaster::dataseries::Mode;
+use pilaster::dataseries::write::Smallest;
 use pilaster::{jay, vortex};
-use pilaster_arrow::{Batches, Kept, convert};
+use pilaster_arrow::{Batches, Cause, Kept, SeriesOptions, convert, write_series};
 
 /// Number of rows of an extent.
 const EXTENT_ROWS: u64 = 1 << 14;
@@ -105,47 +100,26 @@ fn jay_file<W: Write>(rows: Kept, out: W) -> Done<W> {
 }
 
 fn dataseries_file<R: RecordBatchReader, W: Write>(rows: R, out: W) -> Done<W> {
-    let xml = description(rows.schema())?;
-    let mut memory = Memory::default();
-    while let Err(e) = ExtentType::parse(&xml, &Default::default(), &mut memory.scratch()) {
-        memory.grow(e)?;
-    }
-    let ty = ExtentType::parse(&xml, &Default::default(), &mut memory.scratch())?;
-    let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; EXTENTS]);
-    let compress = Smallest::of(&[Mode::Lz4], 9)?;
-    let writer = Writer::<LittleEndian, _, _>::with(IoSink(out), Descriptions::new(&types)?, &mut slots, compress);
     // Batches have few rows.
-    let mut builder = Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS).join();
-    let mut table = Batches::new(rows)?;
-    convert(&mut table, &mut builder)?;
-    builder.finish().map(|IoSink(out)| out).map_err(|e| match e {
-        WriteError::Format(e) if e.kind() == Kind::NoRoom => {
-            failed(format!("{} extents are more than the maximum of {EXTENTS}", e.need()))
-        }
-        e => failed(e),
-    })
+    let options = SeriesOptions {
+        name: TYPE.to_owned(),
+        compress: Smallest::of(&[Mode::Lz4], 9)?,
+        rows: EXTENT_ROWS,
+        extents: EXTENTS,
+        join: true,
+    };
+    write_series(&mut Batches::new(rows)?, &options, IoSink(out)).map(|IoSink(out)| out)
 }
 
-/// Returns the description of the type of rows, which depends on their schema only.
-fn description(schema: SchemaRef) -> Result<Vec<u8>, pilaster_arrow::Error> {
-    let none = RecordBatch::new_empty(Arc::clone(&schema));
-    let mut table = Batches::from_source(Kept::new(schema, vec![none]))?;
-    let mut memory = Memory::default();
-    loop {
-        match table.next_part(&mut memory.scratch()) {
-            Ok(Some(part)) => return describe(TYPE, &part, Vec::new()).map_err(failed),
-            Ok(None) => return Ok(Vec::new()),
-            Err(e) => memory.grow(e)?,
-        }
-    }
-}
-
-fn failed(e: impl std::fmt::Display) -> pilaster_arrow::Error {
-    pilaster_arrow::Error::Input(e.to_string())
+/// Returns the error of a writer that concerns no column.
+fn failed(e: impl Cause) -> pilaster_arrow::Error {
+    pilaster_arrow::Error::Target { column: String::new(), ty: String::new(), remedy: "", error: e.boxed() }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use arrow::array::{ArrayRef, Int64Array};
 
     use super::*;

@@ -43,6 +43,6 @@ fn a_missing_program_is_named_with_what_installs_it() {
     let output = tool.args(["sql", "select 1"]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
-    assert!(error.contains("cargo install --path bridges/sql --features tool"), "{error}");
+    assert!(error.contains("cargo install --locked --path bridges/sql --features tool"), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
 }

@@ -1,11 +1,13 @@
 //! The command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use pilaster::any::Format;
 use pilaster::filo::Element;
 use pilaster_datafusion::Options;
+use url::Url;
 
 /// SQL over columnar files: DataSeries, Jay, Vortex, Filo, bcolz.
 ///
@@ -26,15 +28,18 @@ pub struct Args {
     /// Writes the rows of the last statement to a file: .vortex, .jay, .ds, .parquet, .arrow, .arrows, .csv, .json.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replaces the file of --output if it exists.
+    #[arg(long, requires = "output")]
+    pub force: bool,
     /// Workers that read the files, as host:port, separated by commas. They must have the files under the same paths.
-    #[arg(long, value_delimiter = ',', value_name = "HOST:PORT,…")]
-    pub workers: Vec<String>,
+    #[arg(long, value_delimiter = ',', value_name = "HOST:PORT,…", value_parser = address)]
+    pub workers: Vec<Url>,
     /// Number of bytes of files that a worker reads at least.
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20)]
     pub split: usize,
-    /// Number of readers on this machine, or on each worker; as many as it has processors by default.
+    /// Number of readers on this machine, or on each worker; as many as it has processors by default. Workers take two at least.
     #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    pub threads: Option<NonZeroUsize>,
     #[command(flatten)]
     pub reading: Reading,
     #[command(subcommand)]
@@ -59,7 +64,7 @@ pub struct Reading {
     /// Reads the readable part of damaged Jay files and bcolz datasets.
     #[arg(long)]
     pub tolerant: bool,
-    /// Returns the byte strings of DataSeries as bytes rather than text.
+    /// Returns the byte strings of DataSeries and bcolz as bytes rather than text.
     #[arg(long)]
     pub bytes: bool,
     /// Leaves out rows by statistics that the format does not check.
@@ -79,7 +84,7 @@ impl Reading {
             dtype: self.dtype.clone(),
             sequential: self.sequential,
             tolerant: self.tolerant,
-            binary_as_string: format == Format::DataSeries && !self.bytes,
+            binary_as_string: matches!(format, Format::DataSeries | Format::Bcolz) && !self.bytes,
             trust_statistics: self.trust_statistics,
             skip_damaged: self.skip_damaged,
             ..Options::new(format)
@@ -87,8 +92,17 @@ impl Reading {
     }
 }
 
+/// Returns the URL of a worker.
+fn address(text: &str) -> Result<Url, String> {
+    let text = text.trim();
+    let url = Url::parse(&format!("http://{text}/")).map_err(|e| format!("no HOST:PORT: {e}"))?;
+    let port = text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if port && url.path() == "/" { Ok(url) } else { Err("no HOST:PORT".to_owned()) }
+}
+
 fn element(name: &str) -> Result<Element, String> {
-    name.parse().map_err(|_| "no such element type".to_owned())
+    let known: Vec<_> = Element::ALL.iter().map(ToString::to_string).collect();
+    name.parse().map_err(|_| format!("no such element type; they are: {}", known.join(", ")))
 }
 
 /// How rows are printed.

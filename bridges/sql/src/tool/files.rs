@@ -1,12 +1,13 @@
 //! Files named in a query, as tables.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{TableReference, plan_datafusion_err, plan_err};
+use datafusion::datasource::file_format::FileFormat as _;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;
@@ -33,8 +34,12 @@ pub async fn register(context: &SessionContext, names: &[TableReference], readin
 /// Returns the table of a file, a glob or a directory.
 async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> Result<Arc<dyn TableProvider>> {
     let path = Path::new(place);
-    if BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
+    if is_dataset(path) {
         return Ok(Arc::new(Dataset::open(path, &reading.options(Format::Bcolz))?));
+    }
+    let mut within = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    if let Some(dataset) = within.find(|path| is_dataset(path)) {
+        return plan_err!("{place:?}: bcolz datasets are a table each, such as '{}'", dataset.display());
     }
     let urls = urls(place)?;
     let Some(url) = urls.first() else { return plan_err!("no table or file is called {place:?}") };
@@ -45,14 +50,58 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
         files.extend(url.list_all_files(&state, store.as_ref(), "").await?.try_collect::<Vec<_>>().await?);
     }
     let (format, extension) = found(&store, place, &files, reading).await?;
+    files.retain(|file| file.location.as_ref().ends_with(&extension));
+    if let Some(empty) = files.iter().find(|file| file.size == 0) {
+        if !reading.skip_damaged {
+            return plan_err!("/{}: the file has 0 bytes; --skip-damaged leaves out such files", empty.location);
+        }
+        log::warn!("damaged file left out: /{}: the file has 0 bytes", empty.location);
+        files.retain(|file| file.size > 0);
+    }
     let format = Arc::new(FileFormat::new(reading.options(format)));
-    let mut options = ListingOptions::new(format).with_file_extension(extension);
-    let parts = options.infer_partitions(&state, url).await?;
+    // A table of several paths would have the columns of the first one.
+    let schema = format.infer_schema(&state, &store, &files).await?;
+    let parts = keys(url, &files)?;
     let ty = DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8));
-    options = options.with_table_partition_cols(parts.into_iter().map(|name| (name, ty.clone())).collect());
-    let config =
-        ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).infer_schema(&state).await?;
+    let options = ListingOptions::new(format)
+        .with_file_extension(extension)
+        .with_table_partition_cols(parts.into_iter().map(|name| (name, ty.clone())).collect());
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
     Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// Whether a path is a bcolz dataset.
+fn is_dataset(path: &Path) -> bool {
+    BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists())
+}
+
+/// Returns the keys of the directories `key=value` that files are in, below a directory. All files have the same ones:
+/// DataFusion leaves out others.
+fn keys(url: &ListingTableUrl, files: &[ObjectMeta]) -> Result<Vec<String>> {
+    let mut known: Option<(&ObjectMeta, Vec<String>)> = None;
+    for file in files {
+        let mut directories: Vec<_> = url.strip_prefix(&file.location).into_iter().flatten().collect();
+        directories.pop();
+        let keys: Vec<_> = directories
+            .iter()
+            .map_while(|directory| directory.split_once('='))
+            .map(|(key, _)| key.to_owned())
+            .collect();
+        match &known {
+            Some((first, wanted)) if *wanted != keys => {
+                return plan_err!(
+                    "/{}: the file is in directories of the columns [{}], and /{} in those of [{}]",
+                    file.location,
+                    keys.join(", "),
+                    first.location,
+                    wanted.join(", ")
+                );
+            }
+            Some(_) => {}
+            None => known = Some((file, keys)),
+        }
+    }
+    Ok(known.map(|(_, keys)| keys).unwrap_or_default())
 }
 
 /// Returns the files and directories that a name in a query means.
@@ -68,14 +117,16 @@ fn urls(place: &str) -> Result<Vec<ListingTableUrl>> {
         }
     };
     let url = |path: PathBuf| {
-        let path = std::path::absolute(path)?;
+        // A path of a store has no `..`.
+        let upward = path.components().any(|part| part == Component::ParentDir);
+        let path = if upward { path.canonicalize()? } else { std::path::absolute(path)? };
         let url = if path.is_dir() { Url::from_directory_path(&path) } else { Url::from_file_path(&path) };
         ListingTableUrl::try_new(url.map_err(|()| plan_datafusion_err!("{}: no path of a file", path.display()))?, None)
     };
     paths.into_iter().map(url).collect()
 }
 
-/// Returns the format of files, and their extension. Files with extensions of no format are left out if others have one.
+/// Returns the format of files, and the end of their names. Files with extensions of no format are left out if others have one.
 async fn found(
     store: &Arc<dyn ObjectStore>,
     place: &str,
@@ -90,7 +141,7 @@ async fn found(
         }
     }
     match (known.len(), known.pop_first(), files.first()) {
-        (1, Some((extension, format)), _) => Ok((format, extension)),
+        (1, Some((extension, format)), _) => Ok((format, format!(".{extension}"))),
         (_, Some(_), _) => {
             plan_err!("{place:?} has files of several formats; a glob such as '{place}/*.ds' selects one")
         }
@@ -120,6 +171,8 @@ async fn by_content(store: &Arc<dyn ObjectStore>, file: &ObjectMeta, reading: &R
         Ok(Format::Bcolz) => plan_err!("{path}: a single Blosc chunk is no table; its dataset is a directory"),
         Ok(format) => Ok(format),
         Err(_) if reading.element.is_some() => Ok(Format::Filo),
-        Err(e) => plan_err!("{path}: unknown format: {e}"),
+        Err(e) => plan_err!(
+            "{path}: unknown format: {e}; DataSeries, Jay, Vortex, Filo and bcolz are read, and others by pilaster convert"
+        ),
     }
 }

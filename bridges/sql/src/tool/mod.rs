@@ -6,7 +6,7 @@ pub mod files;
 pub mod query;
 pub mod workers;
 
-use std::io;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
@@ -24,9 +24,39 @@ pub fn run(future: impl Future<Output = Result<()>>) -> Result<()> {
     Builder::new_multi_thread().worker_threads(threads).enable_all().build()?.block_on(future)
 }
 
-/// Whether the reader of the output needs no more.
-pub fn is_broken_pipe(e: &DataFusionError) -> bool {
-    matches!(e.find_root(), DataFusionError::IoError(e) if e.kind() == io::ErrorKind::BrokenPipe)
+/// The output of the tool, which notes that its reader needs no more. Connections to workers and stores break, too, so that the
+/// error of a query does not tell.
+pub struct Output<W> {
+    out: W,
+    broken: bool,
+}
+
+impl<W: Write> Output<W> {
+    pub const fn new(out: W) -> Self {
+        Output { out, broken: false }
+    }
+
+    /// Whether the reader of the output needs no more.
+    pub const fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        self.broken |= done.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        done
+    }
+}
+
+impl<W: Write> Write for Output<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.note(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.note(done)
+    }
 }
 
 /// Returns an error as one line, without the words for errors around it.
@@ -35,6 +65,10 @@ pub fn one_line(e: &DataFusionError) -> String {
     let mut line = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
     for prefix in ["External error: ", "Execution error: ", "Error during planning: ", "Shared error: "] {
         line = line.replace(prefix, "");
+    }
+    // The library names its own arguments.
+    for (argument, option) in [("set `Hints::element`", "pass --type"), ("to `table`", "to --table")] {
+        line = line.replace(argument, option);
     }
     line
 }

@@ -1,32 +1,41 @@
 //! Runs queries, on this machine or on workers.
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use datafusion::common::plan_err;
+use datafusion::common::{TableReference, plan_err};
+use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
-use datafusion::sql::parser::DFParser;
+use datafusion::sql::parser::{DFParser, Statement};
+use datafusion::sql::planner::object_name_to_table_reference;
+use datafusion::sql::sqlparser::ast;
 use datafusion_distributed::{
-    DistributedExt as _, DistributedMetricsFormat, SessionStateBuilderExt as _, rewrite_distributed_plan_with_metrics,
+    ChannelResolver, DistributedExec, DistributedExt as _, DistributedMetricsFormat, SessionStateBuilderExt as _,
+    rewrite_distributed_plan_with_metrics,
 };
 use pilaster_datafusion::{Codec, register};
 
-use super::answer::Answer;
+use super::answer::{Target, printed};
 use super::args::Args;
 use super::{files, workers};
 
 /// Returns a session, whose scans are distributed if there are workers.
-pub fn session(args: &Args) -> Result<SessionContext> {
+fn session(args: &Args, channels: &Arc<dyn ChannelResolver + Send + Sync>) -> Result<SessionContext> {
     // All files below a directory are its table.
     let mut config = SessionConfig::new().set_bool("datafusion.execution.listing_table_ignore_subdirectory", false);
     if let Some(threads) = args.threads {
-        config = config.with_target_partitions(threads.max(1));
+        config = config.with_target_partitions(threads.get());
     }
     if !args.workers.is_empty() {
         // A plan of one partition has no place at which rows are passed from machine to machine.
+        if args.threads == Some(NonZeroUsize::MIN) {
+            return plan_err!("--threads 1 is too few for --workers: rows are passed on between two readers at least");
+        }
         let partitions = config.target_partitions().max(2);
         let least = config.options().optimizer.repartition_file_min_size.min(args.split);
         config = config
@@ -37,8 +46,8 @@ pub fn session(args: &Args) -> Result<SessionContext> {
     let builder = match &args.workers[..] {
         [] => builder,
         addresses => builder
-            .with_distributed_worker_resolver(workers::Addresses::new(addresses)?)
-            .with_distributed_channel_resolver(workers::Channels::default())
+            .with_distributed_worker_resolver(workers::Addresses(addresses.to_vec()))
+            .with_distributed_channel_resolver(Arc::clone(channels))
             .with_distributed_user_codec(Codec::default())
             .with_distributed_file_scan_config_bytes_per_partition(args.split)?
             .with_distributed_planner(),
@@ -50,21 +59,34 @@ pub fn session(args: &Args) -> Result<SessionContext> {
 
 /// Runs the statements. Rows are printed, or the rows of the last one are written to a file.
 pub async fn run(args: &Args, mut out: impl Write) -> Result<()> {
-    let context = session(args)?;
+    let channels = Arc::new(workers::Channels::default());
+    let context = session(args, &(Arc::clone(&channels) as _))?;
+    let target = args.output.as_deref().map(|path| Target::new(path, args.force)).transpose()?;
     let statements = DFParser::parse_sql(args.sql.as_deref().unwrap_or_default())?;
     let count = statements.len();
     if count == 0 {
         return plan_err!("there is no statement");
     }
+    channels.greet(&args.workers).await?;
     for (k, statement) in statements.into_iter().enumerate() {
-        let state = context.state();
-        files::register(&context, &state.resolve_table_references(&statement)?, &args.reading).await?;
+        files::register(&context, &read(&context, &statement)?, &args.reading).await?;
         let plan = context.state().statement_to_plan(statement).await?;
         let plan = context.execute_logical_plan(plan).await?.create_physical_plan().await?;
+        // Tasks of datafusion-distributed have this number of bytes at least.
+        let least = args.split.saturating_mul(context.state().config().target_partitions());
+        if !args.workers.is_empty()
+            && let bytes = read_here(&plan)
+            && (1..=least).contains(&bytes)
+        {
+            log::warn!(
+                "no worker is used: the files have {bytes} bytes, and a worker reads {least} at least; --split changes it"
+            );
+        }
         let rows = execute_stream(Arc::clone(&plan), context.task_ctx())?;
-        let file = args.output.as_deref().filter(|_| k.saturating_add(1) == count);
-        let answer = Answer { format: args.format, file };
-        answer.write(rows, &mut out).await?;
+        match target.as_ref().filter(|_| k.saturating_add(1) == count) {
+            Some(target) => target.write(rows).await?,
+            None => printed(rows, args.format, &mut out).await?,
+        }
         if !args.reading.skip_damaged {
             continue;
         }
@@ -72,10 +94,42 @@ pub async fn run(args: &Args, mut out: impl Write) -> Result<()> {
         let plan = rewrite_distributed_plan_with_metrics(plan, DistributedMetricsFormat::Aggregated).await?;
         let skipped = skipped(&plan);
         if skipped > 0 {
-            log::warn!("{skipped} damaged files or parts of files were left out");
+            log::warn!("damaged files that were left out, from the damage on: {skipped}");
         }
     }
     Ok(())
+}
+
+/// Returns the names of tables that a statement reads, or writes to, without the name that it creates.
+fn read(context: &SessionContext, statement: &Statement) -> Result<Vec<TableReference>> {
+    let state = context.state();
+    let created = match statement {
+        // It refers to no other table.
+        Statement::CreateExternalTable(_) => return Ok(Vec::new()),
+        Statement::Statement(statement) => match &**statement {
+            ast::Statement::CreateTable(table) => Some(&table.name),
+            ast::Statement::CreateView(view) => Some(&view.name),
+            _ => None,
+        },
+        _ => None,
+    };
+    let normal = state.config_options().sql_parser.enable_ident_normalization;
+    let created = created.map(|name| object_name_to_table_reference(name.clone(), normal)).transpose()?;
+    let mut names = state.resolve_table_references(statement)?;
+    names.retain(|name| Some(name) != created.as_ref());
+    Ok(names)
+}
+
+/// Returns the number of bytes of files that a plan reads without workers.
+fn read_here(plan: &Arc<dyn ExecutionPlan>) -> usize {
+    if plan.downcast_ref::<DistributedExec>().is_some() {
+        return 0;
+    }
+    let scan =
+        plan.downcast_ref::<DataSourceExec>().and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
+    let files = scan.iter().flat_map(|scan| &scan.file_groups).flat_map(|group| group.iter());
+    let own = files.map(|file| usize::try_from(file.effective_size()).unwrap_or(usize::MAX));
+    own.chain(plan.children().into_iter().map(read_here)).fold(0, usize::saturating_add)
 }
 
 /// Returns how many damaged files a plan left out.

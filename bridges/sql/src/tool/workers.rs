@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::common::{exec_datafusion_err, plan_datafusion_err};
+use datafusion::common::exec_datafusion_err;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result};
@@ -22,10 +22,12 @@ use datafusion_distributed::{
     WorkerToCoordinatorMsg, grpc,
 };
 use futures::StreamExt as _;
+use futures::future::try_join_all;
 use futures::stream::BoxStream;
 use http::HeaderMap;
 use pilaster_datafusion::Codec;
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::{Channel, Endpoint, Server};
 use url::Url;
@@ -34,7 +36,10 @@ use uuid::Uuid;
 /// How long a worker may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(3);
 
-/// How often a worker must show that it is alive, and how long it may take.
+/// How long a worker may take to answer at the start.
+const ANSWER: Duration = Duration::from_secs(6);
+
+/// How often the other end of a connection must show that it is alive, and how long it may take.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(3));
 
 /// Serves coordinators at an address, which is printed.
@@ -51,23 +56,17 @@ pub async fn serve(listen: &str, mut out: impl Write) -> Result<()> {
         let builder = query.builder.with_distributed_user_codec(codec).with_distributed_channel_resolver(channels);
         async move { Ok(builder.build()) }
     });
-    let server = Server::builder().add_service(worker.into_worker_server());
+    // A coordinator that is frozen or cut off needs no rows.
+    let server = Server::builder()
+        .http2_keepalive_interval(Some(KEEP_ALIVE.0))
+        .http2_keepalive_timeout(Some(KEEP_ALIVE.1))
+        .add_service(worker.into_worker_server());
     let served = server.serve_with_incoming(TcpListenerStream::new(listener)).await;
     served.map_err(|e| exec_datafusion_err!("{listen}: {e}"))
 }
 
 /// The addresses of workers.
-pub struct Addresses(Vec<Url>);
-
-impl Addresses {
-    pub fn new(addresses: &[String]) -> Result<Self> {
-        let url = |address: &String| {
-            Url::parse(&format!("http://{address}/"))
-                .map_err(|e| plan_datafusion_err!("worker {address:?} is no host:port: {e}"))
-        };
-        addresses.iter().map(url).collect::<Result<_>>().map(Addresses)
-    }
-}
+pub struct Addresses(pub Vec<Url>);
 
 impl WorkerResolver for Addresses {
     fn get_urls(&self) -> Result<Vec<Url>> {
@@ -78,6 +77,20 @@ impl WorkerResolver for Addresses {
 /// Connections to workers, which notice within seconds that one is frozen, and whose errors name the worker.
 #[derive(Default)]
 pub struct Channels(Mutex<HashMap<Url, Connected>>);
+
+impl Channels {
+    /// Asks every worker whether it answers.
+    pub async fn greet(&self, workers: &[Url]) -> Result<()> {
+        let one = async |url: &Url| {
+            let mut channel = self.get_worker_client_for_url(url).await?;
+            match timeout(ANSWER, channel.get_worker_info(GetWorkerInfoRequest {})).await {
+                Ok(answer) => answer.map(|_| ()),
+                Err(_) => Err(named(url, "", format!("no answer within {} s", ANSWER.as_secs()))),
+            }
+        };
+        try_join_all(workers.iter().map(one)).await.map(|_| ())
+    }
+}
 
 /// A connection, and what the worker reads.
 #[derive(Clone)]

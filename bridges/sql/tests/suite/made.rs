@@ -73,6 +73,11 @@ type Write = fn(&RecordBatch) -> Vec<u8>;
 pub const FORMATS: [(&str, &str, Write); 3] =
     [("VORTEX", "vortex", vortex), ("JAY", "jay", jay), ("DATASERIES", "ds", dataseries)];
 
+/// The option that trusts statistics, of a format that has any.
+pub fn trust(format: &str) -> &'static str {
+    if format == "DATASERIES" { "" } else { "'trust_statistics' 'true'" }
+}
+
 /// Writes a file below `dir`, with the folders that its path needs.
 pub fn put(dir: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = dir.join(name);

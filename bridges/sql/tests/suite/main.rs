@@ -4,6 +4,7 @@
 
 #[path = "../../../../tests/common/mod.rs"]
 mod common;
+mod counting;
 mod made;
 mod session;
 
@@ -17,6 +18,8 @@ mod pruned;
 mod remote;
 mod split;
 mod tables;
+#[cfg(feature = "tool")]
+mod tool;
 #[cfg(feature = "tool")]
 mod workers;
 mod written;

@@ -5,7 +5,7 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::Int64Type;
 use datafusion::physical_plan::displayable;
 
-use crate::made::{FORMATS, batch, put, vortex};
+use crate::made::{FORMATS, batch, put, trust, vortex};
 use crate::session::{count, counted, session, table, text};
 
 const TRUST: &str = "'trust_statistics' 'true'";
@@ -58,7 +58,7 @@ async fn pruned_answers_are_those_of_all_rows() {
         let path = put(dir.path(), &format!("log.{extension}"), &write(&batch(0, 200_000)));
         let (strict, trusting) = (session(2), session(2));
         table(&strict, "log", format, &path, "").await.unwrap();
-        table(&trusting, "log", format, &path, TRUST).await.unwrap();
+        table(&trusting, "log", format, &path, trust(format)).await.unwrap();
         // Host is bytes in DataSeries.
         let host = if format == "DATASERIES" { "arrow_cast(host, 'Utf8')" } else { "host" };
         for condition in conditions {

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use crate::made::{FORMATS, batch, dataseries, dataset, put, vortex};
 
 /// A worker, which ends with the test.
-struct Worker {
-    child: Child,
-    address: String,
+pub struct Worker {
+    pub child: Child,
+    pub address: String,
 }
 
 impl Worker {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let mut child = tool().args(["worker", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -34,15 +34,15 @@ impl Drop for Worker {
     }
 }
 
-fn tool() -> Command {
+pub fn tool() -> Command {
     Command::new(env!("CARGO_BIN_EXE_pilaster-sql"))
 }
 
-fn ask(workers: &[Worker], more: &[&str], sql: &str) -> Output {
+pub fn ask(workers: &[Worker], more: &[&str], sql: &str) -> Output {
     asking(workers, more, sql).output().unwrap()
 }
 
-fn asking(workers: &[Worker], more: &[&str], sql: &str) -> Command {
+pub fn asking(workers: &[Worker], more: &[&str], sql: &str) -> Command {
     let mut command = tool();
     let addresses: Vec<_> = workers.iter().map(|worker| worker.address.as_str()).collect();
     if !addresses.is_empty() {
@@ -52,13 +52,13 @@ fn asking(workers: &[Worker], more: &[&str], sql: &str) -> Command {
     command
 }
 
-fn out(output: &Output) -> String {
+pub fn out(output: &Output) -> String {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && err.is_empty(), "{err}");
     out.into_owned()
 }
 
-fn error(output: &Output) -> String {
+pub fn error(output: &Output) -> String {
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -202,7 +202,11 @@ fn a_damaged_file_is_named_with_its_worker() {
     let skipped = ask(&workers, &["--skip-damaged"], &sql);
     assert!(skipped.status.success());
     let report = String::from_utf8_lossy(&skipped.stderr).into_owned();
-    assert!(report.contains("damaged files or parts of files were left out"), "{report}");
+    assert!(report.contains("damaged files that were left out, from the damage on: 1\n"), "{report}");
+    // The rows before the damage, whoever reads them.
+    let local = ask(&[], &["--skip-damaged", "--threads", "3"], &sql);
+    assert!(local.status.success());
+    assert_eq!(String::from_utf8_lossy(&skipped.stdout), String::from_utf8_lossy(&local.stdout));
 }
 
 #[test]
@@ -240,6 +244,8 @@ fn results_are_printed_and_written() {
 fn errors_are_one_line() {
     for (sql, part) in [
         ("SELECT 1 FROM 'no/such.ds'", "no table or file is called \"no/such.ds\""),
+        ("SELECT 1 FROM '../../tests/golden/filo'", "pass --type"),
+        ("SELECT 1 FROM 'Cargo.toml'", "DataSeries, Jay, Vortex, Filo and bcolz are read"),
         ("SELEC 1", "SELEC"),
         ("", "there is no statement"),
     ] {
@@ -267,6 +273,8 @@ fn names_of_files_in_queries() {
         ("a/1.ds", 10),
         ("a/[x] 2.ds", 10),
         ("*/*.ds", 20),
+        ("b/../a/1.ds", 10),
+        ("b/../*/*.ds", 20),
         ("b", 10),
         ("**/*.ds", 30),
         ("plain", 7),
