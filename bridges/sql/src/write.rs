@@ -7,10 +7,10 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use datafusion_common::{DataFusionError, Result, not_impl_err, resources_err};
 use pilaster::any::Format;
-use pilaster::bytes::{IoSink, LittleEndian};
+use pilaster::bytes::{IoSink, LittleEndian, WriteError};
 use pilaster::column::{Memory, Table as _};
 use pilaster::dataseries::write::{
-    Builder, Description, Descriptions, ExtentBuffer, IndexSlot, Smallest, WriteError, Writer, describe,
+    Builder, Description, Descriptions, ExtentBuffer, IndexSlot, Smallest, Writer, describe,
 };
 use pilaster::dataseries::{ExtentType, Mode};
 use pilaster::error::Kind;
