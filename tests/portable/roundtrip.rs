@@ -253,7 +253,7 @@ fn utf8_is_text_and_blobs_are_any_bytes() {
         }
         assert_eq!(choose(&text, &mut scratch).map_err(no_text), Err(wrong));
         assert_eq!(encode_auto(&text, &mut chunk, &mut scratch).map_err(no_text), Err(wrong));
-        assert_eq!(encode_auto(&blob, &mut chunk, &mut scratch).is_ok(), true);
+        assert!(encode_auto(&blob, &mut chunk, &mut scratch).is_ok());
         for hint in [Hint::Auto, Hint::Simple, Hint::Dictionary] {
             let like = |rows, chunk: &mut [u8], scratch: &mut Scratch<'_>| {
                 encode_like_original(rows, family(hint), chunk, scratch).map_err(no_text)

@@ -113,7 +113,7 @@ fn other_layouts_are_refused() {
         assert_eq!(check(k, &|field| field.at += 1), wrong(k as u64));
         assert_eq!(check(k, &|field| field.at = u32::MAX), wrong(k as u64));
         assert_eq!(check(k, &|field| field.kind = 7), wrong(k as u64));
-        assert_eq!(check(k, &|field| field.size = 77).is_err(), true);
+        assert!(check(k, &|field| field.size = 77).is_err());
         assert_eq!(check(k, &|field| field.mask ^= 0x80), wrong(k as u64));
         assert_eq!(check(k, &|field| field.relative = 9), wrong(k as u64));
     }

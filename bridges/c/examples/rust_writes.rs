@@ -1,6 +1,8 @@
 //! Writes the files of `tests/check.c` and of `examples/sensors`, with the Rust writer, into the folder that the argument names:
 //! `.ci/c` compares them.
 
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a program of the checks")]
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -8,7 +10,9 @@ use std::{env, fs};
 use pilaster::bytes::NativeEndian;
 use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Snappy, Stored, Writer};
+use pilaster::dataseries::write::{
+    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Snappy, Stored, Writer,
+};
 
 record! {
     struct Every<'a> = "Every" namespace "example.org" version 1.0 {
@@ -84,7 +88,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(to.join("every_4.ds"), every(Lzf::new(&mut table, &mut out))?)?;
     fs::write(to.join("every_5.ds"), every(Snappy::new(&mut table, &mut out))?)?;
     fs::write(to.join("every_6.ds"), every(Lz4::new(&mut table, &mut out))?)?;
-    let (_, Bytes(sensors)) = logger::typed::log(Bytes(Vec::new()), &mut logger::typed::Buffers::NEW, 30_000)?;
+    let mut buffers = logger::typed::Buffers::NEW;
+    let (_, Bytes(sensors)) = logger::typed::log(Bytes(Vec::new()), &mut buffers, 30_000)?;
     fs::write(to.join("sensors.ds"), sensors)?;
     Ok(())
 }

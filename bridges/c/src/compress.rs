@@ -2,13 +2,13 @@
 
 use pilaster::bytes::Scratch;
 use pilaster::codec::HashTable;
+use pilaster::dataseries::Mode;
 #[cfg(feature = "lz4")]
 use pilaster::dataseries::write::Lz4;
 #[cfg(feature = "lzf")]
 use pilaster::dataseries::write::Lzf;
 #[cfg(feature = "snappy")]
 use pilaster::dataseries::write::Snappy;
-use pilaster::dataseries::Mode;
 use pilaster::dataseries::write::{Compress, Compressed};
 use pilaster::error::{Error, Kind, What};
 
@@ -37,11 +37,11 @@ pub enum Codec {
 
 impl Codec {
     /// Creates the compressor with number `mode`, as the format numbers them. `table` and `out` are its memory.
+    #[cfg_attr(not(any(feature = "lz4", feature = "lzf", feature = "snappy")), allow(unused_variables))]
     pub fn new(mode: u32, table: &'static mut [u8], out: &'static mut [u8]) -> Result<Codec, Failure> {
         if mode == 0 {
             return Ok(Codec::Stored);
         }
-        #[allow(unused_variables, reason = "without a compressor")]
         let table = HashTable::<SLOTS>::take(&mut Scratch::new(table))?;
         match mode {
             #[cfg(feature = "lzf")]

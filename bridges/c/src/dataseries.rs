@@ -139,7 +139,12 @@ impl Config {
 }
 
 /// Returns the list of the types that `from` points to, in the memory of `entries`.
-pub fn types(from: In<In<CType>>, entries: Out<Entry>, count: usize, argument: u32) -> Result<Descriptions<'static>, Failure> {
+pub fn types(
+    from: In<In<CType>>,
+    entries: Out<Entry>,
+    count: usize,
+    argument: u32,
+) -> Result<Descriptions<'static>, Failure> {
     let from = from.items(count, argument)?;
     let list = written(entries.lend(count, argument)?, |k| {
         let ty = from.get(k).ok_or(Failure::Argument(argument, 0))?.load(argument)?;
@@ -230,4 +235,3 @@ exports! {
         counts.tell(rows.with(1, now)?, 2)
     }
 }
-

@@ -146,7 +146,10 @@ impl Out<Report> {
 }
 
 /// Writes all items, and returns them.
-pub fn written<T: Copy>(items: &'static mut [MaybeUninit<T>], mut value: impl FnMut(usize) -> Result<T, Failure>) -> Result<&'static [T], Failure> {
+pub fn written<T: Copy>(
+    items: &'static mut [MaybeUninit<T>],
+    mut value: impl FnMut(usize) -> Result<T, Failure>,
+) -> Result<&'static [T], Failure> {
     for (k, item) in items.iter_mut().enumerate() {
         item.write(value(k)?);
     }
@@ -199,7 +202,12 @@ impl<T: Marked> At<T> {
         f(value)
     }
 
-    fn with_then<R>(self, after: u32, argument: u32, f: impl FnOnce(&mut T) -> Result<R, Failure>) -> Result<R, Failure> {
+    fn with_then<R>(
+        self,
+        after: u32,
+        argument: u32,
+        f: impl FnOnce(&mut T) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
         check(self.0, 1, argument)?;
         // SAFETY: checked; the caller guarantees the rest. Only a marked value is initialised. No other reference to it exists, because the
         // mark differs while this one exists.
