@@ -24,14 +24,14 @@ use crate::filo::{Element, Encoding};
 /// difference between an empty and a missing string, and instants 2^64 milliseconds apart. Returns the length of the
 /// chunk.
 ///
-/// [`encode`] with the result of [`choose`] writes the same chunk. [`max_len`](super::max_len) of any encoding that can
+/// [`encode`](fn@super::encode) with the result of [`choose`] writes the same chunk. [`max_len`](super::max_len) of any encoding that can
 /// hold the rows is an upper bound of its length.
 ///
 /// Dictionaries need [`scratch_len`](super::scratch_len) bytes of `scratch`, or less if few strings are different. If
 /// it is too small for the dictionary of a column, no dictionary is considered. Numbers need no scratch.
 ///
 /// A [`DeltaDelta`](Encoding::DeltaDelta) is not chosen if slope times number of rows is 2^31 or more, because the
-/// original program, unlike this crate, reads wrong values from it (section 13, item 1). [`encode`] writes it.
+/// original program, unlike this crate, reads wrong values from it (section 13, item 1). [`encode`](fn@super::encode) writes it.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
