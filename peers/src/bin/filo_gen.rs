@@ -265,14 +265,14 @@ fn unpacked(out: &mut Output, case: &Case, more: usize, dst: &mut [u8]) {
                 case,
                 dst,
                 "append Booleans",
-                Ok::<_, Error>(Booleans::new(dst)),
+                Booleans::new(dst),
                 x,
                 |w: &mut Booleans, x: &bool| w.push(*x)
             );
         }
         Vals::Float(x) => {
             let dst = &mut dst[..Floats::max_len(x.len())];
-            append!(out, case, dst, "append Floats", Ok::<_, Error>(Floats::new(dst)), x, |w: &mut Floats, x: &f32| w
+            append!(out, case, dst, "append Floats", Floats::new(dst), x, |w: &mut Floats, x: &f32| w
                 .push(*x));
         }
         Vals::Str(x) => {
@@ -281,7 +281,7 @@ fn unpacked(out: &mut Output, case: &Case, more: usize, dst: &mut [u8]) {
                 case,
                 dst,
                 "append SimpleStrings",
-                Ok::<_, Error>(SimpleStrings::new(dst, capacity)),
+                SimpleStrings::new(dst, capacity),
                 x,
                 |w: &mut SimpleStrings, x: &Vec<u8>| w.push(std::str::from_utf8(x).expect("made as text"))
             );
@@ -292,7 +292,7 @@ fn unpacked(out: &mut Output, case: &Case, more: usize, dst: &mut [u8]) {
                 case,
                 dst,
                 "append Utf8s",
-                Ok::<_, Error>(Utf8s::new(dst, capacity)),
+                Utf8s::new(dst, capacity),
                 x,
                 |w: &mut Utf8s, x: &Vec<u8>| w.push(x)
             );

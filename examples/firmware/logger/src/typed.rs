@@ -1,10 +1,10 @@
 //! Typed records of four sensors in one DataSeries file, compressed by LZF.
 
 use embedded_io::Write;
-use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch};
+use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch, WriteError};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::write::{
-    AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, WriteError, Writer,
+    AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Writer,
 };
 
 use crate::sensors::{
