@@ -160,7 +160,8 @@ def workers(a):
                 for worker in started:
                     worker.kill()
                     worker.wait()
-            level = 'DistributedLeafExec' in plan and max(read) <= 1.2 * min(read) and len(answers) == 1
+            # One worker is no reason to distribute a plan.
+            level = (count == 1 or 'DistributedLeafExec' in plan) and max(read) <= 1.2 * min(read) and len(answers) == 1
             print(f'{os.path.basename(place)} by {count}: {read} bytes, {seconds} s of CPU' + ('' if level else f'  WRONG {plan}'), flush=True)
             yield level
 

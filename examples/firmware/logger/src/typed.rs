@@ -3,9 +3,7 @@
 use embedded_io::Write;
 use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch, WriteError};
 use pilaster::codec::HashTable;
-use pilaster::dataseries::write::{
-    AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Writer,
-};
+use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Writer};
 
 use crate::sensors::{
     AIR_EVERY, Air, BATTERY_EVERY, Battery, MOTION_EVERY, Motion, PRESSURE_EVERY, Pressure, air, battery, motion,

@@ -8,9 +8,7 @@
 use pilaster::bytes::{LittleEndian, Sink, WriteError};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{
-    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Stored, Writer,
-};
+use pilaster::dataseries::write::{Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Stored, Writer};
 use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::Packing;
 use pilaster::filo::write::Line;
