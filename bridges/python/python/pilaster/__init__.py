@@ -6,7 +6,7 @@ Files are streams of Arrow record batches, which polars, pandas, pyarrow and duc
 >>> file = pilaster.open("examples/data/keyed_1.jay")
 >>> file
 <pilaster.File "examples/data/keyed_1.jay", jay>
->>> file.columns, len(file)
+>>> file.columns, file.num_rows
 (['k', 's', 'v'], 50)
 >>> file.select("k", rows=3).to_pydict()
 {'k': [-996, -982, -955]}
