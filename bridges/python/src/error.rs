@@ -13,6 +13,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
+use crate::exit;
+
 /// Why a call fails.
 #[derive(Debug)]
 pub enum Failure {
@@ -103,7 +105,10 @@ impl Failure {
             Failure::Io(e, path) => Failure::Io(shared(e), path.clone()),
             Failure::Value(text) => Failure::Value(text.clone()),
             Failure::Type(text) => Failure::Type(text.clone()),
-            Failure::Python(e) => Failure::Python(Python::attach(|py| e.clone_ref(py))),
+            Failure::Python(e) => match exit::call(|py| e.clone_ref(py)) {
+                Some(e) => Failure::Python(e),
+                None => Failure::other("Missing", "the interpreter ends"),
+            },
         }
     }
 

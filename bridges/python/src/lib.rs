@@ -13,6 +13,7 @@
 mod blosc;
 mod condition;
 mod error;
+mod exit;
 mod file;
 mod filo;
 mod log;
@@ -38,6 +39,8 @@ use pyo3::prelude::*;
 mod _pilaster {
     #[pymodule_export]
     use crate::blosc::{_blosc_compress, _blosc_decompress, _blosc_decompress_into, _blosc_info};
+    #[pymodule_export]
+    use crate::exit::_end;
     #[pymodule_export]
     use crate::file::{File, open, recover};
     #[pymodule_export]

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::{Failure, Result, detached};
-use crate::raw;
+use crate::{exit, raw};
 
 /// Where the bytes are.
 enum Content {
@@ -114,7 +114,10 @@ impl Source {
         let reads = Arc::clone(&object);
         let ranges = Ranges::new(len, move |at, to| {
             let _turn = (!direct).then(|| turn.lock().unwrap_or_else(PoisonError::into_inner));
-            Python::attach(|py| read_at(reads.bind(py), direct, at, to)).map_err(io::Error::other)
+            match exit::call(|py| read_at(reads.bind(py), direct, at, to)) {
+                Some(read) => read.map_err(io::Error::other),
+                None => Err(io::Error::other("the interpreter ends")),
+            }
         });
         let content = Content::Ranges { ranges: Box::new(ranges), python: true };
         let made = detached(py, || Self::new(content, name.as_deref(), options));

@@ -127,6 +127,25 @@ print(file.to_polars().height, file.to_arrow().num_rows)
     assert (done.returncode, done.stdout) == (0, "300000 300000\n"), done.stderr
 
 
+@pytest.mark.parametrize("delay", [0, 0.01])
+@pytest.mark.parametrize("rows", [10, 400_000])
+def test_the_end_of_the_interpreter(rows, delay, tmp_path):
+    """Threads that read for streams that nobody takes do not outlive it."""
+    pilaster.write(tmp_path / "x.vortex", {"a": np.arange(rows)})
+    code = f"""
+import io, time, pilaster
+class Slow(io.BytesIO):
+    def read(self, *args):
+        time.sleep({delay})
+        return super().read(*args)
+data = open({str(tmp_path / "x.vortex")!r}, "rb").read()
+streams = [iter(pilaster.open(Slow(data))) for _ in range(5)]
+"""
+    for _ in range(10):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_redirects(server, frame):
     assert pilaster.open(server + "/moved").to_polars().equals(frame)
 
