@@ -5,10 +5,12 @@ use std::cell::RefCell;
 use pilaster::bcolz::chunk::{self, Chunk, Params};
 use pilaster::column::Memory;
 use pilaster::error::{Error, Kind, What};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, detached};
 use crate::options::chunk_params;
 use crate::raw;
 
@@ -16,10 +18,10 @@ use crate::raw;
 #[pyfunction]
 #[pyo3(signature = (chunk, /))]
 pub fn _blosc_decompress<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Result<Bound<'py, PyBytes>> {
-    let bytes = raw::buffered(chunk)?;
+    let bytes = raw::buffered(chunk, false)?;
     let chunk = Chunk::open(&bytes)?;
     // The memory of the result is written without the interpreter: no other code knows it yet.
-    raw::bytes(py, chunk.nbytes(), |to| py.detach(|| decode(&chunk, to)))
+    raw::bytes(py, chunk.nbytes(), |to| detached(py, || decode(&chunk, to)))
 }
 
 thread_local! {
@@ -50,17 +52,29 @@ fn decode(chunk: &Chunk<'_>, to: &mut [u8]) -> Result<()> {
 #[pyfunction]
 #[pyo3(signature = (chunk, out, /))]
 pub fn _blosc_decompress_into(py: Python<'_>, chunk: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> Result<usize> {
-    let bytes = raw::buffered(chunk)?;
+    let bytes = raw::buffered(chunk, false)?;
     let chunk = Chunk::open(&bytes)?;
-    let mut decoded = vec![0; chunk.nbytes()];
-    py.detach(|| decode(&chunk, &mut decoded))?;
-    let buffer = pyo3::buffer::PyBuffer::<u8>::get(out)?;
-    if buffer.len_bytes() != decoded.len() {
-        let need = Error::needing(Kind::NoRoom, What::DESTINATION, buffer.len_bytes() as u64, decoded.len() as u64);
-        return Err(need.into());
+    let (buffer, len) = (PyUntypedBuffer::get(out)?, chunk.nbytes());
+    // Before memory is taken: a damaged chunk states any size.
+    if buffer.len_bytes() != len {
+        return Err(Error::needing(Kind::NoRoom, What::DESTINATION, buffer.len_bytes() as u64, len as u64).into());
     }
-    buffer.copy_from_slice(py, &decoded)?;
-    Ok(decoded.len())
+    if buffer.readonly() || !buffer.is_c_contiguous() {
+        return Err(Failure::Value("out is read-only, or its items do not follow each other".to_owned()));
+    }
+    // Other threads may use the buffer while the chunk is decoded without the interpreter.
+    let mut decoded = zeros(len)?;
+    detached(py, || decode(&chunk, &mut decoded))?;
+    raw::copy_to(&decoded, &buffer)?;
+    Ok(len)
+}
+
+/// Returns memory that is zero, or `MemoryError`.
+fn zeros(len: usize) -> Result<Vec<u8>> {
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(len).map_err(|_| PyMemoryError::new_err(format!("no memory for {len} bytes")))?;
+    memory.resize(len, 0);
+    Ok(memory)
 }
 
 /// Returns bytes as a chunk.
@@ -75,17 +89,17 @@ pub fn _blosc_compress<'py>(
     codec: &str,
     blocksize: u32,
 ) -> Result<Bound<'py, PyBytes>> {
-    let bytes = raw::buffered(data)?;
+    let bytes = raw::buffered(data, false)?;
     let params = chunk_params(Some(codec), level, Some(shuffle), Params::DEFAULT)?;
     // As in the original, items of more than 255 bytes are treated as bytes.
     let typesize = u8::try_from(typesize).unwrap_or(1).max(1);
     let params = Params { typesize, blocksize: Some(blocksize).filter(|size| *size > 0), ..params };
-    let made = py.detach(|| {
-        let mut out = vec![0; chunk::max_len(bytes.len())];
+    let made = detached(py, || {
+        let mut out = zeros(chunk::max_len(bytes.len()))?;
         let mut memory = Memory::with_len(chunk::encode_scratch_len(&params, bytes.len()) as u64)?;
         let len = chunk::encode(&bytes, &params, &mut out, &mut memory.scratch())?;
         out.truncate(len);
-        Ok::<_, Failure>(out)
+        Ok(out)
     })?;
     Ok(PyBytes::new(py, &made))
 }
@@ -94,7 +108,7 @@ pub fn _blosc_compress<'py>(
 #[pyfunction]
 #[pyo3(signature = (chunk, /))]
 pub fn _blosc_info(chunk: &Bound<'_, PyAny>) -> Result<(usize, usize, usize, &'static str, &'static str)> {
-    let bytes = raw::buffered(chunk)?;
+    let bytes = raw::buffered(chunk, false)?;
     let chunk = Chunk::open(&bytes)?;
     let shuffle = match chunk.shuffle() {
         pilaster::bcolz::Shuffle::None => "none",

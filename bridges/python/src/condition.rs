@@ -13,7 +13,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
 use pilaster::column::{Fact, Value, Zone};
 use pilaster_arrow::arrow_schema::{DataType, TimeUnit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDate, PyDateTime, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDate, PyDateTime, PyFloat, PyInt, PyString, PyTuple};
 
 use crate::error::{Failure, Result};
 
@@ -46,15 +46,16 @@ enum Literal {
     Bytes(Vec<u8>),
     /// Days since 1970.
     Date(i64),
-    /// Microseconds since 1970.
-    Time(i128),
+    /// Nanoseconds since 1970, and whether in UTC: of a time with an offset.
+    Time(i128, bool),
 }
 
 impl Condition {
     /// Reads `(column, operator, value)`, or a list of these, all of which must be met.
     pub fn list(object: &Bound<'_, PyAny>) -> Result<Vec<Condition>> {
-        if let Ok(one) = Self::one(object) {
-            return Ok(vec![one]);
+        let first = object.cast::<PyTuple>().ok().and_then(|one| one.get_item(0).ok());
+        if first.is_some_and(|first| first.is_instance_of::<PyString>()) {
+            return Ok(vec![Self::one(object)?]);
         }
         let wrong = |_| Failure::Type("where is a list of tuples (column, operator, value)".to_owned());
         object.try_iter().map_err(wrong)?.map(|one| Self::one(&one?)).collect()
@@ -266,13 +267,27 @@ impl Literal {
         if object.is_instance_of::<PyBytes>() {
             return Ok(Literal::Bytes(object.extract()?));
         }
+        let times = || object.py().import("pilaster._times");
         if object.is_instance_of::<PyDateTime>() {
-            return Ok(Literal::Time(crate::make::micros(object)?.into()));
+            let nanos: i128 = times()?.call_method1("nanos", (object,))?.extract()?;
+            return Ok(Literal::Time(nanos, !object.getattr("tzinfo")?.is_none()));
         }
         if object.is_instance_of::<PyDate>() {
             return Ok(Literal::Date(crate::make::days(object)?.into()));
         }
         // Scalars of numpy.
+        let kind = object.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<String>());
+        let kind = kind.unwrap_or_default();
+        if kind == "m" {
+            return Err(Failure::Type("a condition cannot compare with a duration".to_owned()));
+        }
+        if kind == "M" {
+            let (is_date, count): (bool, i128) = times()?.call_method1("datetime64", (object,))?.extract()?;
+            return Ok(match is_date {
+                true => Literal::Date(i64::try_from(count).unwrap_or(i64::MAX)),
+                false => Literal::Time(count, false),
+            });
+        }
         match object.call_method0("item") {
             Ok(item) if !item.is(object) && item.get_type().as_ptr() != object.get_type().as_ptr() => Self::of(&item),
             _ => Err(Failure::Type(format!("a condition cannot compare with {}", object.get_type().name()?))),
@@ -291,14 +306,22 @@ impl Literal {
                 TimeUnit::Nanosecond => 1_000_000_000,
             }
         };
-        let time = |micros: i128, unit: &TimeUnit| -> Result<Item> {
-            let scaled = micros.saturating_mul(ticks(unit));
-            match scaled.checked_rem(1_000_000) {
-                Some(0) => Ok(Item::Int(scaled.checked_div(1_000_000).unwrap_or(0))),
+        let time = |nanos: i128, unit: &TimeUnit| -> Result<Item> {
+            let scaled = nanos.saturating_mul(ticks(unit));
+            match scaled.checked_rem(1_000_000_000) {
+                Some(0) => Ok(Item::Int(scaled.checked_div(1_000_000_000).unwrap_or(0))),
                 _ => Err(Failure::Value(format!("column {column:?} is {ty}: the time has more digits"))),
             }
         };
-        const DAY: i128 = 86_400_000_000;
+        const DAY: i128 = 86_400_000_000_000;
+        if let (Literal::Date(_) | Literal::Time(..), DataType::Timestamp(_, zone)) = (self, ty)
+            && zone.is_some() != matches!(self, Literal::Time(_, true))
+        {
+            let (has, other) = if zone.is_some() { ("a", "none") } else { ("no", "one") };
+            return Err(Failure::Type(format!(
+                "column {column:?} has {has} time zone, and the value of the condition {other}"
+            )));
+        }
         Ok(match (self, ty) {
             (Literal::Bool(value), DataType::Boolean) => Item::Bool(*value),
             (Literal::Int(value), DataType::Float32 | DataType::Float64) => Item::Float(*value as f64),
@@ -311,7 +334,7 @@ impl Literal {
             (Literal::Date(days), DataType::Date32) => Item::Int((*days).into()),
             (Literal::Date(days), DataType::Date64) => Item::Int(i128::from(*days).saturating_mul(86_400_000)),
             (Literal::Date(days), DataType::Timestamp(unit, _)) => time(i128::from(*days).saturating_mul(DAY), unit)?,
-            (Literal::Time(micros), DataType::Timestamp(unit, _)) => time(*micros, unit)?,
+            (Literal::Time(nanos, _), DataType::Timestamp(unit, _)) => time(*nanos, unit)?,
             (Literal::Text(text), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => {
                 Item::Bytes(text.as_bytes().to_vec())
             }

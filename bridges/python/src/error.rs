@@ -1,6 +1,7 @@
 //! Errors: `pilaster.Error`, and errors of Python itself.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{fmt, io};
 
 use pilaster::any::FileError;
@@ -11,6 +12,8 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+
+use crate::exit;
 
 /// Why a call fails.
 #[derive(Debug)]
@@ -39,6 +42,17 @@ pub struct Facts {
 
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
+/// Calls `work`; its panic is an error of the kind `Internal`, so that a bug is an `Exception` like any other.
+pub fn guarded<T, E: From<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    // What `work` has changed is not used after a panic: streams end, and files that are being written are removed.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::of_panic(&*panic).into()))
+}
+
+/// Calls `work` without the interpreter, as [`guarded`] does.
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    py.detach(|| guarded(work))
+}
+
 impl Failure {
     /// Returns an error without a place in a file.
     pub fn other(kind: &str, text: impl fmt::Display) -> Self {
@@ -60,7 +74,7 @@ impl Failure {
     pub fn from_dataset(e: &pilaster::error::Failure) -> Self {
         let path = e.path.display().to_string();
         match &e.cause {
-            Cause::Io(e) => Failure::Io(io::Error::new(e.kind(), e.to_string()), path),
+            Cause::Io(e) => Failure::Io(shared(e), path),
             Cause::Format(e) => Failure::from(*e).of(Some(&path)),
             _ => Failure::other("Unknown", e),
         }
@@ -85,13 +99,16 @@ impl Failure {
     }
 
     /// Returns the failure and keeps this one.
-    pub fn share(&self, py: Python<'_>) -> Self {
+    pub fn share(&self) -> Self {
         match self {
             Failure::Error(facts) => Failure::Error(facts.clone()),
-            Failure::Io(e, path) => Failure::Io(io::Error::new(e.kind(), e.to_string()), path.clone()),
+            Failure::Io(e, path) => Failure::Io(shared(e), path.clone()),
             Failure::Value(text) => Failure::Value(text.clone()),
             Failure::Type(text) => Failure::Type(text.clone()),
-            Failure::Python(e) => Failure::Python(e.clone_ref(py)),
+            Failure::Python(e) => match exit::call(|py| e.clone_ref(py)) {
+                Some(e) => Failure::Python(e),
+                None => Failure::other("Missing", "the interpreter ends"),
+            },
         }
     }
 
@@ -166,9 +183,7 @@ impl From<pilaster_arrow::Error> for Failure {
                     (Some(e), ..) | (_, Some(WriteError::Format(e)), _) | (_, _, Some(WriteError::Format(e))) => {
                         Some(*e)
                     }
-                    (_, Some(WriteError::Sink(e)), _) => {
-                        return Failure::Io(io::Error::new(e.kind(), e.to_string()), String::new());
-                    }
+                    (_, Some(WriteError::Sink(e)), _) => return Failure::Io(shared(e), String::new()),
                     _ => None,
                 }
             }
@@ -195,14 +210,18 @@ impl From<WriteError<io::Error>> for Failure {
     fn from(e: WriteError<io::Error>) -> Self {
         match e {
             WriteError::Format(e) => e.into(),
-            WriteError::Sink(e) => Failure::Io(e, String::new()),
+            WriteError::Sink(e) => e.into(),
         }
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(e: io::Error) -> Self {
-        Failure::Io(e, String::new())
+        // A file of Python has raised it, such as `KeyboardInterrupt`.
+        match e.downcast::<PyErr>() {
+            Ok(e) => Failure::Python(e),
+            Err(e) => Failure::Io(e, String::new()),
+        }
     }
 }
 
@@ -239,6 +258,11 @@ impl From<Failure> for PyErr {
             Failure::Python(e) => e,
         }
     }
+}
+
+/// Returns an error with the number or the text of one that belongs to others.
+fn shared(e: &io::Error) -> io::Error {
+    e.raw_os_error().map_or_else(|| io::Error::new(e.kind(), e.to_string()), io::Error::from_raw_os_error)
 }
 
 /// Returns the text of an error of the system without its number, which Python adds.

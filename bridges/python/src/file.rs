@@ -4,16 +4,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::RecordBatchReader;
 use pilaster::any::{File as AnyFile, FileError, Format};
 use pilaster::column::Memory;
 use pyo3::exceptions::PyValueError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PySlice, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
 
-use crate::condition::Condition;
-use crate::error::{Failure, Result};
-use crate::read::{self, Selection, Stream};
+use crate::error::{Failure, Result, detached, guarded};
+use crate::read::{self, Stream};
 use crate::schema::{Batches, Schema, capsule};
+use crate::selection::{Selection, chosen};
 use crate::source::{Options, Source};
 use crate::values;
 
@@ -28,7 +30,25 @@ pub struct File {
     selection: Selection,
 }
 
-/// Opens a file.
+/// Opens a file: a path, a URL whose ranges are read, bytes or another buffer, a binary file, or an object with ``size`` and
+/// ``read_at(offset, count)``.
+///
+/// ``table``, ``columns``, ``rows`` and ``where`` choose as :meth:`File.select` does. Other arguments, of which a format refuses those
+/// that it lacks:
+///
+/// ==================== ========================================================================================
+/// ``format``           the format, if neither the bytes nor the name tell it
+/// ``type``             of a Filo vector, the element type, which it does not store; of a Blosc chunk or a Vortex file, the type
+/// ``tolerant``         the readable part of a damaged Jay file or bcolz dataset is read
+/// ``sequential``       a DataSeries file is read from the front, without its index
+/// ``mmap``             a file is mapped into memory, and so is an object of the module ``mmap`` used: nobody may write to the file or
+///                      shorten it meanwhile. ``False`` reads ranges, and copies the object. (Bytes are used as they are, and all
+///                      other buffers are copied, since their owner may write to them.)
+/// ``dictionaries``     texts that are stored with a dictionary remain so
+/// ``trust_statistics`` rows are left out by minima and maxima that the file states, which nothing checks
+/// ``batch_rows``       the greatest number of rows of a batch
+/// ``threads``          the number of threads that decode; a file of Python has at least one of its own
+/// ==================== ========================================================================================
 #[pyfunction]
 #[pyo3(signature = (source, *, table=None, columns=None, rows=None, r#where=None, r#type=None, format=None, tolerant=false,
     sequential=false, mmap=true, dictionaries=false, trust_statistics=false, batch_rows=None, threads=None))]
@@ -51,6 +71,11 @@ pub fn open(
     threads: Option<usize>,
 ) -> Result<File> {
     let format = format.map(format_of).transpose()?;
+    for (name, count) in [("batch_rows", batch_rows), ("threads", threads)] {
+        if count == Some(0) {
+            return Err(Failure::Value(format!("{name}=0; at least 1 is needed")));
+        }
+    }
     let options = Options { format, ty: r#type, tolerant, sequential, mmap, damaged: false };
     let default = Selection::default();
     let selection = Selection {
@@ -60,8 +85,8 @@ pub fn open(
         threads: threads.unwrap_or(default.threads),
         ..default
     };
-    let selection = chosen(&selection, table, columns, rows, r#where)?;
-    let source = opened(py, source, options)?;
+    let selection = guarded(|| chosen(&selection, table, columns, rows, r#where))?;
+    let source = guarded(|| opened(py, source, options))?;
     let file = File { source: Mutex::new(Some(Arc::new(source))), selection };
     file.check(py)?;
     Ok(file)
@@ -79,13 +104,13 @@ pub fn recover<'py>(
 ) -> Result<Bound<'py, PyDict>> {
     let format = format.map(format_of).transpose()?;
     let options = Options { format, tolerant: true, mmap: true, damaged: true, ..Options::default() };
-    let source = Arc::new(opened(py, source, options)?);
+    let source = Arc::new(guarded(|| opened(py, source, options))?);
     report(py, &source, &to)
 }
 
 fn report<'py>(py: Python<'py>, source: &Arc<Source>, to: &Path) -> Result<Bound<'py, PyDict>> {
     let done =
-        py.detach(|| crate::recover::recover(source, to)).map_err(|failure| failure.of(source.name.as_deref()))?;
+        detached(py, || crate::recover::recover(source, to)).map_err(|failure| failure.of(source.name.as_deref()))?;
     let report = PyDict::new(py);
     report.set_item("rows", done.rows)?;
     report.set_item("lost", done.lost)?;
@@ -103,17 +128,17 @@ fn opened(py: Python<'_>, source: &Bound<'_, PyAny>, options: Options) -> Result
     if let Ok(path) = source.extract::<PathBuf>()
         && !source.is_instance_of::<PyBytes>()
     {
-        return py.detach(|| Source::path(&path, options));
+        return detached(py, || Source::path(&path, options));
     }
     if source.hasattr("read_at")? || source.hasattr("seek")? && source.hasattr("read")? {
         // A map of the module mmap has both, and is memory already.
-        match crate::raw::buffered(source) {
-            Ok(bytes) => return py.detach(|| Source::memory(bytes, options)),
+        match crate::raw::buffered(source, options.mmap) {
+            Ok(bytes) => return detached(py, || Source::memory(bytes, options)),
             Err(_) => return Source::object(source, options),
         }
     }
-    match crate::raw::buffered(source) {
-        Ok(bytes) => py.detach(|| Source::memory(bytes, options)),
+    match crate::raw::buffered(source, options.mmap) {
+        Ok(bytes) => detached(py, || Source::memory(bytes, options)),
         Err(_) => {
             let ty = source.get_type();
             Err(Failure::Type(format!(
@@ -134,56 +159,6 @@ pub fn format_of(name: &str) -> Result<Format> {
     known.ok_or_else(|| Failure::Value(format!("no format {name:?}; there are {names}")))
 }
 
-/// Returns the selection with other choices, where they are given.
-fn chosen(
-    before: &Selection,
-    table: Option<String>,
-    columns: Option<&Bound<'_, PyAny>>,
-    rows: Option<&Bound<'_, PyAny>>,
-    conditions: Option<&Bound<'_, PyAny>>,
-) -> Result<Selection> {
-    let mut selection = before.clone();
-    if table.is_some() {
-        selection.table = table;
-    }
-    if let Some(columns) = columns {
-        selection.columns = Some(match columns.extract::<String>() {
-            Ok(one) => vec![one],
-            Err(_) => columns.extract()?,
-        });
-    }
-    if let Some(rows) = rows {
-        selection.rows = Some(range(rows)?);
-    }
-    if let Some(conditions) = conditions {
-        selection.conditions.extend(Condition::list(conditions)?);
-    }
-    Ok(selection)
-}
-
-/// Reads a number of rows, a pair, a slice or a range.
-fn range(rows: &Bound<'_, PyAny>) -> Result<Range<u64>> {
-    let wrong = || Failure::Value(format!("rows={rows} is no number, (start, end) or slice of rows that ascend"));
-    if let Ok(count) = rows.extract::<u64>() {
-        return Ok(0..count);
-    }
-    let step = |object: &Bound<'_, PyAny>| -> PyResult<bool> {
-        let step = object.getattr("step")?;
-        Ok(step.is_none() || step.eq(1)?)
-    };
-    let pair: (Option<u64>, Option<u64>) = if rows.is_instance_of::<PySlice>() || rows.hasattr("step")? {
-        let one = |name| rows.getattr(name)?.extract::<Option<u64>>();
-        match (step(rows)?, one("start"), one("stop")) {
-            (true, Ok(start), Ok(stop)) => (start, stop),
-            _ => return Err(wrong()),
-        }
-    } else {
-        rows.extract().map_err(|_| wrong())?
-    };
-    let range = pair.0.unwrap_or(0)..pair.1.unwrap_or(u64::MAX);
-    if range.start > range.end { Err(wrong()) } else { Ok(range) }
-}
-
 impl File {
     pub fn source(&self) -> Result<Arc<Source>> {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +167,7 @@ impl File {
 
     fn stream(&self, py: Python<'_>) -> Result<Stream> {
         let (source, selection) = (self.source()?, self.selection.clone());
-        py.detach(|| read::stream(source, selection))
+        detached(py, || read::stream(source, selection))
     }
 
     /// Checks the choice of columns, unless the table is still to be chosen.
@@ -202,12 +177,12 @@ impl File {
             return Ok(());
         }
         let (source, selection) = (self.source()?, self.selection.clone());
-        py.detach(|| read::check(source, selection))
+        detached(py, || read::check(source, selection))
     }
 
     fn with<R: Send>(&self, py: Python<'_>, take: impl FnOnce(&AnyFile<'_>) -> Result<R> + Send) -> Result<R> {
         let source = self.source()?;
-        py.detach(|| source.with_file(take))
+        detached(py, || source.with_file(take))
     }
 
     /// Passes the file to a consumer of streams. Its error is replaced by ours, if the reason is the file.
@@ -250,7 +225,7 @@ impl File {
     #[getter]
     fn schema(&self, py: Python<'_>) -> Result<Schema> {
         let (source, selection) = (self.source()?, self.selection.clone());
-        Ok(Schema(py.detach(|| read::schema(&source, &selection))?))
+        Ok(Schema(detached(py, || read::schema(&source, &selection))?))
     }
 
     /// The names of the chosen columns.
@@ -259,20 +234,20 @@ impl File {
         Ok(self.schema(py)?.names())
     }
 
-    /// Returns the number of rows of the table, before conditions.
-    fn __len__(&self, py: Python<'_>) -> Result<usize> {
+    /// The number of rows that are chosen, before conditions. (The file has no length: it is an iterable of batches.)
+    #[getter]
+    fn num_rows(&self, py: Python<'_>) -> Result<u64> {
         let rows = self.with(py, |file| read::count(&mut read::table(file, self.selection.table.as_deref())?))?;
         let Range { start, end } = self.selection.rows.clone().unwrap_or(0..u64::MAX);
-        let rows = rows.min(end).saturating_sub(start);
-        usize::try_from(rows).map_err(|_| Failure::Value(format!("{rows} rows")))
+        Ok(rows.min(end).saturating_sub(start))
     }
 
-    /// A file is true, also without rows.
-    const fn __bool__(&self) -> bool {
-        true
-    }
-
-    /// Returns the same file with other columns, rows or conditions; what is not given stays. Conditions are added.
+    /// Returns the same file with other columns, rows or conditions; what is not given stays.
+    ///
+    /// ``rows`` is a number, a pair or a slice, and counts from the first of the rows chosen before. ``where`` is a condition ``(column,
+    /// operator, value)`` or a list of conditions, all of which are to be met; they are added to those before, and do not change which
+    /// rows are counted. Operators are ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``is`` and ``is not`` (``None``). A time is
+    /// compared exactly, and one with an offset only with a column that has a time zone.
     #[pyo3(signature = (columns=None, *, table=None, rows=None, r#where=None))]
     fn select(
         &self,
@@ -282,7 +257,7 @@ impl File {
         rows: Option<&Bound<'_, PyAny>>,
         r#where: Option<&Bound<'_, PyAny>>,
     ) -> Result<File> {
-        let selection = chosen(&self.selection, table, columns, rows, r#where)?;
+        let selection = guarded(|| chosen(&self.selection, table, columns, rows, r#where))?;
         let file = File { source: Mutex::new(Some(self.source()?)), selection };
         file.check(py)?;
         Ok(file)
@@ -291,7 +266,7 @@ impl File {
     /// Describes the file: format, size, tables with their rows, columns and types.
     fn info<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let source = self.source()?;
-        let described = py.detach(|| {
+        let described = detached(py, || {
             source.with_file(|file| {
                 let names: Vec<String> = file.tables().map(str::to_owned).collect();
                 let about = |name: String| {
@@ -324,7 +299,7 @@ impl File {
     /// what was checked.
     fn verify<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let source = self.source()?;
-        let (bytes, rows) = py.detach(|| {
+        let (bytes, rows) = detached(py, || {
             source.with_file(|file| {
                 let mut memory = Memory::default();
                 loop {
@@ -403,26 +378,19 @@ impl File {
     fn to_numpy<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
         let one = PyString::new(py, column).into_any();
         let file = self.select(py, Some(&one), None, None, None)?;
-        let batches = Bound::new(py, file.batches(py)?)?;
-        py.import("pilaster._numpy")?.call_method1("column", (batches, file.schema(py)?))
+        let file = Bound::new(py, file)?;
+        py.import("pilaster._numpy")?.call_method1("column", (file,))
     }
 
-    /// Returns a dict of a list for each column, without any other library.
-    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// Returns a dict of a list for each column, without any other library. No two columns may have the same name.
+    ///
+    /// Dates and times are values of ``datetime``. A column with one that it does not have, such as of odd nanoseconds or after year
+    /// 9999, is a list of integers instead: the counts since 1970 in the unit of the column.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let mut stream = self.stream(py)?;
-        let names = Schema(arrow_array::RecordBatchReader::schema(&stream)).names();
-        let lists: Vec<_> = names.iter().map(|_| PyList::empty(py)).collect();
-        while let Some(batch) = py.detach(|| stream.batch()) {
-            let batch = batch?;
-            for (list, array) in lists.iter().zip(batch.columns()) {
-                values::append(list, array)?;
-            }
-        }
-        let dict = PyDict::new(py);
-        for (name, list) in names.iter().zip(lists) {
-            dict.set_item(name, list)?;
-        }
-        Ok(dict)
+        let schema = RecordBatchReader::schema(&stream);
+        let batches = detached(py, || std::iter::from_fn(|| stream.batch()).collect::<Result<Vec<_>>>())?;
+        guarded(|| values::dict(py, &schema, &batches))
     }
 
     /// Releases the file. Arrays that refer to its memory keep it until they are gone.
@@ -436,6 +404,21 @@ impl File {
 
     #[pyo3(signature = (*_args))]
     fn __exit__(&self, _args: &Bound<'_, PyAny>) {
+        self.close();
+    }
+
+    /// Shows the collector of garbage the file of Python, which may refer to this one.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A source that others hold, too, is in use. A lock that is taken is a call that runs.
+        let Ok(held) = self.source.try_lock() else { return Ok(()) };
+        match held.as_ref().filter(|source| Arc::strong_count(source) == 1).and_then(|source| source.object.as_deref())
+        {
+            Some(object) => visit.call(object),
+            None => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
         self.close();
     }
 

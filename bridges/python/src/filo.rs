@@ -4,7 +4,7 @@ use pilaster_arrow::{Batches, Kept};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, detached, guarded};
 use crate::make;
 use crate::write::vector;
 
@@ -14,9 +14,9 @@ use crate::write::vector;
 pub fn _filo_encode<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> Result<Bound<'py, PyBytes>> {
     let columns = PyDict::new(py);
     columns.set_item("v", values)?;
-    let mut reader = make::reader(&columns)?;
+    let mut reader = guarded(|| make::reader(&columns))?;
     let batch = reader.next().ok_or_else(|| Failure::Value("no values".to_owned()))??;
-    let chunk = py.detach(|| {
+    let chunk = detached(py, || {
         let mut table = Batches::from_source(Kept::new(batch.schema(), [batch]))?;
         vector(&mut table)
     })?;

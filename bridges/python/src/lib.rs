@@ -13,6 +13,7 @@
 mod blosc;
 mod condition;
 mod error;
+mod exit;
 mod file;
 mod filo;
 mod log;
@@ -23,23 +24,29 @@ mod raw;
 mod read;
 mod recover;
 mod schema;
+mod selection;
 mod source;
+mod times;
 mod values;
 mod write;
 
 use pyo3::prelude::*;
 
 /// The compiled part of the package `pilaster`.
-#[pymodule(gil_used = false)]
+///
+/// It is not tested without the interpreter lock, which a free-threaded Python therefore takes when it imports this.
+#[pymodule(gil_used = true)]
 mod _pilaster {
     #[pymodule_export]
     use crate::blosc::{_blosc_compress, _blosc_decompress, _blosc_decompress_into, _blosc_info};
+    #[pymodule_export]
+    use crate::exit::_end;
     #[pymodule_export]
     use crate::file::{File, open, recover};
     #[pymodule_export]
     use crate::filo::_filo_encode;
     #[pymodule_export]
-    use crate::log::_Log;
+    use crate::log::{_Log, _log_value};
     #[pymodule_export]
     use crate::schema::{Batch, Batches, Schema};
     #[pymodule_export]

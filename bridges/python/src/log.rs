@@ -9,14 +9,14 @@ use std::thread::{self, JoinHandle};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use pilaster::any::Format;
 use pilaster::bytes::IoSink;
-use pilaster_arrow::arrow_schema::{ArrowError, SchemaRef};
+use pilaster_arrow::arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use pilaster_arrow::{Batches, write_series};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, detached, guarded};
+use crate::make::{self, Class};
 use crate::options::{Options, series_options};
-use crate::write::data_of;
 
 /// Batches that come from Python.
 struct Arriving {
@@ -41,7 +41,6 @@ impl RecordBatchReader for Arriving {
 /// A file that is written by a thread, batch by batch.
 struct Open {
     batches: SyncSender<RecordBatch>,
-    schema: SchemaRef,
     thread: JoinHandle<Result<()>>,
 }
 
@@ -62,53 +61,97 @@ impl _Log {
         Ok(_Log { path, options, open: Mutex::new(None) })
     }
 
-    /// Passes rows on. They are in the file when the extent before them is, or after `close`.
-    fn put(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> Result<()> {
-        let data = data_of(data)?;
-        py.detach(|| {
+    /// Passes rows on: a list and the name of the kind for each column, the same kinds in each call. They are in the file when the extent
+    /// before them is, or after `close`.
+    fn put(&self, py: Python<'_>, columns: &Bound<'_, PyDict>, kinds: &Bound<'_, PyDict>) -> Result<()> {
+        let batch = guarded(|| batch(columns, kinds))?;
+        detached(py, || {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            if open.is_none() {
-                *open = Some(self.start(data.schema())?);
+            let log = match &mut *open {
+                Some(log) => log,
+                none => none.insert(self.start(batch.schema())?),
+            };
+            match log.batches.send(batch) {
+                Ok(()) => Ok(()),
+                // The thread has failed.
+                Err(_) => Self::end(open.take()),
             }
-            for batch in data {
-                let batch = batch?;
-                let Some(log) = &mut *open else { break };
-                if batch.schema().fields() != log.schema.fields() {
-                    let text = format!("rows of {:?} after rows of {:?}", batch.schema().fields(), log.schema.fields());
-                    return Err(Failure::Type(text));
-                }
-                if log.batches.send(batch).is_err() {
-                    // The thread has failed.
-                    return Self::end(open.take());
-                }
-            }
-            Ok(())
         })
     }
 
     /// Writes the index, and waits until the file is on the disk.
     fn close(&self, py: Python<'_>) -> Result<()> {
-        py.detach(|| Self::end(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()))
+        detached(py, || Self::end(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()))
     }
+}
+
+/// The kinds of values that a log has.
+const KINDS: [(&str, Class); 8] = [
+    ("bool", Class::Bool),
+    ("int", Class::Int),
+    ("float", Class::Float),
+    ("text", Class::Text),
+    ("bytes", Class::Bytes),
+    ("date", Class::Date),
+    ("datetime", Class::Datetime),
+    ("zoned datetime", Class::ZonedDatetime),
+];
+
+/// Returns the kind of a value that can be logged, and the value as one of Python itself. `None` has no kind.
+#[pyfunction]
+#[pyo3(signature = (value, /))]
+pub fn _log_value<'py>(value: &Bound<'py, PyAny>) -> Result<(Option<&'static str>, Bound<'py, PyAny>)> {
+    if value.is_none() {
+        return Ok((None, value.clone()));
+    }
+    let value = if make::class(value).is_some() { value.clone() } else { make::plain(value)? };
+    let class = make::class(&value);
+    let Some((name, class)) = KINDS.into_iter().find(|(_, known)| Some(*known) == class) else {
+        let names = KINDS.map(|(name, _)| name).join(", ");
+        return Err(Failure::Type(format!("{} is no value of a log, which has {names}", value.get_type().name()?)));
+    };
+    // What a column does not hold is an error of this row rather than of all rows of an extent.
+    drop(make::of_class(std::slice::from_ref(&value), Some(class), 0)?);
+    match class {
+        Class::Int if value.extract::<i64>().is_err() => Err(Failure::Value(format!("{value} has more than 64 bits"))),
+        // It could change.
+        Class::Bytes => Ok((Some(name), PyBytes::new(value.py(), &value.extract::<Vec<u8>>()?).into_any())),
+        _ => Ok((Some(name), value)),
+    }
+}
+
+/// Returns rows as a batch whose columns may all have missing values: later rows have some.
+fn batch(columns: &Bound<'_, PyDict>, kinds: &Bound<'_, PyDict>) -> Result<RecordBatch> {
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (name, values) in columns {
+        let kind: String = kinds.get_item(&name)?.map_or_else(|| Ok(String::new()), |kind| kind.extract())?;
+        let class = KINDS.into_iter().find(|(known, _)| *known == kind).map(|(_, class)| class);
+        let class = class.ok_or_else(|| Failure::Value(format!("column {name}: no kind {kind:?}")))?;
+        let rows: Vec<Bound<'_, PyAny>> = values.extract()?;
+        let array = make::of_class(&rows, Some(class), 0)?;
+        fields.push(Field::new(name.extract::<String>()?, array.data_type().clone(), true));
+        arrays.push(array);
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
 }
 
 impl _Log {
     fn start(&self, schema: SchemaRef) -> Result<Open> {
         let (batches, arriving) = sync_channel(0);
         let options = series_options(&self.options)?;
+        let mut table = Batches::new(Arriving { schema, batches: arriving })?;
+        // Last, so that no empty file stays after another error.
         let file = File::create_new(&self.path).map_err(|e| Failure::Io(e, self.path.display().to_string()))?;
-        let arriving = Arriving { schema: Arc::clone(&schema), batches: arriving };
-        let mut table = Batches::new(arriving)?;
         let thread = thread::Builder::new().name("pilaster-log".to_owned()).spawn(move || {
             let IoSink(file) = write_series(&mut table, &options, IoSink(file))?;
             file.sync_all()?;
             Ok(())
         })?;
-        Ok(Open { batches, schema, thread })
+        Ok(Open { batches, thread })
     }
 
     fn end(open: Option<Open>) -> Result<()> {
-        let Some(Open { batches, thread, .. }) = open else { return Ok(()) };
+        let Some(Open { batches, thread }) = open else { return Ok(()) };
         drop(batches);
         thread.join().unwrap_or_else(|panic| Err(Failure::of_panic(&*panic)))
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, FixedSizeListArray, Float64Array, Int64Array, ListArray, NullArray,
-    PrimitiveArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, TimestampMicrosecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeListArray, Float64Array, Int64Array,
+    LargeBinaryArray, LargeStringArray, ListArray, NullArray, PrimitiveArray, RecordBatch, RecordBatchIterator,
+    RecordBatchReader, StringArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray,
     TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
 };
 use pilaster_arrow::Buffer;
@@ -17,14 +17,15 @@ use pilaster_arrow::arrow_data::ArrayData;
 use pilaster_arrow::arrow_schema::{DataType, Field, Fields, Schema};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString, PyTime, PyTuple, PyType,
 };
 
 use crate::error::{Failure, Result};
 
 /// Maximum depth of lists and dicts in lists.
-const DEPTH: u32 = 64;
+pub const DEPTH: u32 = 64;
 
 /// Returns the microseconds of a `datetime` since 1970; of one with an offset, in UTC.
 pub fn micros(object: &Bound<'_, PyAny>) -> Result<i64> {
@@ -90,15 +91,20 @@ fn numpy(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
     let numpy = py.import("numpy")?;
     let present = match array.hasattr("mask")? {
         true => {
-            let mask = numpy.getattr("ma")?.call_method1("getmaskarray", (array,))?.call_method1("view", ("u1",))?;
-            let mask = numpy.call_method1("ascontiguousarray", (mask,))?;
+            let mask = numpy.getattr("ma")?.call_method1("getmaskarray", (array,))?;
+            let mask = numpy.call_method1("ascontiguousarray", (mask,))?.call_method1("reshape", (-1,))?;
+            let mask = mask.call_method1("view", ("u1",))?;
             Some(words::<u8>(&mask)?.into_iter().map(|masked| masked == 0).collect::<Vec<bool>>())
         }
         false => None,
     };
     let dtype = array.getattr("dtype")?;
     let (kind, size): (String, usize) = (dtype.getattr("kind")?.extract()?, dtype.getattr("itemsize")?.extract()?);
-    let plain = numpy.call_method1("ascontiguousarray", (array,))?;
+    // Arrays of objects and texts are read value by value, where a masked value is `None`.
+    let plain = match kind.as_str() {
+        "U" | "S" | "O" | "T" => array.clone(),
+        _ => numpy.call_method1("ascontiguousarray", (array,))?,
+    };
     let plain = match dtype.getattr("isnative")?.extract()? {
         true => plain,
         false => plain.call_method1("astype", (dtype.call_method1("newbyteorder", ("=",))?,))?,
@@ -107,7 +113,7 @@ fn numpy(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
     match shape.as_slice() {
         [_] => {}
         [rows, items] => {
-            let flat = numpy_rows(&plain.call_method1("reshape", (-1,))?, &kind, size, None)?;
+            let flat = numpy_rows(&plain.call_method1("reshape", (-1,))?, &kind, size, present)?;
             let items = i32::try_from(*items).map_err(|_| Failure::Value(format!("{items} items in a row")))?;
             let field = Arc::new(Field::new("item", flat.data_type().clone(), flat.null_count() > 0));
             let rows = FixedSizeListArray::try_new_with_length(field, items, flat, None, *rows)?;
@@ -156,9 +162,14 @@ fn numpy_rows(array: &Bound<'_, PyAny>, kind: &str, size: usize, present: Option
         }
     };
     let Some(present) = present else { return Ok(made) };
-    let nulls =
+    if made.data_type().is_null() {
+        return Ok(made);
+    }
+    // Values that are missing without the mask, such as NaT, remain so.
+    let present: Vec<bool> = present.into_iter().zip(0..made.len()).map(|(is, i)| is && made.is_valid(i)).collect();
+    let data =
         pilaster_arrow::arrow_data::ArrayDataBuilder::from(made.to_data()).nulls(Some(present.into())).build()?;
-    Ok(arrow_array::make_array(nulls))
+    Ok(arrow_array::make_array(data))
 }
 
 fn words<T: Element>(array: &Bound<'_, PyAny>) -> Result<Vec<T>> {
@@ -196,39 +207,68 @@ fn times(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
 
 /// What the values of a list are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+pub enum Class {
     Bool,
     Int,
     Float,
+    Decimal,
     Text,
     Bytes,
     Date,
+    /// A `datetime` without an offset.
+    Datetime,
+    /// A `datetime` with an offset.
+    ZonedDatetime,
     Time,
     List,
     Dict,
 }
 
-fn class(value: &Bound<'_, PyAny>) -> Option<Class> {
+pub fn class(value: &Bound<'_, PyAny>) -> Option<Class> {
+    let zoned = || value.getattr("tzinfo").is_ok_and(|zone| !zone.is_none());
     let is = |class, is: bool| is.then_some(class);
     is(Class::Bool, value.is_instance_of::<PyBool>())
         .or_else(|| is(Class::Int, value.is_instance_of::<PyInt>()))
         .or_else(|| is(Class::Float, value.is_instance_of::<PyFloat>()))
         .or_else(|| is(Class::Text, value.is_instance_of::<PyString>()))
         .or_else(|| is(Class::Bytes, value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>()))
-        .or_else(|| is(Class::Time, value.is_instance_of::<PyDateTime>()))
+        .or_else(|| is(Class::ZonedDatetime, value.is_instance_of::<PyDateTime>() && zoned()))
+        .or_else(|| is(Class::Datetime, value.is_instance_of::<PyDateTime>()))
         .or_else(|| is(Class::Date, value.is_instance_of::<PyDate>()))
+        .or_else(|| is(Class::Time, value.is_instance_of::<PyTime>()))
+        .or_else(|| is(Class::Decimal, is_decimal(value)))
         .or_else(|| is(Class::List, value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()))
         .or_else(|| is(Class::Dict, value.is_instance_of::<PyDict>()))
 }
 
-/// Returns the class of all values of a list; `None` without values.
-fn common(rows: &[Bound<'_, PyAny>]) -> Result<Option<Class>> {
-    let mut all = None;
+fn is_decimal(value: &Bound<'_, PyAny>) -> bool {
+    static DECIMAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    DECIMAL.import(value.py(), "decimal", "Decimal").is_ok_and(|ty| value.is_instance(ty).unwrap_or(false))
+}
+
+/// Returns a scalar of numpy as a value of Python itself. Others remain as they are.
+pub fn plain<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+    match value.hasattr("dtype")? && value.hasattr("item")? {
+        true => Ok(value.py().import("pilaster._times")?.call_method1("plain", (value,))?),
+        false => Ok(value.clone()),
+    }
+}
+
+/// Returns the class of all values of a list, `None` without values; and whether some are scalars of numpy.
+fn common(rows: &[Bound<'_, PyAny>]) -> Result<(Option<Class>, bool)> {
+    let (mut all, mut foreign) = (None, false);
     for (row, value) in rows.iter().enumerate() {
         if value.is_none() {
             continue;
         }
-        let found = class(value).ok_or_else(|| {
+        let found = match class(value) {
+            None => {
+                foreign = true;
+                class(&plain(value)?)
+            }
+            found => found,
+        };
+        let found = found.ok_or_else(|| {
             let ty = value.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
             Failure::Type(format!("row {row} is a {ty}, for which there is no column"))
         })?;
@@ -241,18 +281,26 @@ fn common(rows: &[Bound<'_, PyAny>]) -> Result<Option<Class>> {
             }
         });
     }
-    Ok(all)
+    Ok((all, foreign))
 }
 
 /// Returns the values of a list; `None` is missing.
 fn list(rows: &[Bound<'_, PyAny>], depth: u32) -> Result<ArrayRef> {
+    match common(rows)? {
+        (class, false) => of_class(rows, class, depth),
+        (class, true) => of_class(&rows.iter().map(plain).collect::<Result<Vec<_>>>()?, class, depth),
+    }
+}
+
+/// Returns values of a class; `None` is missing.
+pub fn of_class(rows: &[Bound<'_, PyAny>], class: Option<Class>, depth: u32) -> Result<ArrayRef> {
     fn all<'py, T: for<'a> FromPyObject<'a, 'py>>(rows: &[Bound<'py, PyAny>]) -> Result<Vec<Option<T>>> {
         rows.iter().map(|value| value.extract::<Option<T>>().map_err(|e| Failure::from(e.into()))).collect()
     }
     let some = |one: &dyn Fn(&Bound<'_, PyAny>) -> Result<i64>| -> Result<Vec<Option<i64>>> {
         rows.iter().map(|value| if value.is_none() { Ok(None) } else { one(value).map(Some) }).collect()
     };
-    Ok(match common(rows)? {
+    Ok(match class {
         None => Arc::new(NullArray::new(rows.len())),
         Some(Class::Bool) => Arc::new(BooleanArray::from(all::<bool>(rows)?)),
         Some(Class::Int) => match all::<i64>(rows) {
@@ -261,33 +309,61 @@ fn list(rows: &[Bound<'_, PyAny>], depth: u32) -> Result<ArrayRef> {
                 Failure::Value("integers that neither 64 bits with nor without a sign hold".to_owned())
             })?)),
         },
-        Some(Class::Float) => Arc::new(Float64Array::from(all::<f64>(rows)?)),
+        Some(Class::Float) => Arc::new(Float64Array::from(floats(rows)?)),
+        Some(Class::Decimal) => decimals(rows)?,
         Some(Class::Text) => {
-            let mut texts = StringBuilder::new();
-            all::<String>(rows)?.into_iter().for_each(|text| texts.append_option(text));
-            Arc::new(texts.finish())
+            let texts = all::<String>(rows)?;
+            match is_long(texts.iter().flatten().map(String::len)) {
+                true => Arc::new(LargeStringArray::from_iter(texts)),
+                false => Arc::new(StringArray::from_iter(texts)),
+            }
         }
         Some(Class::Bytes) => {
-            let mut strings = BinaryBuilder::new();
-            all::<Vec<u8>>(rows)?.into_iter().for_each(|bytes| strings.append_option(bytes));
-            Arc::new(strings.finish())
+            let strings = all::<Vec<u8>>(rows)?;
+            match is_long(strings.iter().flatten().map(Vec::len)) {
+                true => Arc::new(LargeBinaryArray::from_iter(strings)),
+                false => Arc::new(BinaryArray::from_iter(strings)),
+            }
         }
         Some(Class::Date) => {
             let dates = some(&|value| Ok(days(value)?.into()))?;
             Arc::new(dates.into_iter().map(|day| day.and_then(|day| i32::try_from(day).ok())).collect::<Date32Array>())
         }
-        Some(Class::Time) => {
-            let times = TimestampMicrosecondArray::from(some(&micros)?);
-            // A time with an offset is in UTC.
-            let first = rows.iter().find(|value| !value.is_none());
-            match first.map(|first| first.getattr("tzinfo").map(|zone| !zone.is_none())) {
-                Some(Ok(true)) => Arc::new(times.with_timezone("UTC")),
-                _ => Arc::new(times),
-            }
-        }
+        Some(Class::Time) => Arc::new(Time64MicrosecondArray::from(some(&|value| {
+            Ok(value.py().import("pilaster._times")?.call_method1("of_day", (value,))?.extract()?)
+        })?)),
+        Some(Class::Datetime) => Arc::new(TimestampMicrosecondArray::from(some(&micros)?)),
+        Some(Class::ZonedDatetime) => Arc::new(TimestampMicrosecondArray::from(some(&micros)?).with_timezone("UTC")),
         Some(Class::List) => lists(rows, depth)?,
         Some(Class::Dict) => dicts(rows, depth)?,
     })
+}
+
+/// Returns whether the offsets of strings of these lengths need 64 bits.
+fn is_long(lens: impl Iterator<Item = usize>) -> bool {
+    i32::try_from(lens.fold(0, usize::saturating_add)).is_err()
+}
+
+/// Returns numbers as floats. An integer that no float equals is an error.
+fn floats(rows: &[Bound<'_, PyAny>]) -> Result<Vec<Option<f64>>> {
+    let float = |(row, value): (usize, &Bound<'_, PyAny>)| -> Result<Option<f64>> {
+        if value.is_none() {
+            return Ok(None);
+        }
+        let float = value.extract::<f64>()?;
+        match value.is_instance_of::<PyInt>() && !value.eq(float)? {
+            true => Err(Failure::Value(format!("row {row} is {value}, which is no float, and other rows are floats"))),
+            false => Ok(Some(float)),
+        }
+    };
+    rows.iter().enumerate().map(float).collect()
+}
+
+fn decimals(rows: &[Bound<'_, PyAny>]) -> Result<ArrayRef> {
+    let Some(first) = rows.first() else { return Ok(Arc::new(NullArray::new(0))) };
+    let digits = first.py().import("pilaster._times")?.call_method1("decimals", (rows.to_vec(),))?;
+    let (precision, scale, values): (u8, i8, Vec<Option<i128>>) = digits.extract()?;
+    Ok(Arc::new(Decimal128Array::from(values).with_precision_and_scale(precision, scale)?))
 }
 
 fn deeper(depth: u32) -> Result<u32> {

@@ -12,7 +12,7 @@ use pilaster::vortex::write::{Encodings, Profile};
 use pilaster::{jay, vortex};
 use pilaster_arrow::SeriesOptions;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyString};
 
 use crate::error::{Failure, Result};
 
@@ -89,9 +89,9 @@ impl Options {
             "chunklen" => self.chunklen = value.extract()?,
             "fill_missing" => self.fill_missing = value.extract()?,
             "compress" => {
-                self.compress = Some(match value.cast::<PyList>() {
-                    Ok(list) => list.extract()?,
-                    Err(_) => vec![value.extract()?],
+                self.compress = Some(match value.cast::<PyString>() {
+                    Ok(one) => vec![one.extract()?],
+                    Err(_) => value.try_iter()?.map(|name| name?.extract()).collect::<PyResult<_>>()?,
                 });
             }
             "table" => self.table = value.extract()?,

@@ -10,10 +10,10 @@ use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use bytes::Bytes;
 use memmap2::Mmap;
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::{PyBytes, PyCapsule, PyMemoryView};
 
 /// Maps a file into memory.
 ///
@@ -25,39 +25,66 @@ pub fn mapped(file: &File) -> std::io::Result<Bytes> {
     Ok(Bytes::from_owner(map))
 }
 
-/// A buffer of Python that is read-only.
-struct ReadOnly {
+/// A buffer of Python whose bytes stay as they are.
+struct Constant {
     /// Released last.
     _buffer: PyUntypedBuffer,
     memory: NonNull<[u8]>,
 }
 
 // SAFETY: the memory stays where it is until the buffer is released, and is only read. Releasing attaches to the interpreter.
-unsafe impl Send for ReadOnly {}
+unsafe impl Send for Constant {}
 
-impl AsRef<[u8]> for ReadOnly {
+impl AsRef<[u8]> for Constant {
     fn as_ref(&self) -> &[u8] {
         // SAFETY: the memory belongs to the buffer, which has this length, is contiguous, and lives as long as `self`.
         unsafe { self.memory.as_ref() }
     }
 }
 
-/// Returns the bytes of an object with the buffer protocol, whatever its items are: without a copy if it is read-only, such as `bytes`,
-/// and as a copy otherwise, since they could change.
-pub fn buffered(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+/// Returns whether the bytes of an object with the buffer protocol stay as they are. Exact `bytes` do, and with `maps` a file that is mapped
+/// read-only, as the caller promises. That a buffer is read-only does not suffice, since the owner of its memory may write.
+fn is_constant(object: &Bound<'_, PyAny>, maps: bool) -> PyResult<bool> {
+    let owner = match object.cast::<PyMemoryView>() {
+        Ok(view) => view.getattr("obj")?,
+        Err(_) => object.clone(),
+    };
+    Ok(owner.is_exact_instance_of::<PyBytes>()
+        || maps && owner.get_type().is(object.py().import("mmap")?.getattr("mmap")?) && {
+            // One that can be written to is changed by this program itself.
+            PyUntypedBuffer::get(&owner)?.readonly()
+        })
+}
+
+/// Returns the bytes of an object with the buffer protocol, whatever its items are: without a copy if they stay as they are, and as a
+/// copy otherwise. `maps`: files that are mapped stay as they are.
+pub fn buffered(object: &Bound<'_, PyAny>, maps: bool) -> PyResult<Bytes> {
     let buffer = PyUntypedBuffer::get(object)?;
     if !buffer.is_c_contiguous() {
         let copy = object.py().import("builtins")?.call_method1("memoryview", (object,))?.call_method0("tobytes")?;
-        return buffered(&copy);
+        return buffered(&copy, false);
     }
     let Some(start) = NonNull::new(buffer.buf_ptr().cast::<u8>()) else { return Ok(Bytes::new()) };
     let memory = NonNull::slice_from_raw_parts(start, buffer.len_bytes());
-    if buffer.readonly() {
-        return Ok(Bytes::from_owner(ReadOnly { _buffer: buffer, memory }));
+    if is_constant(object, maps)? {
+        return Ok(Bytes::from_owner(Constant { _buffer: buffer, memory }));
     }
     // SAFETY: the memory belongs to the buffer and has this length. The interpreter is attached while it is copied; a thread that
     // writes to it without the interpreter would do so in the copy of any other library, too.
     Ok(Bytes::copy_from_slice(unsafe { memory.as_ref() }))
+}
+
+/// Copies bytes into a buffer of Python of the same size, whatever its items are.
+pub fn copy_to(bytes: &[u8], buffer: &PyUntypedBuffer) -> PyResult<()> {
+    if buffer.readonly() || !buffer.is_c_contiguous() || buffer.len_bytes() != bytes.len() {
+        return Err(PyValueError::new_err("the buffer is read-only, has gaps or another size"));
+    }
+    if let Some(start) = NonNull::new(buffer.buf_ptr().cast::<u8>()) {
+        // SAFETY: the memory belongs to the buffer, is contiguous, may be written to and has this length; any bits are a `u8`. The
+        // interpreter is attached, as a buffer can only be made with it and is not sent to another thread; `bytes` are no memory of Python.
+        unsafe { std::ptr::copy(bytes.as_ptr(), start.as_ptr(), bytes.len()) };
+    }
+    Ok(())
 }
 
 /// Returns new bytes of Python that `fill` has written, all of them unless it fails. They are not cleared first, which would take as long
@@ -85,7 +112,27 @@ pub fn stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader
     // SAFETY: a capsule of this name has such a struct, by the protocol. It is moved out of the capsule, which then finds that
     // it is released; the interpreter is attached, so no other code moves it.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    ArrowArrayStreamReader::try_new(stream).map_err(|e| PyValueError::new_err(e.to_string()))
+    ArrowArrayStreamReader::try_new(stream).map_err(|e| {
+        let help =
+            "the rows of a stream that is written are a table: of a single column, pass a frame or table that has it";
+        PyTypeError::new_err(format!("{e} ({help})"))
+    })
+}
+
+/// Calls `work` with the interpreter, which the calling thread may hold or not: a consumer of a stream has called from any place, and the
+/// count of attached calls, which `Python::attach` trusts, does not tell whether it has released the interpreter meanwhile.
+pub fn attached<R>(work: impl FnOnce() -> R) -> R {
+    /// Restores the state at the end, also after a panic.
+    struct Back(ffi::PyGILState_STATE);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            // SAFETY: the state that `Ensure` of this thread returned.
+            unsafe { ffi::PyGILState_Release(self.0) };
+        }
+    }
+    // SAFETY: the interpreter runs, as an object of this module exists. `Ensure` may be called with and without the interpreter.
+    let _back = Back(unsafe { ffi::PyGILState_Ensure() });
+    work()
 }
 
 /// Waits without the interpreter, which `wait` needs on another thread. The calling thread may hold it or not: a consumer of a

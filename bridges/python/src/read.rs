@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,48 +12,12 @@ use pilaster::column::{Memory, Part as _, Table as _};
 use pilaster_arrow::arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pilaster_arrow::{Filter, ReadOptions};
 
-use crate::condition::{Condition, filtered};
-use crate::error::{Failure, Result};
+use crate::condition::filtered;
+use crate::error::{Failure, Result, guarded};
 use crate::plain::{self, Plain};
 use crate::raw;
+use crate::selection::Selection;
 use crate::source::Source;
-
-/// The rows and columns that are read, and how.
-#[derive(Clone, Debug)]
-pub struct Selection {
-    pub table: Option<String>,
-    pub columns: Option<Vec<String>>,
-    pub rows: Option<Range<u64>>,
-    pub conditions: Vec<Condition>,
-    /// Whether statistics that nothing checks may leave out rows.
-    pub trust: bool,
-    pub batch_rows: usize,
-    /// Whether texts that are stored with a dictionary remain so.
-    pub dictionaries: bool,
-    pub threads: usize,
-}
-
-impl Default for Selection {
-    fn default() -> Self {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        Selection {
-            table: None,
-            columns: None,
-            rows: None,
-            conditions: Vec::new(),
-            trust: false,
-            batch_rows: BATCH_ROWS,
-            dictionaries: false,
-            threads,
-        }
-    }
-}
-
-/// More threads do not make reading faster, as their results wait for each other.
-const MOST_THREADS: usize = 8;
-
-/// Maximum number of rows of a batch, unless the caller says another.
-const BATCH_ROWS: usize = 1 << 16;
 
 /// Bounds of the number of rows of a piece, which one thread reads. Chunks of most files end at multiples of the least one.
 const PIECE_ROWS: (u64, u64) = (1 << 16, 1 << 19);
@@ -101,6 +64,14 @@ pub fn schema(source: &Source, selection: &Selection) -> Result<SchemaRef> {
         checked(&schema)?;
         Ok(if selection.dictionaries { schema } else { plain::schema(&schema) })
     })
+}
+
+/// Checks that at most one column has the name.
+pub fn unambiguous(schema: &Schema, name: &str) -> Result<()> {
+    match schema.fields().iter().filter(|field| field.name() == name).count() {
+        0 | 1 => Ok(()),
+        several => Err(Failure::other("Invalid", format!("column {name:?}: {several} columns have this name"))),
+    }
 }
 
 /// Checks that a C string can hold each name: other programs read the schema.
@@ -157,6 +128,12 @@ struct Plan {
 impl Plan {
     fn new(source: Arc<Source>, selection: Selection) -> Result<Self> {
         let schema = schema(&source, &selection)?;
+        let by_name = || selection.conditions.iter().map(|condition| &condition.column);
+        let by_name = || selection.columns.iter().flatten().chain(by_name());
+        if by_name().next().is_some() {
+            let all = self::schema(&source, &Selection { columns: None, ..selection.clone() })?;
+            by_name().try_for_each(|name| unambiguous(&all, name))?;
+        }
         let mut plan = Plan { source, selection, schema, types: Vec::new(), wider: None };
         if plan.selection.conditions.is_empty() {
             return Ok(plan);
@@ -256,7 +233,7 @@ impl Plan {
     /// Reads pieces until no piece is left.
     fn work(&self, tasks: &Mutex<Receiver<Task>>) {
         let mut current: Option<SyncSender<Message>> = None;
-        let done = catch_unwind(AssertUnwindSafe(|| {
+        let done = guarded(|| {
             self.source.with_file(|file| {
                 loop {
                     let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -273,12 +250,8 @@ impl Plan {
                     }
                 }
             })
-        }));
-        let failed = match done {
-            Ok(Ok(())) => return,
-            Ok(Err(failure)) => failure,
-            Err(panic) => Failure::of_panic(&*panic),
-        };
+        });
+        let Err(failed) = done else { return };
         match current {
             Some(out) => drop(out.send(Message::Failed(failed))),
             // The file cannot be opened any more: the piece that waits longest gets the error.
@@ -319,7 +292,7 @@ pub struct Stream {
     tasks: Option<Sender<Task>>,
     open: VecDeque<Receiver<Message>>,
     python: bool,
-    /// Set if the calling thread reads, piece by piece.
+    /// Set if the calling thread reads, piece by piece. Not of files of Python.
     inline: Option<Arc<Plan>>,
     note: Note,
 }
@@ -347,7 +320,15 @@ pub fn stream(source: Arc<Source>, selection: Selection) -> Result<Stream> {
     let is_raw = plan.source.format() == Format::Jay && plan.source.buffer().is_some();
     let threads = if is_raw { 1 } else { plan.selection.threads.min(stream.left.len()) };
     let plan = Arc::new(plan);
-    if small || threads <= 1 || !stream.start(&plan, threads) {
+    if stream.python {
+        // Never on the thread of the consumer, of which nobody knows whether it holds the interpreter.
+        if !stream.start(&plan, threads.max(1)) {
+            return Err(Failure::other(
+                "Limit",
+                "no thread can be started, without which a file of Python is not read",
+            ));
+        }
+    } else if small || threads <= 1 || !stream.start(&plan, threads) {
         // Few rows, or the caller wants no threads, or the system has none.
         stream.inline = Some(plan);
     }
@@ -434,35 +415,53 @@ impl Stream {
         Arc::clone(&self.note)
     }
 
-    /// Returns the next batch; after an error none.
+    /// Returns the next batch; after an error or a panic none.
     pub fn batch(&mut self) -> Option<Result<RecordBatch>> {
-        let next = match self.python {
+        let next = guarded(|| match self.python {
             // The threads call Python, for which no waiting consumer may be attached.
-            true => raw::unattached(|| self.advance()),
-            false => self.advance(),
-        };
-        if let Some(Err(_)) = next {
+            true => raw::unattached(|| self.advance().transpose()),
+            false => self.advance().transpose(),
+        });
+        if next.is_err() {
+            self.end();
+        }
+        next.transpose()
+    }
+
+    /// Releases all that is not passed on yet.
+    fn end(&mut self) {
+        let python = self.python;
+        let mut end = || {
             (self.tasks, self.left, self.open) = (None, VecDeque::new(), VecDeque::new());
             self.ready.clear();
-        }
-        next
+        };
+        // Errors of Python are among it, for the caller that may have released the interpreter.
+        if python { raw::attached(end) } else { end() }
     }
 }
 
 impl Iterator for Stream {
     type Item = Result<RecordBatch, ArrowError>;
 
-    /// A panic must not reach the consumer, which is in C.
+    /// No panic reaches the consumer, which is in C.
     fn next(&mut self) -> Option<Self::Item> {
-        let next = catch_unwind(AssertUnwindSafe(|| self.batch()));
-        let next = next.unwrap_or_else(|panic| Some(Err(Failure::of_panic(&*panic))));
-        next.map(|next| {
+        self.batch().map(|next| {
             next.map_err(|failure| {
-                let e = failure.to_arrow();
-                *self.note.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
-                e
+                let note = || {
+                    let e = failure.to_arrow();
+                    *self.note.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+                    e
+                };
+                // The text of an error of Python is asked of Python.
+                if self.python { raw::attached(note) } else { note() }
             })
         })
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

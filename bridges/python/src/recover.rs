@@ -16,7 +16,8 @@ use pilaster_arrow::{Batches, Kept, convert};
 
 use crate::error::{Failure, Result};
 use crate::options::{Options, jay_options};
-use crate::read::{self, Selection};
+use crate::read;
+use crate::selection::Selection;
 use crate::source::Source;
 use crate::write;
 
@@ -40,8 +41,15 @@ pub fn recover(source: &Arc<Source>, to: &Path) -> Result<Report> {
         Format::Jay => jay(source, to),
         Format::Bcolz => source.with_file(|file| match file {
             File::Dataset(dataset) => {
-                let rows = bcolz::write::recover(dataset, to)?;
-                Ok(Report { rows, lost: lost_rows(dataset.rows(), rows) })
+                let stated = dataset.rows();
+                let rows = write::directory(to, |dir| match bcolz::write::recover(dataset, dir)? {
+                    0 if stated > 0 => {
+                        let text = format!("no row can be saved, of {stated}: none is readable in all columns");
+                        Err(Failure::other("Invalid", text))
+                    }
+                    rows => Ok(rows),
+                })?;
+                Ok(Report { rows, lost: lost_rows(stated, rows) })
             }
             _ => Err(Failure::Value("recover is for datasets of bcolz, not for single chunks".to_owned())),
         }),
@@ -87,7 +95,7 @@ fn series<E: Endian>(input: &Input<'_>, order: Order, to: &Path) -> Result<Repor
             Some(Err(e)) => memory.grow(e)?,
         }
     }
-    write::file(to, |sink| {
+    write::Target::new(to)?.fill(|sink| {
         let (types, mut slots) =
             (types.iter().map(Description::from).collect::<Vec<_>>(), vec![IndexSlot::EMPTY; whole.len()]);
         let mut writer = Writer::<E, _>::new(sink, Descriptions::new(&types)?, &mut slots);
@@ -147,7 +155,7 @@ fn jay(source: &Arc<Source>, to: &Path) -> Result<Report> {
     let batches = stream.collect::<Result<Vec<_>, _>>()?;
     report.rows = batches.iter().fold(0u64, |rows, batch| rows.saturating_add(batch.num_rows() as u64));
     let mut table = Batches::from_source(Kept::new(schema, batches))?;
-    write::file(to, |sink| {
+    write::Target::new(to)?.fill(|sink| {
         let mut builder = pilaster::jay::write::Builder::new(sink, &jay_options(&Options::default())?)?;
         convert(&mut table, &mut builder)?;
         Ok(builder.finish()?)

@@ -10,14 +10,14 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
-use crate::error::Failure;
+use crate::error::{Failure, guarded};
 use crate::read::Stream;
 use crate::values;
 
 /// Returns a stream of Arrow in a capsule, which releases it if no consumer takes it.
 pub fn capsule(py: Python<'_>, reader: impl RecordBatchReader + Send + 'static) -> PyResult<Bound<'_, PyCapsule>> {
     // A schema that C cannot have is an error here rather than in a callback.
-    exported(&reader.schema())?;
+    guarded(|| exported(&reader.schema()))?;
     let stream = FFI_ArrowArrayStream::new(Box::new(reader));
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
@@ -146,8 +146,10 @@ impl Batch {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let _ = requested_schema;
-        let rows = StructArray::from(self.0.clone());
-        let (array, _) = to_ffi(&rows.to_data()).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let (array, _) = guarded(|| {
+            let rows = StructArray::from(self.0.clone());
+            to_ffi(&rows.to_data()).map_err(|e| PyValueError::new_err(e.to_string()))
+        })?;
         let schema = PyCapsule::new_with_value(py, exported(&self.0.schema())?, c"arrow_schema")?;
         let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
         PyTuple::new(py, [schema, array])
@@ -164,22 +166,16 @@ impl Batch {
         capsule(py, RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema()))
     }
 
-    /// Returns a dict of a list for each column.
-    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for (field, array) in self.0.schema().fields().iter().zip(self.0.columns()) {
-            let list = PyList::empty(py);
-            values::append(&list, array)?;
-            dict.set_item(field.name(), list)?;
-        }
-        Ok(dict)
+    /// Returns a dict of a list for each column, as :meth:`File.to_pydict` does of all batches.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, Failure> {
+        guarded(|| values::dict(py, &self.0.schema(), std::slice::from_ref(&self.0)))
     }
 
     /// Copies the numbers of column ``k`` into a buffer, and those that are present into a buffer of bytes. Returns how many are
     /// missing.
     fn _numbers(&self, k: usize, values: &Bound<'_, PyAny>, present: &Bound<'_, PyAny>) -> PyResult<usize> {
         let array = self.0.columns().get(k).ok_or_else(|| PyValueError::new_err("no such column"))?;
-        values::numbers(&Arc::clone(array), values, present)
+        guarded(|| values::numbers(&Arc::clone(array), values, present))
     }
 
     fn __repr__(&self) -> String {

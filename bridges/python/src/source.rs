@@ -1,9 +1,10 @@
 //! What a file is read from: memory, ranges, or the directory of a dataset.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use bytes::Bytes;
 use pilaster::any::{self, BCOLZ_MARKERS, File, Format, Hints};
@@ -16,8 +17,8 @@ use pilaster_arrow::Buffer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::{Failure, Result};
-use crate::raw;
+use crate::error::{Failure, Result, detached};
+use crate::{exit, raw};
 
 /// Where the bytes are.
 enum Content {
@@ -49,6 +50,10 @@ pub struct Source {
     format: Format,
     options: Options,
     element: Option<Element>,
+    /// The last error of reading ranges.
+    failed: Mutex<Option<Failure>>,
+    /// The object of Python that reads, if one does.
+    pub object: Option<Arc<Py<PyAny>>>,
     /// The path or URL, if there is one.
     pub name: Option<String>,
 }
@@ -104,20 +109,34 @@ impl Source {
             true => object.getattr("size")?.extract()?,
             false => object.call_method1("seek", (0, 2))?.extract()?,
         };
-        // Two threads must not move the position at once. The lock is never taken by a thread that is attached.
-        let (object, turn) = (object.clone().unbind(), Mutex::new(()));
+        // The lock is never taken by a thread that is attached.
+        let (object, turn) = (Arc::new(object.clone().unbind()), turn(object));
+        let reads = Arc::clone(&object);
         let ranges = Ranges::new(len, move |at, to| {
             let _turn = (!direct).then(|| turn.lock().unwrap_or_else(PoisonError::into_inner));
-            Python::attach(|py| read_at(object.bind(py), direct, at, to)).map_err(io::Error::other)
+            match exit::call(|py| read_at(reads.bind(py), direct, at, to)) {
+                Some(read) => read.map_err(io::Error::other),
+                None => Err(io::Error::other("the interpreter ends")),
+            }
         });
         let content = Content::Ranges { ranges: Box::new(ranges), python: true };
-        py.detach(|| Self::new(content, name.as_deref(), options)).map_err(|failure| failure.of(name.as_deref()))
+        let made = detached(py, || Self::new(content, name.as_deref(), options));
+        let made = made.map_err(|failure| failure.of(name.as_deref()))?;
+        Ok(Source { object: Some(object), ..made })
     }
 
     fn new(content: Content, name: Option<&str>, options: Options) -> Result<Self> {
-        let mut source =
-            Source { content, format: Format::Bcolz, element: None, options, name: name.map(str::to_owned) };
+        let mut source = Source {
+            content,
+            format: Format::Bcolz,
+            element: None,
+            failed: Mutex::default(),
+            object: None,
+            options,
+            name: name.map(str::to_owned),
+        };
         source.format = source.detected()?;
+        source.check_hints()?;
         source.element = match (source.format, source.options.ty.as_deref()) {
             (Format::Filo, None) => {
                 let text = "a Filo vector does not store its element type: pass type=, such as type='int'";
@@ -128,17 +147,40 @@ impl Source {
                 let names = || Element::ALL.map(Element::name).join(", ");
                 Some(known.ok_or_else(|| Failure::Value(format!("no element type {ty:?}; there are {}", names())))?)
             }
-            (Format::Jay | Format::DataSeries, Some(_)) => {
-                let text =
-                    format!("type= is for Filo vectors, Blosc chunks and Vortex files; this is {}", source.format);
-                return Err(Failure::Value(text));
-            }
             _ => None,
         };
         if !source.options.damaged {
             source.with_file(|_| Ok(()))?;
         }
         Ok(source)
+    }
+
+    /// Checks that the format has the hints that were given.
+    fn check_hints(&self) -> Result<()> {
+        let (options, is_dataset) = (&self.options, matches!(self.content, Content::Dataset(_)));
+        let refuse = |given: bool, has: bool, text: &str| match given && !has {
+            true => Err(Failure::Value(format!("{text}; this is {}", self.described()))),
+            false => Ok(()),
+        };
+        let asked = options.format.unwrap_or(self.format);
+        refuse(asked != self.format, false, &format!("format={:?}", asked.name()))?;
+        let typed = matches!(self.format, Format::Filo | Format::Vortex) || self.format == Format::Bcolz && !is_dataset;
+        refuse(options.ty.is_some(), typed, "type= is for Filo vectors, Blosc chunks and Vortex files")?;
+        if options.damaged {
+            return Ok(());
+        }
+        let series = self.format == Format::DataSeries;
+        refuse(options.sequential, series, "sequential=True is for DataSeries files")?;
+        let tolerates = self.format == Format::Jay || is_dataset;
+        refuse(options.tolerant, tolerates, "tolerant=True is for Jay files and bcolz datasets")
+    }
+
+    fn described(&self) -> String {
+        match (self.format, &self.content) {
+            (Format::Bcolz, Content::Dataset(_)) => "a bcolz dataset".to_owned(),
+            (Format::Bcolz, _) => "a Blosc chunk".to_owned(),
+            (format, _) => format.to_string(),
+        }
     }
 
     /// Returns the format by the option, the bytes or the name.
@@ -155,18 +197,13 @@ impl Source {
             let last = end(4, len.saturating_sub(4))?;
             any::detect_ends(first, last, len, self.name.as_deref())
         });
-        found.map_err(|e| match self.failed() {
-            Some(e) => e,
-            None => {
+        found.map_err(|e| match self.reason(e.into()) {
+            Failure::Error(facts) => {
                 let help = "format= names the format, as a Filo vector has no magic number";
-                match Failure::from(e) {
-                    Failure::Error(facts) => {
-                        let text = format!("unknown format: {} ({help})", facts.text);
-                        Failure::Error(crate::error::Facts { text, ..facts })
-                    }
-                    other => other,
-                }
+                let text = format!("unknown format: {} ({help})", facts.text);
+                Failure::Error(crate::error::Facts { text, ..facts })
             }
+            other => other,
         })
     }
 
@@ -208,11 +245,17 @@ impl Source {
         }
     }
 
-    /// Returns the error of reading ranges, if there was one.
-    fn failed(&self) -> Option<Failure> {
-        match &self.content {
-            Content::Ranges { ranges, .. } => ranges.failed().map(Failure::from),
-            _ => None,
+    /// Returns the error of reading ranges that is the reason of `failure`, or `failure` itself.
+    fn reason(&self, failure: Failure) -> Failure {
+        let Content::Ranges { ranges, .. } = &self.content else { return failure };
+        let mut last = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(e) = ranges.failed() {
+            *last = Some(e.into());
+        }
+        // If several threads miss bytes, one of them finds the error. It is the reason for all.
+        match (&failure, &*last) {
+            (Failure::Error(facts), Some(reason)) if facts.kind == format!("{:?}", Kind::Missing) => reason.share(),
+            _ => failure,
         }
     }
 
@@ -240,8 +283,20 @@ impl Source {
             }
             take(&File::open_input(self.input(), self.format, &hints, &mut memory.scratch())?)
         };
-        run().map_err(|failure| self.failed().unwrap_or(failure).of(self.name.as_deref()))
+        run().map_err(|failure| self.reason(failure).of(self.name.as_deref()))
     }
+}
+
+/// Returns the lock of an object, whose position no two threads may move at once. All sources of an object share it.
+fn turn(object: &Bound<'_, PyAny>) -> Arc<Mutex<()>> {
+    /// By address: an object stays at its place as long as a source holds it and its lock.
+    static TURNS: Mutex<BTreeMap<usize, Weak<Mutex<()>>>> = Mutex::new(BTreeMap::new());
+    let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+    turns.retain(|_, turn| turn.strong_count() > 0);
+    let at = object.as_ptr().addr();
+    let turn = turns.get(&at).and_then(Weak::upgrade).unwrap_or_default();
+    turns.insert(at, Arc::downgrade(&turn));
+    turn
 }
 
 /// Fills `to` with the bytes at an offset of a file of Python.

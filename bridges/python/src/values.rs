@@ -7,18 +7,42 @@ use arrow_array::types::{
     Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef};
-use pilaster_arrow::arrow_schema::{DataType, TimeUnit};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use pilaster_arrow::arrow_schema::{DataType, Schema, TimeUnit};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use crate::error::Result;
+use crate::read::unambiguous;
+use crate::times::{self, Times};
+
+/// Returns a dict of a list for each column.
+pub fn dict<'py>(py: Python<'py>, schema: &Schema, batches: &[RecordBatch]) -> Result<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (k, field) in schema.fields().iter().enumerate() {
+        unambiguous(schema, field.name())?;
+        let arrays = || batches.iter().filter_map(|batch| batch.columns().get(k));
+        // All values of a column have one type.
+        let times = match arrays().all(|array| times::fits(&array.to_data())) {
+            true => Times::Datetime,
+            false => Times::Counts,
+        };
+        let list = PyList::empty(py);
+        for array in arrays() {
+            append(&list, array, times)?;
+        }
+        dict.set_item(field.name(), list)?;
+    }
+    Ok(dict)
+}
+
 /// Appends the values of an array to a list; missing ones are `None`.
-pub fn append(list: &Bound<'_, PyList>, array: &ArrayRef) -> PyResult<()> {
+fn append(list: &Bound<'_, PyList>, array: &ArrayRef, times: Times) -> PyResult<()> {
     let py = list.py();
-    let get = getter(py, array)?;
+    let get = getter(py, array, times)?;
     let nulls = array.logical_nulls();
     for i in 0..array.len() {
         match nulls.as_ref().is_some_and(|nulls| nulls.is_null(i)) {
@@ -32,7 +56,7 @@ pub fn append(list: &Bound<'_, PyList>, array: &ArrayRef) -> PyResult<()> {
 type Getter<'a, 'py> = Box<dyn Fn(usize) -> PyResult<Bound<'py, PyAny>> + 'a>;
 
 /// Returns a function that returns the value of a row.
-fn getter<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Getter<'a, 'py>> {
+fn getter<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef, times: Times) -> PyResult<Getter<'a, 'py>> {
     /// Numbers, through a function.
     fn primitive<'a, 'py: 'a, T: ArrowPrimitiveType>(
         array: &'a ArrayRef,
@@ -82,11 +106,13 @@ fn getter<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Getter<
         DataType::Decimal256(_, scale) => decimal::<Decimal256Type>(py, array, *scale)?,
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            let (keys, of) = (dictionary.normalized_keys(), getter(py, dictionary.values())?);
-            Box::new(move |i| of(keys.get(i).copied().unwrap_or(0)))
+            let of = getter(py, dictionary.values(), times)?;
+            // Without values, all are missing.
+            let keys = if dictionary.values().is_empty() { Vec::new() } else { dictionary.normalized_keys() };
+            Box::new(move |i| keys.get(i).map_or_else(|| Ok(py.None().into_bound(py)), |key| of(*key)))
         }
-        ty if ty.is_temporal() => temporal(py, array)?,
-        _ => return nested(py, array),
+        ty if ty.is_temporal() => temporal(py, array, times)?,
+        _ => return nested(py, array, times),
     })
 }
 
@@ -101,47 +127,40 @@ fn decimal<'a, 'py: 'a, T: ArrowPrimitiveType<Native: std::fmt::Display>>(
     Ok(Box::new(move |i| make.call1((format!("{}E{exponent}", array.value(i)),))))
 }
 
-/// Dates and times, as `datetime`, or as `pilaster.Nanoseconds` where `datetime` has too few digits or years.
-fn temporal<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Getter<'a, 'py>> {
-    let times = py.import("pilaster._times")?;
-    let zone = match array.data_type() {
-        DataType::Timestamp(_, zone) => zone.clone(),
-        _ => None,
-    };
-    fn with<'a, 'py: 'a, T: ArrowPrimitiveType<Native: Into<i64>>>(
-        array: &'a ArrayRef,
-        make: Bound<'py, PyAny>,
-        ticks: u64,
-        zone: Option<std::sync::Arc<str>>,
-    ) -> Getter<'a, 'py> {
-        let array = array.as_primitive::<T>();
-        Box::new(move |i| make.call1((array.value(i).into(), ticks, zone.as_deref())))
-    }
-    let (date, time, stamp) = (times.getattr("date")?, times.getattr("time")?, times.getattr("timestamp")?);
-    Ok(match array.data_type() {
-        DataType::Date32 => with::<Date32Type>(array, date, 1, None),
-        DataType::Date64 => with::<Date64Type>(array, stamp, 1_000, None),
-        DataType::Time32(TimeUnit::Second) => with::<Time32SecondType>(array, time, 1, None),
-        DataType::Time32(_) => with::<Time32MillisecondType>(array, time, 1_000, None),
-        DataType::Time64(TimeUnit::Microsecond) => with::<Time64MicrosecondType>(array, time, 1_000_000, None),
-        DataType::Time64(_) => with::<Time64NanosecondType>(array, time, 1_000_000_000, None),
-        DataType::Timestamp(TimeUnit::Second, _) => with::<TimestampSecondType>(array, stamp, 1, zone),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => with::<TimestampMillisecondType>(array, stamp, 1_000, zone),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            with::<TimestampMicrosecondType>(array, stamp, 1_000_000, zone)
+/// Dates and times, as `datetime` or as counts.
+fn temporal<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef, times: Times) -> PyResult<Getter<'a, 'py>> {
+    let counts: Box<dyn Fn(usize) -> i64> = match array.data_type() {
+        DataType::Date32 | DataType::Time32(_) => {
+            let words = words32(array)?;
+            Box::new(move |i| words.get(i).copied().unwrap_or(0).into())
         }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            with::<TimestampNanosecondType>(array, stamp, 1_000_000_000, zone)
+        DataType::Date64 | DataType::Time64(_) | DataType::Timestamp(..) => {
+            let words = words64(array)?;
+            Box::new(move |i| words.get(i).copied().unwrap_or(0))
         }
         ty => return Err(PyTypeError::new_err(format!("no value of Python for {ty}"))),
-    })
+    };
+    if times == Times::Counts {
+        return Ok(Box::new(move |i| counts(i).into_bound_py_any(py)));
+    }
+    let module = py.import("pilaster._times")?;
+    let (make, zone) = match array.data_type() {
+        DataType::Date32 => (module.getattr("date")?, py.None().into_bound(py)),
+        DataType::Time32(_) | DataType::Time64(_) => (module.getattr("time")?, py.None().into_bound(py)),
+        DataType::Timestamp(_, Some(zone)) => {
+            (module.getattr("timestamp")?, module.getattr("zone")?.call1((zone.as_ref(),))?)
+        }
+        _ => (module.getattr("timestamp")?, py.None().into_bound(py)),
+    };
+    let ticks = times::ticks(array.data_type());
+    Ok(Box::new(move |i| make.call1((counts(i), ticks, &zone))))
 }
 
 /// Lists, structs and maps: a list, a dict, a list of pairs.
-fn nested<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Getter<'a, 'py>> {
+fn nested<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef, times: Times) -> PyResult<Getter<'a, 'py>> {
     let list = move |array: ArrayRef| -> PyResult<Bound<'py, PyAny>> {
         let list = PyList::empty(py);
-        append(&list, &array)?;
+        append(&list, &array, times)?;
         Ok(list.into_any())
     };
     Ok(match array.data_type() {
@@ -155,8 +174,8 @@ fn nested<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Getter<
             let pairs = PyList::empty(py);
             let [keys, values] = entries.columns() else { return Ok(pairs.into_any()) };
             let (all_keys, all_values) = (PyList::empty(py), PyList::empty(py));
-            append(&all_keys, keys)?;
-            append(&all_values, values)?;
+            append(&all_keys, keys, times)?;
+            append(&all_values, values, times)?;
             for (key, value) in all_keys.iter().zip(all_values.iter()) {
                 pairs.append((key, value))?;
             }
@@ -168,7 +187,7 @@ fn nested<'a, 'py: 'a>(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Getter<
                 let dict = PyDict::new(py);
                 for (field, column) in rows.fields().iter().zip(rows.columns()) {
                     let one = PyList::empty(py);
-                    append(&one, &column.slice(i, 1))?;
+                    append(&one, &column.slice(i, 1), times)?;
                     dict.set_item(field.name(), one.get_item(0)?)?;
                 }
                 Ok(dict.into_any())

@@ -16,7 +16,7 @@ use pilaster_arrow::{Batches, Kept, convert, write_series};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, detached, guarded};
 use crate::file::format_of;
 use crate::make;
 use crate::options::{Options, bcolz_options, jay_options, series_options, vortex_options};
@@ -38,10 +38,10 @@ pub fn _write(
         None => by_extension(&path)?,
     };
     let options = Options::new(format, options)?;
-    let data = data_of(data)?;
+    let data = guarded(|| data_of(data))?;
     let name = path.display().to_string();
     let run = || store(format, &path, Counted { data, progress, rows: 0 }, &options);
-    py.detach(run).map_err(|failure| failure.of(Some(&name)))
+    detached(py, run).map_err(|failure| failure.of(Some(&name)))
 }
 
 /// Returns the format that the name of a file tells.
@@ -145,33 +145,37 @@ fn store(format: Format, path: &Path, mut data: Counted, options: &Options) -> R
     let reader = Integers { data: &mut data, schema };
     match format {
         Format::Vortex => {
+            let target = Target::new(path)?;
             let mut table = Batches::new(reader)?;
-            file(path, |sink| {
+            target.fill(|sink| {
                 let mut builder = vortex::write::Builder::new(sink, &vortex_options(options)?)?;
                 convert(&mut table, &mut builder)?;
                 Ok(builder.finish()?)
             })?;
         }
         Format::DataSeries => {
+            let target = Target::new(path)?;
             let mut table = Batches::new(reader)?;
-            file(path, |sink| Ok(write_series(&mut table, &series_options(options)?, sink)?))?;
+            target.fill(|sink| Ok(write_series(&mut table, &series_options(options)?, sink)?))?;
         }
         Format::Jay => {
+            let target = Target::new(path)?;
             let mut table = kept(reader)?;
-            file(path, |sink| {
+            target.fill(|sink| {
                 let mut builder = jay::write::Builder::new(sink, &jay_options(options)?)?;
                 convert(&mut table, &mut builder)?;
                 Ok(builder.finish()?)
             })?;
         }
         Format::Filo => {
+            let target = Target::new(path)?;
             let mut table = kept(reader)?;
             let width = table.schema().fields().len();
             if width != 1 {
                 return Err(Failure::Value(format!("a Filo vector is one column, and there are {width}")));
             }
             let chunk = vector(&mut table)?;
-            file(path, |mut sink| {
+            target.fill(|mut sink| {
                 sink.0.write_all(&chunk)?;
                 Ok(sink)
             })?;
@@ -211,45 +215,85 @@ fn dataset<R: RecordBatchReader>(path: &Path, reader: R, options: &Options) -> R
     if options.append {
         return fill(bcolz::write::Builder::append(FileSystem::default(), path, &options_of)?);
     }
+    directory(path, |dir| fill(bcolz::write::Builder::create(FileSystem::default(), dir, &options_of)))
+}
+
+/// Writes a new directory beside its place, and moves it there when it is complete.
+pub fn directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     if fs::symlink_metadata(path).is_ok() {
-        let text = "exists; append=True appends to a dataset, which is not replaced";
+        let text = "exists, and is not replaced; append=True of write appends to a dataset";
         return Err(Failure::Io(io::Error::new(io::ErrorKind::AlreadyExists, text), String::new()));
     }
     let place = tempfile::Builder::new().prefix(".pilaster-").suffix(".partial").tempdir_in(beside(path))?;
     // The temporary directory is for its owner alone, the one in it for all that the process grants.
     let within = place.path().join("dataset");
-    fill(bcolz::write::Builder::create(FileSystem::default(), &within, &options_of))?;
+    let done = fill(&within)?;
     fs::rename(&within, path)?;
-    Ok(())
+    sync(beside(path))?;
+    Ok(done)
+}
+
+/// Waits until the names in a directory are on the medium.
+fn sync(directory: &Path) -> Result<()> {
+    // Only Unix opens directories as files, and only those that may be read.
+    match cfg!(unix).then(|| fs::File::open(directory)) {
+        Some(Ok(directory)) => Ok(directory.sync_all()?),
+        _ => Ok(()),
+    }
 }
 
 type Sink = IoSink<BufWriter<fs::File>>;
 
-/// Writes a file beside its place, and replaces an older file when it is complete.
-pub fn file(path: &Path, write: impl FnOnce(Sink) -> Result<Sink>) -> Result<()> {
-    // A link stays, and the file that it names is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let old = fs::metadata(&path).ok();
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        let text = "a directory, a device or a pipe, which is not replaced";
-        return Err(Failure::Io(io::Error::new(io::ErrorKind::AlreadyExists, text), String::new()));
+/// A file that is written beside its place, and replaces an older one when it is complete.
+pub struct Target {
+    path: PathBuf,
+    /// The file that is replaced.
+    old: Option<fs::Metadata>,
+}
+
+impl Target {
+    /// Looks at the place, before any row is read: a file that another program makes there meanwhile is not replaced.
+    pub fn new(path: &Path) -> Result<Self> {
+        // A link stays, and the file that it names is replaced.
+        let path = match fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => fs::canonicalize(path)
+                .map_err(|e| io::Error::new(e.kind(), format!("a link whose file cannot be replaced: {e}")))?,
+            _ => path.to_owned(),
+        };
+        let old = match fs::metadata(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            old => Some(old?),
+        };
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            let text = "a directory, a device or a pipe, which is not replaced";
+            return Err(Failure::Io(io::Error::new(io::ErrorKind::AlreadyExists, text), String::new()));
+        }
+        Ok(Target { path, old })
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".pilaster-").suffix(".partial");
-    #[cfg(unix)]
-    if old.is_none() {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+
+    pub fn fill(self, write: impl FnOnce(Sink) -> Result<Sink>) -> Result<()> {
+        let Target { path, old } = self;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".pilaster-").suffix(".partial");
+        #[cfg(unix)]
+        if old.is_none() {
+            use std::os::unix::fs::PermissionsExt as _;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let (out, temporary) = builder.tempfile_in(beside(&path))?.into_parts();
+        let IoSink(out) = write(IoSink(BufWriter::with_capacity(1 << 16, out)))?;
+        let out = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        if let Some(old) = &old {
+            out.set_permissions(old.permissions())?;
+        }
+        out.sync_all()?;
+        let put = match old {
+            Some(_) => temporary.persist(&path),
+            None => temporary.persist_noclobber(&path),
+        };
+        put.map_err(|e| e.error)?;
+        sync(beside(&path))
     }
-    let (out, temporary) = builder.tempfile_in(beside(&path))?.into_parts();
-    let IoSink(out) = write(IoSink(BufWriter::with_capacity(1 << 16, out)))?;
-    let out = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Some(old) = old {
-        out.set_permissions(old.permissions())?;
-    }
-    out.sync_all()?;
-    temporary.persist(&path).map_err(|e| e.error)?;
-    Ok(())
 }
 
 /// Returns the directory of `path`.

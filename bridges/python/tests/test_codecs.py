@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import subprocess
+import sys
 
 import blosc as original
 import numcodecs
@@ -50,8 +52,43 @@ def test_damaged_chunks():
             blosc.decompress(wrong)
     with pytest.raises(ValueError, match="no compressor|codec="):
         blosc.compress(b"abc", cname="lzo")
-    with pytest.raises(pilaster.Error):
-        blosc.decompress_into(blosc.compress(b"abc"), bytearray(2))
+    for shuffle in (-1, 3):
+        with pytest.raises(ValueError, match="shuffle="):
+            blosc.compress(b"abc", shuffle=shuffle)
+
+
+def test_decoding_into_buffers():
+    chunk = blosc.compress(DATA)
+    for out in (np.empty(len(DATA), "i8"), np.empty((len(DATA) // 2, 2), "f8"), bytearray(DATA.nbytes), memoryview(bytearray(DATA.nbytes))):
+        assert blosc.decompress_into(chunk, out) == DATA.nbytes
+        assert bytes(out) == DATA.tobytes()
+    for size in (2, 4):
+        with pytest.raises(pilaster.Error) as caught:
+            blosc.decompress_into(blosc.compress(b"abc"), bytearray(size))
+        assert caught.value.kind == "NoRoom"
+    for out in (bytes(DATA.nbytes), np.empty(2 * len(DATA), "i8")[::2]):
+        with pytest.raises(ValueError, match="out is"):
+            blosc.decompress_into(chunk, out)
+    assert DATA.tobytes() == blosc.decompress(chunk)
+
+
+def test_chunks_that_state_a_size_without_memory():
+    """The size is of a chunk that nothing checks, so it must not end the process."""
+    code = """
+import resource, pilaster
+from pilaster import blosc
+chunk = bytearray(blosc.compress(bytes(1 << 20), cname="lz4"))
+chunk[4:8] = (2**31 - 2**20).to_bytes(4, "little")
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+for call in (blosc.decompress, lambda chunk: blosc.decompress_into(chunk, bytearray(10)), lambda chunk: blosc.compress(memoryview(bytearray(500 << 20)))):
+    try:
+        call(chunk)
+    except (pilaster.Error, MemoryError) as e:
+        print(type(e).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.split()[1] == "Error", done.stderr
+    assert len(done.stdout.split()) == 3
 
 
 @pytest.mark.parametrize("config", [{}, {"cname": "zstd", "clevel": 9}, {"shuffle": -1}, {"shuffle": 2, "blocksize": 1024}, {"typesize": 2}])
@@ -65,6 +102,13 @@ def test_numcodecs(config):
         out = np.empty_like(array)
         ours.decode(theirs.encode(array), out=out)
         np.testing.assert_array_equal(out, array)
+
+
+@pytest.mark.parametrize(("cname", "shuffle"), list(itertools.product(("lz4", "lz4hc", "blosclz", "zlib", "zstd"), (0, 1, 2))))
+def test_chunks_without_compression_are_byte_equal(cname, shuffle):
+    theirs, ours = numcodecs.blosc.Blosc(cname, 0, shuffle), pilaster.numcodecs.Blosc(cname, 0, shuffle)
+    for array in (DATA, DATA.astype("f4"), DATA[:1], DATA[:0], DATA.view("u1")[:99]):
+        assert bytes(ours.encode(array)) == bytes(theirs.encode(array))
 
 
 @pytest.fixture
@@ -105,7 +149,10 @@ def test_zarr(version, cname, shuffle, tmp_path, ours):
     assert theirs.keys() == own.keys()
     for name, data in theirs.items():
         if data[:1] != b"{":
+            # The bytes that an archive of zarr-python has after decoding, and the same choices of the encoder: the header apart from the
+            # size of the compressed bytes.
             assert blosc.decompress(data) == numcodecs.blosc.decompress(own[name]) == numcodecs.blosc.decompress(data)
+            assert len(blosc.decompress(data)) == 100 * 50 * 8 and data[:12] == own[name][:12]
         else:
             # The metadata are the same, so that other programs know the codec.
             assert data == own[name]

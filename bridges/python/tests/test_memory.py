@@ -1,5 +1,6 @@
 """Nothing stays in memory."""
 
+import io
 import pathlib
 import time
 
@@ -14,16 +15,37 @@ def resident():
     return int(next(line for line in status.read_text().splitlines() if line.startswith("VmRSS")).split()[1])
 
 
-def test_many_opens(keyed):
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A small file of each format."""
+    folder = tmp_path_factory.mktemp("files")
+    found = {"jay": "examples/data/keyed_1.jay", "ds": "examples/data/tiny.ds", "vortex": "examples/data/def_one_row_a.vortex"}
+    for to in ("bcolz", "filo"):
+        found[to] = folder / f"x.{to}"
+        pilaster.write(found[to], {"a": list(range(100))})
+    return found
+
+
+@pytest.mark.parametrize("source", ["jay", "ds", "vortex", "bcolz", "filo", "bytes", "object", "damaged", "not open"])
+def test_many_opens(source, files):
     """10,000 files, half of whose streams are not read."""
+    data = pathlib.Path(files["vortex"]).read_bytes()
+    make = {"bytes": lambda: data, "object": lambda: io.BytesIO(data), "damaged": lambda: data[:-1], "not open": lambda: "no/such/file"}
+    make = make.get(source, lambda: files[source])
+    element = "long" if source == "filo" else None
 
     def some(count):
         for k in range(count):
-            file = pilaster.open(keyed)
-            capsule = file.__arrow_c_stream__()
+            try:
+                file = pilaster.open(make(), type=element)
+            except (pilaster.Error, FileNotFoundError):
+                assert source in ("damaged", "not open")
+                continue
+            # Of the small ones, the rows are read at once.
+            stream = file.__arrow_c_stream__()
             if k % 2:
-                list(file.batches())
-            del capsule
+                assert list(file.batches())
+            del stream
 
     some(1000)
     before = resident()
@@ -54,7 +76,8 @@ def test_import_is_fast():
     import sys
 
     code = "import resource as r; a = r.getrusage(0); import pilaster; b = r.getrusage(0); print(b.ru_utime + b.ru_stime - a.ru_utime - a.ru_stime)"
-    best = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5))
-    assert best < 0.02, best
+    # The best of many, as other programs take the processor meanwhile.
+    best = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(20))
+    assert best < 0.005, best
     modules = "import sys, pilaster; print(sorted({'numpy', 'polars', 'pandas', 'pyarrow', 'asyncio'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", modules], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -97,7 +97,7 @@ def test_choices(keyed):
     assert file.select(["v", "k"], rows=1).to_pydict() == {"v": [file.to_pydict()["v"][0]], "k": [-996]}
     for rows in (3, (0, 3), slice(3), slice(0, 3), range(3), (None, 3)):
         assert file.select("k", rows=rows).to_pydict() == {"k": [-996, -982, -955]}
-    assert len(file.select(rows=(48, None))) == 2 and len(file.select(rows=(60, 70))) == 0
+    assert file.select(rows=(48, None)).num_rows == 2 and file.select(rows=(60, 70)).num_rows == 0
     for rows in (-1, (3, 1), slice(0, 9, 2), "x"):
         with pytest.raises((ValueError, OverflowError, TypeError)):
             file.select(rows=rows)
@@ -212,6 +212,13 @@ def test_recover(tmp_path):
     assert pilaster.open(tmp_path / "new.ds").verify()["rows"] == 2
     report = pilaster.open("examples/data/keyed_1.jay").recover(tmp_path / "new.jay")
     assert report == {"rows": 50, "lost": []}
+    pilaster.write(tmp_path / "x.bcolz", {"a": np.arange(10), "b": np.arange(10)})
+    assert pilaster.recover(tmp_path / "x.bcolz", tmp_path / "same.bcolz") == {"rows": 10, "lost": []}
+    for chunk in (tmp_path / "x.bcolz").glob("b/data/*.blp"):
+        chunk.write_bytes(b"no chunk")
+    with pytest.raises(pilaster.Error, match="no row can be saved"):
+        pilaster.recover(tmp_path / "x.bcolz", tmp_path / "none.bcolz")
+    assert not (tmp_path / "none.bcolz").exists()
     with pytest.raises(ValueError, match="pilaster recover"):
         pilaster.recover("examples/data/def_one_row_a.vortex", tmp_path / "new.vortex")
 

@@ -131,7 +131,8 @@ def test_polars(name, to, missing, tmp_path):
         got = back.cast(pl.Date).to_list() if name == "Date" else back.cast(pl.Int64).to_list()
         assert got == (values.to_list() if name == "Date" else values.to_physical().to_list())
     else:
-        assert back.to_list() == values.cast(pl.String).to_list() if name in ("Categorical", "Enum") else values.to_list()
+        wanted = values.cast(pl.String) if name in ("Categorical", "Enum") else values
+        assert back.to_list() == wanted.to_list()
 
 
 PANDAS = {
@@ -156,28 +157,54 @@ PANDAS = {
 }
 
 
+# What comes back from each format: the same frame (=), the same values in another type (as), texts as bytes, times and dates as
+# integers (counts), times of a zone in UTC without it (utc), or nothing (no). bcolz has missing times only.
+PANDAS_EXPECTED = {
+    #                        vortex jay   ds       bcolz
+    "int64":                ("=",  "=",  "=",      "="),
+    "Int32":                ("as", "as", "as",     "no"),
+    "uint8":                ("=",  "as", "=",      "="),
+    "float64":              ("=",  "=",  "=",      "no"),
+    "Float32":              ("as", "as", "as",     "no"),
+    "bool":                 ("=",  "=",  "=",      "="),
+    "boolean":              ("as", "as", "as",     "no"),
+    "str":                  ("=",  "=",  "bytes",  "no"),
+    "string":               ("as", "as", "bytes",  "no"),
+    "category":             ("as", "as", "bytes",  "as"),
+    "datetime64[ns]":       ("=",  "=",  "counts", "="),
+    "datetime64[us]":       ("=",  "no", "counts", "="),
+    "datetime64[ns, zone]": ("=",  "no", "counts", "utc"),
+    "timedelta64[ns]":      ("no", "no", "no",     "no"),
+    "arrow list":           ("as", "as", "no",     "no"),
+    "arrow date":           ("as", "as", "counts", "counts"),
+    "arrow decimal":        ("as", "no", "no",     "no"),
+    "arrow binary":         ("as", "no", "as",     "no"),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("to", FORMATS[:4])
 @pytest.mark.parametrize("name", PANDAS)
 def test_pandas(name, to, tmp_path):
-    frame = PANDAS[name].to_frame("v")
+    frame, what = PANDAS[name].to_frame("v"), PANDAS_EXPECTED[name][FORMATS.index(to)]
     path = tmp_path / ("x." + to)
-    expected = pa.table(frame)["v"].combine_chunks()
-    try:
-        pilaster.write(path, frame, **({"fill_missing": True} if to == "bcolz" else {}))
-    except pilaster.Error as e:
-        # The table for polars tells which types are refused.
-        assert '"v"' in str(e) and to != "vortex" or name.startswith("timedelta")
+    if what == "no":
+        with pytest.raises(pilaster.Error, match='"v"'):
+            pilaster.write(path, frame)
+        assert not list(tmp_path.iterdir())
         return
-    back = pa.table(pilaster.open(path))["v"].combine_chunks()
-    if to == "vortex":
-        wanted = expected.dictionary_decode() if name == "category" else expected
-        assert back.to_pylist() == wanted.to_pylist()
-        # As pandas reads it, missing values are as before.
-        assert pilaster.open(path).to_pandas()["v"].isna().tolist() == frame["v"].isna().tolist()
-    elif to == "ds" and pa.types.is_integer(back.type) and pa.types.is_timestamp(expected.type):
-        assert back.to_pylist() == expected.cast(pa.int64()).to_pylist()
-    elif to == "jay" or expected.null_count == 0 and to == "bcolz":
-        assert len(back) == len(expected)
+    assert pilaster.write(path, frame) == len(frame)
+    back, expected = pilaster.open(path), pa.table(frame)["v"].combine_chunks()
+    if what == "=":
+        pd.testing.assert_frame_equal(back.to_pandas(), frame)
+    if what == "counts":
+        expected = expected.cast(pa.int32() if pa.types.is_date(expected.type) else pa.int64())
+    values = (expected.dictionary_decode() if name == "category" else expected).to_pylist()
+    if what == "bytes":
+        values = [value and value.encode() for value in values]
+    elif what == "utc":
+        values = [value.astimezone(dt.timezone.utc).replace(tzinfo=None) for value in values]
+    assert pa.table(back)["v"].to_pylist() == values
+    assert back.to_pandas()["v"].isna().tolist() == frame["v"].isna().tolist()
 
 
 def test_streams(tmp_path):
@@ -249,6 +276,7 @@ def test_options(tmp_path):
     assert pilaster.open(tmp_path / "x.jay").to_pydict()["time"] == [TIME, TIME]
     pilaster.write(tmp_path / "x.vortex", columns, encodings="compact", profile="wide", zone_rows=1024)
     pilaster.write(tmp_path / "x.ds", {"a": [1]}, compress=["lzf", "snappy"], table="Tick")
+    pilaster.write(tmp_path / "x.ds", {"a": [1]}, compress=("lz4", "lzf"), table="Tick")
     assert pilaster.open(tmp_path / "x.ds").tables == ["Tick"]
     for options, error in [({"layout": "odd"}, ValueError), ({"clevel": 3}, TypeError), ({"keys": "x"}, TypeError)]:
         with pytest.raises(error):
@@ -268,7 +296,7 @@ def test_append_to_bcolz(tmp_path):
     assert pilaster.open(path).to_pydict() == {"a": [1, 2, 3], "s": ["x", "yy", "z"]}
     with pytest.raises(pilaster.Error):
         pilaster.write(path, {"a": [1.5], "s": ["z"]}, append=True)
-    assert len(pilaster.open(path)) == 3
+    assert pilaster.open(path).num_rows == 3
 
 
 def test_files_are_replaced_whole(tmp_path):
@@ -284,10 +312,23 @@ def test_files_are_replaced_whole(tmp_path):
     pilaster.write(path, pilaster.open(path).select(rows=1))
     assert pilaster.open(path).to_pydict() == {"a": [1]} and mapped.to_pydict() == {"a": [1, 2]}
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    dangling = tmp_path / "dangling.jay"
+    dangling.symlink_to(tmp_path / "nothing.jay")
+    with pytest.raises(FileNotFoundError, match="link"):
+        pilaster.write(dangling, {"a": [7]})
+    assert dangling.is_symlink() and not dangling.exists()
     link = tmp_path / "link.jay"
     link.symlink_to(path)
     pilaster.write(link, {"a": [7]})
     assert link.is_symlink() and pilaster.open(path).to_pydict() == {"a": [7]}
+
+
+def test_a_file_that_appears_meanwhile_stays(tmp_path):
+    path = tmp_path / "x.jay"
+    table = pa.Table.from_batches([pa.record_batch({"a": range(10)})] * 3)
+    with pytest.raises(FileExistsError):
+        pilaster.write(path, table, progress=lambda _: path.write_text("another program"))
+    assert path.read_text() == "another program" and [p.name for p in tmp_path.iterdir()] == ["x.jay"]
 
 
 def test_progress(tmp_path):
@@ -326,7 +367,7 @@ def test_logger(tmp_path):
         size = path.stat().st_size
         assert size > 1000
     file = pilaster.open(path)
-    assert file.tables == ["Reading"] and len(file) == 250 and file.verify()["rows"] == 250
+    assert file.tables == ["Reading"] and file.num_rows == 250 and file.verify()["rows"] == 250
     assert file.to_pydict()["value"][-1] == 124.5
     with pytest.raises(FileExistsError):
         with pilaster.dataseries.Logger(path) as log:

@@ -13,7 +13,9 @@ assert_type(file.schema, pilaster.Schema)
 assert_type(file.to_pydict(), dict[str, list[Any]])
 assert_type(file.to_polars(), pl.DataFrame)
 assert_type([len(batch) for batch in file], list[int])
-assert_type(pilaster.write("x.vortex", file, progress=True), int)
+assert_type(file.num_rows, int)
+assert_type(pilaster.write("x.vortex", file, progress=True, encodings="compact", zone_rows=1024), int)
+assert_type(pilaster.write(pathlib.Path("x.ds"), file, compress=("lz4", "lzf")), int)
 assert_type(pilaster.scan("x.vortex").collect(), pl.DataFrame)
 assert_type(pilaster.blosc.decompress(pilaster.blosc.compress(b"abc")), bytes)
 try:
@@ -21,5 +23,5 @@ try:
 except pilaster.Error as e:
     assert_type(e.kind, str)
     assert_type(e.offset, int | None)
-with pilaster.dataseries.Logger("x.ds", "Reading") as log:
+with pilaster.dataseries.Logger("x.ds", "Reading", kinds={"time": "int"}) as log:
     log.append(time=1)

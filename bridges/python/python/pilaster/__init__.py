@@ -6,7 +6,7 @@ Files are streams of Arrow record batches, which polars, pandas, pyarrow and duc
 >>> file = pilaster.open("examples/data/keyed_1.jay")
 >>> file
 <pilaster.File "examples/data/keyed_1.jay", jay>
->>> file.columns, len(file)
+>>> file.columns, file.num_rows
 (['k', 's', 'v'], 50)
 >>> file.select("k", rows=3).to_pydict()
 {'k': [-996, -982, -955]}
@@ -16,8 +16,13 @@ Files are streams of Arrow record batches, which polars, pandas, pyarrow and duc
 installed for the package itself.
 """
 
+import atexit as _atexit
+
 from ._error import Error
-from ._pilaster import Batch, Batches, File, Schema, open, recover
+from ._pilaster import Batch, Batches, File, Schema, _end, open, recover
+
+# Threads that read files of Python must not outlive the interpreter.
+_atexit.register(_end)
 
 __all__ = ["Batch", "Batches", "Error", "File", "Schema", "blosc", "dataseries", "filo", "open", "recover", "scan", "write"]
 __version__ = "0.1.0"

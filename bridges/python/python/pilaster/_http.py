@@ -1,30 +1,58 @@
 """A file on a server, of which ranges are read."""
 
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 
 class Http:
-    """Reads ranges of a URL by HTTP, with the library of Python. Other stores: pass a file object, such as those of fsspec."""
+    """Reads ranges of a URL by HTTP, with the library of Python. Other stores: pass a file object, such as those of fsspec.
+
+    Each answer must be of the version of the file that was opened: the one with the same size and the same ``ETag``, or without that the
+    same ``Last-Modified``. A server that sends neither tells other versions by the size alone.
+    """
 
     def __init__(self, url: str) -> None:
         self.name = url
+        self._version: str | None = None
+        self._condition: dict[str, str] = {}
         with self._get("bytes=0-0") as answer:
             span = answer.headers.get("Content-Range", "")
-            if answer.status != 206 or not span.rpartition("/")[2].isdigit():
+            if answer.status != 206 or not span.startswith("bytes 0-0/") or not span[10:].isdigit():
                 raise OSError(f"{url}: the server does not send ranges; download the file, and open that")
-            self.size = int(span.rpartition("/")[2])
-            self._tag = answer.headers.get("ETag")
+            self.size = int(span[10:])
+            self._version = self._version_of(answer)
+        # A weak tag is none of the same bytes.
+        if self._version and not self._version.startswith("W/"):
+            self._condition = {"If-Range": self._version}
+
+    @staticmethod
+    def _version_of(answer: Any) -> str | None:
+        version: str | None = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+        return version
 
     def _get(self, span: str) -> Any:
-        return urlopen(Request(self.name, headers={"Range": span, "Accept-Encoding": "identity"}), timeout=60)
+        headers = {"Range": span, "Accept-Encoding": "identity", **self._condition}
+        try:
+            return urlopen(Request(self.name, headers=headers), timeout=60)
+        except HTTPError as e:
+            if e.code == 416:
+                raise OSError(f"{self.name}: the file on the server is empty, or has changed") from None
+            raise
 
     def read_at(self, offset: int, count: int) -> bytes:
         """Returns bytes at an offset."""
-        with self._get(f"bytes={offset}-{offset + count - 1}") as answer:
-            if answer.status != 206 or answer.headers.get("ETag") != self._tag:
+        if count == 0:
+            return b""
+        last = offset + count - 1
+        with self._get(f"bytes={offset}-{last}") as answer:
+            span = answer.headers.get("Content-Range")
+            if answer.status != 206 or self._version_of(answer) != self._version:
                 raise OSError(f"{self.name}: the file on the server has changed")
-            data: bytes = answer.read()
+            if span != f"bytes {offset}-{last}/{self.size}":
+                raise OSError(f"{self.name}: the server sent {span} instead of bytes {offset}-{last}/{self.size}; has the file changed?")
+            # One more, which must not be there.
+            data: bytes = answer.read(count + 1)
         if len(data) != count:
-            raise OSError(f"{self.name}: {len(data)} bytes came instead of {count}")
+            raise OSError(f"{self.name}: {'more' if len(data) > count else len(data)} bytes came instead of {count}")
         return data

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ._pilaster import File
+
 _UNITS = {"Second": "s", "Millisecond": "ms", "Microsecond": "us", "Nanosecond": "ns", "s": "s", "ms": "ms", "µs": "us", "us": "us", "ns": "ns"}
 _PLAIN = {
     "Boolean": "?", "Int8": "i1", "Int16": "i2", "Int32": "i4", "Int64": "i8", "UInt8": "u1", "UInt16": "u2", "UInt32": "u4",
@@ -19,18 +21,18 @@ def _dtype(name: str) -> str | None:
     return f"M8[{_UNITS[stamp[1]]}]" if stamp else None
 
 
-def column(batches: Any, schema: Any) -> Any:
-    """Returns the only column of some batches."""
-    dtype = _dtype(schema.types[0])
+def column(file: File) -> Any:
+    """Returns the only column of a file."""
+    dtype = _dtype(file.schema.types[0])
     if dtype is None:
-        rows = [value for batch in batches for value in next(iter(batch.to_pydict().values()))]
+        (rows,) = file.to_pydict().values()
         objects = np.empty(len(rows), dtype=object)
         objects[:] = rows
         return objects
     parts, masks, missing = [], [], 0
     # The numbers that are copied: dates and times are integers, a half float its bits, and a boolean a byte.
     stored = {"M8[D]": "i4", "f2": "u2", "?": "u1"}.get(dtype, "i8" if dtype.startswith("M8") else dtype)
-    for batch in batches:
+    for batch in file.batches():
         values, present = np.empty(len(batch), dtype=stored), np.ones(len(batch), dtype="u1")
         missing += batch._numbers(0, values, present)
         parts.append(values.astype("i8") if dtype == "M8[D]" else values)

@@ -45,7 +45,7 @@ def scan(source: Any, *, trust_statistics: bool = False, **options: Any) -> "pl.
                 needed = list(dict.fromkeys([*with_columns, *predicate.meta.root_names()]))
             if trusting is not None:
                 chosen = trusting.select(where=_conditions(predicate, schema))
-        elif n_rows is not None:
+        elif n_rows is not None and not options.get("where"):
             chosen = chosen.select(rows=n_rows)
         if needed is not None:
             chosen = chosen.select(needed)

@@ -1,11 +1,36 @@
 """Writing tables to files."""
 
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypedDict, Unpack
 
 from . import _pilaster
 from ._error import Error
+
+
+class _Options(TypedDict, total=False):
+    """The options of all formats; the text of `write` tells which format has which."""
+
+    any_time: bool
+    keys: int
+    layout: Literal["new", "old"]
+    sentinels: Literal["error", "missing", "widen"]
+    statistics: bool
+    bytes_as_text: bool
+    encodings: Literal["default", "compact"]
+    profile: Literal["2026", "wide"]
+    chunk_size: int
+    zone_rows: int
+    dictionaries: bool
+    compress: str | Iterable[str]
+    level: int
+    table: str
+    extent_rows: int
+    append: bool
+    codec: Literal["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]
+    shuffle: Literal["none", "bytes", "bits"]
+    chunklen: int
+    fill_missing: bool
 
 
 def write(
@@ -14,7 +39,7 @@ def write(
     *,
     format: str | None = None,
     progress: "bool | Callable[[int], object]" = False,
-    **options: Any,
+    **options: Unpack[_Options],
 ) -> int:
     """Writes a table to a file, and returns the number of rows.
 
@@ -46,15 +71,37 @@ def write(
     ============ ==============================================================================================
     """
     if type(data).__module__.partition(".")[0] == "polars":
-        for name, dtype in data.schema.items():
-            if str(dtype) == "Null":
-                text = f'column "{name}": polars passes on columns of type Null in a form that no other library reads; cast it'
-                raise Error(text, "Unsupported")
+        _check_polars(data)
+    given: dict[str, Any] = {**options}
     if progress is not True:
-        return _pilaster._write(os.fspath(path), data, format, progress or None, options)
+        return _pilaster._write(path, data, format, progress or None, given)
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _pilaster._write(os.fspath(path), data, format, None, options)
+        return _pilaster._write(path, data, format, None, given)
     with tqdm(desc=os.path.basename(os.fspath(path)), unit=" rows", unit_scale=True) as bar:
-        return _pilaster._write(os.fspath(path), data, format, lambda rows: bar.update(rows - bar.n), options)
+        return _pilaster._write(path, data, format, lambda rows: bar.update(rows - bar.n), given)
+
+
+def _check_polars(data: Any) -> None:
+    """Refuses what polars exports in a form that others do not read."""
+    import polars as pl
+
+    if isinstance(data, pl.Series):
+        raise TypeError("write takes a table, not a Series; series.to_frame() is one")
+    if isinstance(data, pl.LazyFrame):
+        raise TypeError("write takes a table, not a LazyFrame; lazy.collect() is one")
+    if isinstance(data, pl.DataFrame):
+        for name, dtype in data.schema.items():
+            if _has_null(dtype):
+                text = f'column "{name}": polars passes on values of type Null in a form that no other library reads; cast it'
+                raise Error(text, "Unsupported")
+
+
+def _has_null(dtype: Any) -> bool:
+    """Whether a type of polars is Null, or has it inside: in a list, a struct, a map."""
+    if str(dtype) == "Null":
+        return True
+    inner = [getattr(dtype, name, None) for name in ("inner", "key", "value")]
+    inner += [field.dtype for field in getattr(dtype, "fields", [])]
+    return any(_has_null(one) for one in inner if one is not None)

@@ -32,7 +32,10 @@ def compress(
 
     The defaults are those of python-blosc. ``blocksize=0`` chooses the size of a block.
     """
-    shuffle = shuffle if isinstance(shuffle, str) else _SHUFFLES[shuffle]
+    if not isinstance(shuffle, str):
+        if shuffle not in (NOSHUFFLE, SHUFFLE, BITSHUFFLE):
+            raise ValueError(f"shuffle={shuffle}; there are NOSHUFFLE, SHUFFLE and BITSHUFFLE")
+        shuffle = _SHUFFLES[shuffle]
     return _blosc_compress(data, typesize, clevel, shuffle, cname, blocksize)
 
 

@@ -45,7 +45,7 @@ class Blosc(Codec):  # type: ignore[misc, unused-ignore]
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Returns the bytes of a chunk, or fills ``out`` with them."""
-        chunk = ensure_contiguous_ndarray(buf).view("u1")
+        chunk = buf if type(buf) is bytes else ensure_contiguous_ndarray(buf).view("u1")
         if out is None:
             return blosc.decompress(chunk)
         blosc.decompress_into(chunk, np.asarray(ensure_contiguous_ndarray(out)).view("u1"))
