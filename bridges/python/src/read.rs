@@ -1,6 +1,7 @@
 //! The rows of a file as record batches, decoded by threads while the consumer takes them.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +11,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use pilaster::any::{File, Format, Table};
 use pilaster::column::{Memory, Part as _, Table as _};
 use pilaster_arrow::arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use pilaster_arrow::{Filter, ReadOptions};
+use pilaster_arrow::{Filter, ReadOptions, Spare};
 
 use crate::condition::filtered;
 use crate::error::{Failure, Result, guarded};
@@ -158,13 +159,20 @@ impl Plan {
     }
 
     /// Reads rows. `put` returns whether more are wanted.
-    fn piece(&self, file: &File<'_>, rows: Option<Range<u64>>, put: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
+    fn piece(
+        &self,
+        file: &File<'_>,
+        rows: Option<Range<u64>>,
+        kept: &mut Kept,
+        put: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
         let window = self.source.window();
         let file = match &window {
             Some(window) => file.with_input(window.input()),
             None => *file,
         };
         let mut options = options(&self.source, &self.selection, rows);
+        options.spare = mem::take(&mut kept.spare);
         if let Some(names) = &self.wider {
             options.columns = Some(names.clone());
         }
@@ -174,17 +182,13 @@ impl Plan {
         }
         let mut reader = pilaster_arrow::read(table(&file, self.selection.table.as_deref())?, options)?;
         let width = self.schema.fields().len();
-        let mut plain = (!self.selection.dictionaries).then(Plain::default);
         while let Some(batch) = reader.next() {
             let batch = batch.map_err(|e| match reader.table() {
                 // Its error also names the file.
                 Table::Dataset(dataset) => dataset.failed().map_or_else(|| Failure::from(e), Failure::from_dataset),
                 _ => Failure::from(e),
             })?;
-            let batch = match &mut plain {
-                Some(plain) => plain.batch(batch)?,
-                None => batch,
-            };
+            let batch = if self.selection.dictionaries { batch } else { kept.plain.batch(batch)? };
             let mut batch = filtered(batch, &self.selection.conditions)?;
             if self.wider.is_some() {
                 batch = batch.project(&(0..width).collect::<Vec<_>>())?;
@@ -194,6 +198,7 @@ impl Plan {
                 return Ok(());
             }
         }
+        kept.spare = reader.into_spare();
         Ok(())
     }
 
@@ -212,7 +217,11 @@ impl Plan {
             None => (0, all),
         };
         let count = end.saturating_sub(start);
-        let mut step = count.checked_div((*threads as u64).saturating_mul(4)).unwrap_or(count);
+        // One thread reads a batch after the other, and each finds the memory of the one before.
+        let mut step = match threads {
+            0 | 1 => PIECE_ROWS.0,
+            threads => count.checked_div((*threads as u64).saturating_mul(4)).unwrap_or(count),
+        };
         if !mapped {
             let fit = u128::from(all).saturating_mul(PIECE_BYTES.into()).checked_div(self.source.len().into());
             step = step.min(fit.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX));
@@ -235,12 +244,13 @@ impl Plan {
         let mut current: Option<SyncSender<Message>> = None;
         let done = guarded(|| {
             self.source.with_file(|file| {
+                let mut kept = Kept::default();
                 loop {
                     let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((rows, out)) = task else { return Ok(()) };
                     let out = current.insert(out);
                     let mut gone = false;
-                    self.piece(file, rows, &mut |batch| {
+                    self.piece(file, rows, &mut kept, &mut |batch| {
                         gone = out.send(Message::Batch(batch)).is_err();
                         !gone
                     })?;
@@ -262,6 +272,13 @@ impl Plan {
             }
         }
     }
+}
+
+/// What one piece leaves for the next one of the same thread.
+#[derive(Default)]
+struct Kept {
+    spare: Spare,
+    plain: Plain,
 }
 
 struct Pieces {
@@ -294,6 +311,7 @@ pub struct Stream {
     python: bool,
     /// Set if the calling thread reads, piece by piece. Not of files of Python.
     inline: Option<Arc<Plan>>,
+    kept: Kept,
     note: Note,
 }
 
@@ -310,6 +328,7 @@ pub fn stream(source: Arc<Source>, selection: Selection) -> Result<Stream> {
         open: VecDeque::new(),
         python: plan.source.is_python(),
         inline: None,
+        kept: Kept::default(),
         note: Note::default(),
     };
     let small = match rows {
@@ -377,7 +396,7 @@ impl Stream {
             && let Some(rows) = self.left.pop_front()
         {
             plan.source.with_file(|file| {
-                plan.piece(file, rows, &mut |batch| {
+                plan.piece(file, rows, &mut self.kept, &mut |batch| {
                     self.ready.push_back(batch);
                     true
                 })
