@@ -18,7 +18,7 @@ use crate::session::{rows, session, table};
 fn expected(file: &File<'_>) -> Vec<(String, RecordBatch)> {
     let mut tables = Vec::new();
     for name in file.tables() {
-        let options = ReadOptions { flat: true, offsets: true, ..ReadOptions::default() };
+        let options = ReadOptions { flat: true, offsets: true, views: true, ..ReadOptions::default() };
         let Ok(reader) = read(file.table(Some(name)).unwrap(), options) else { continue };
         let Ok(batches) = reader.collect::<Result<Vec<_>, _>>() else { continue };
         let Some(first) = batches.first() else { continue };
