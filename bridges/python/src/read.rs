@@ -217,7 +217,7 @@ impl Plan {
             None => (0, all),
         };
         let count = end.saturating_sub(start);
-        // One thread reads a batch after the other, and each finds the memory of the one before.
+        // One thread reads one batch at a time, which finds the memory of the batch before.
         let mut step = match threads {
             0 | 1 => PIECE_ROWS.0,
             threads => count.checked_div((*threads as u64).saturating_mul(4)).unwrap_or(count),
