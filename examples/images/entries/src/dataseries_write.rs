@@ -3,9 +3,7 @@
 use pilaster::bytes::{LittleEndian, Scratch, Sink, WriteError};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{
-    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Resume, Writer,
-};
+use pilaster::dataseries::write::{Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Resume, Writer};
 use pilaster::error::Result;
 
 use crate::Call;
