@@ -105,8 +105,7 @@ impl Vals {
             }
             Vals::Utf8(v) => {
                 slices = v.iter().map(Vec::as_slice).collect();
-                // The original writes any bytes.
-                Plain::Blob(Strings::Slices(&slices))
+                Plain::Utf8(Strings::Slices(&slices))
             }
         };
         f(&Rows { values, validity })
