@@ -356,7 +356,8 @@ pub trait Column: Copy + Debug {
     }
 
     /// Returns the column with reads that search their rows from a place on, so that a walk over a file of many chunks does not
-    /// search all chunks for each batch. Rows before the place are found, too, and a place of another column has no effect.
+    /// search all chunks for each batch. Rows before the place are found, too, and a place of another column has no effect. A place
+    /// is valid as long as its file is open: the memory of a later file may have the same addresses.
     #[must_use]
     fn at_place(self, place: Place) -> Self {
         let _ = place;

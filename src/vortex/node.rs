@@ -270,7 +270,7 @@ impl<'f> Node<'f> {
         self.links().map_or(Ok(0), |links| self.table.count(links))
     }
 
-    /// Returns what distinguishes this node from those of other files.
+    /// Returns where the metadata of the node are: no other node of an open file has the same.
     #[cfg(feature = "std")]
     pub(super) fn identity(&self) -> (usize, u64) {
         self.table.identity()

@@ -43,8 +43,8 @@ mod vortex_log_replace;
 mod vortex_need;
 mod vortex_nested;
 mod vortex_notation;
-#[cfg(feature = "vortex-preview")]
 mod vortex_places;
+#[cfg(feature = "vortex-preview")]
 mod vortex_preview;
 mod vortex_read;
 mod vortex_refused;

@@ -27,7 +27,7 @@ fn rows_are_the_same_from_any_place() {
                 let Ok(place) = column.place(row) else { continue };
                 moved += u32::from(place != column.place(0).unwrap());
                 let expected = shown(&column, row);
-                // Of this row, of a later one, and of other columns and files.
+                // Places: this row, a later one, other columns, other files.
                 let later = column.place(column.rows() - 1).unwrap();
                 for place in [place, later].into_iter().chain(places.iter().rev().take(9).copied()) {
                     assert_eq!(shown(&column.at_place(place), row), expected, "{} {k} {row}", golden.name);

@@ -45,7 +45,7 @@ pub struct ReadOptions<'o> {
 }
 
 /// The memory of a reader, and where it was in the file, so that the next reader of the same columns neither asks for new memory nor
-/// searches for its rows. One of other columns has no use of it, and no harm.
+/// searches for its rows. One of other columns of the same open file reads as without it; a reader of another file must not have it.
 #[derive(Debug, Default)]
 pub struct Spare {
     pub(crate) block: Vec<u8>,

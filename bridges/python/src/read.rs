@@ -340,7 +340,7 @@ pub fn stream(source: Arc<Source>, selection: Selection) -> Result<Stream> {
     let threads = if is_raw { 1 } else { plan.selection.threads.min(stream.left.len()) };
     let plan = Arc::new(plan);
     if stream.python {
-        // Never on the thread of the consumer, of which nobody knows whether it holds the interpreter.
+        // The thread of the consumer may hold the interpreter, so that it never reads.
         if !stream.start(&plan, threads.max(1)) {
             return Err(Failure::other(
                 "Limit",
