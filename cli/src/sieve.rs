@@ -20,9 +20,9 @@ pub const BATCH_ROOM: usize = 1 << 22;
 #[derive(Args, Clone, Debug, Default)]
 pub struct Conditions {
     /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'. With
-    /// --trust-statistics, more rows are skipped without reading them
+    /// --trust-statistics, more rows are skipped without reading them. Of several --where, rows meet all
     #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
-    pub condition: Option<Expression<Test>>,
+    pub conditions: Vec<Expression<Test>>,
     /// Skip rows by statistics in the file, which are not checked. Faster, but in a file with wrong statistics rows are lost;
     /// `pilaster verify` compares statistics of Vortex and Jay files with the values
     #[arg(long)]
@@ -55,13 +55,13 @@ impl Time {
 impl Conditions {
     /// Returns whether a condition is given.
     pub fn are_given(&self) -> bool {
-        self.condition.is_some() || self.time.is_given()
+        !self.conditions.is_empty() || self.time.is_given()
     }
 
     /// Binds the conditions of both kinds, joined, to the columns of `part`, whose names are in `all`. `None` if there is no
     /// condition.
     pub fn bind<P: Part>(&self, part: &P, all: &Columns) -> std::result::Result<Option<Filter>, Failure> {
-        let mut joined: Vec<_> = self.condition.clone().into_iter().collect();
+        let mut joined = self.conditions.clone();
         if self.time.is_given() {
             let column = match &self.time.column {
                 Some(name) => name.clone(),

@@ -31,6 +31,19 @@ fn rows_are_counted_after_conditions() {
 }
 
 #[test]
+fn rows_meet_every_condition() {
+    let kept = |wheres: &[&str]| {
+        let wheres: Vec<&str> = wheres.iter().flat_map(|condition| ["--where", condition]).collect();
+        rows(&[&["cat", DOUBLES], &wheres[..]].concat())
+    };
+    let (first, second) = ("u is not missing", "t > 3");
+    let both = kept(&["u is not missing and t > 3"]);
+    assert!(!both.is_empty() && both.len() < kept(&[first]).len().min(kept(&[second]).len()), "{both:?}");
+    assert_eq!(kept(&[first, second]), both);
+    assert_eq!(kept(&[second, first]), both);
+}
+
+#[test]
 fn times_are_conditions_too() {
     let all = rows(&["cat", DOUBLES]);
     let time = |row: &str| row.split(',').next().unwrap().to_owned();
