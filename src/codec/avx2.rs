@@ -7,7 +7,10 @@
 
 #![allow(unsafe_code, reason = "entering functions for AVX2 of a processor that has it")]
 
-use core::arch::x86_64::{__m256i, _mm256_permute2x128_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8};
+use core::arch::x86_64::{
+    __m256i, _mm256_and_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+};
 
 use super::lanes::{Kernel, Lanes, TILE};
 
@@ -53,22 +56,25 @@ impl Lanes for Avx2 {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { deal(items) }
     }
+
+    #[inline(always)]
+    fn join_bits(self, rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { join_bits(rows, bytes) }
+    }
+
+    #[inline(always)]
+    fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8] {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { deal_bits(bytes) }
+    }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn join<const S: usize>(planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {
-    for (half, items) in items.as_chunks_mut::<WIDTH>().0.iter_mut().enumerate() {
-        let plane = |plane: &[u8; TILE]| -> __m256i {
-            let halves: [[u8; WIDTH]; 2] = bytemuck::must_cast(*plane);
-            bytemuck::must_cast(halves[half & 1])
-        };
-        let joined = interleave(planes.map(plane), S);
-        // Each lane of 16 bytes holds items of its own half. The vectors of the first half come first.
-        let (vectors, _) = items.as_flattened_mut().as_chunks_mut::<WIDTH>();
-        for (to, vector) in vectors.iter_mut().zip(halves(joined)) {
-            *to = bytemuck::must_cast(vector);
-        }
+    for (half, items) in items.as_chunks_mut().0.iter_mut().enumerate() {
+        store(halves(interleave(load(planes, half), S)), items);
     }
 }
 
@@ -76,21 +82,94 @@ fn join<const S: usize>(planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {
 #[target_feature(enable = "avx2")]
 fn deal<const S: usize>(items: &[[u8; S]; TILE]) -> [[u8; TILE]; S] {
     let mut planes = [[0; TILE]; S];
-    for (half, items) in items.as_chunks::<WIDTH>().0.iter().enumerate() {
-        let mut vectors = [bytemuck::must_cast([0u8; WIDTH]); S];
-        for (vector, bytes) in vectors.iter_mut().zip(items.as_flattened().as_chunks::<WIDTH>().0) {
-            *vector = bytemuck::must_cast(*bytes);
-        }
-        // All 16 * S bytes of a lane are in order again after as many steps as their number has bits, and S of them
-        // join: the other four deal.
-        let dealt = interleave(lanes(vectors), 16);
-        for (plane, vector) in planes.iter_mut().zip(dealt) {
-            if let Some(to) = plane.as_chunks_mut::<WIDTH>().0.get_mut(half) {
-                *to = bytemuck::must_cast(vector);
-            }
-        }
+    for (half, items) in items.as_chunks().0.iter().enumerate() {
+        put(planes_of(items), &mut planes, half);
     }
     planes
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn join_bits(rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]) {
+    for (half, bytes) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+        store(halves(interleave(transpose(load(rows, half)), 8)), bytes);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn deal_bits(bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8] {
+    let mut rows = [[0; TILE]; 8];
+    for (half, bytes) in bytes.as_chunks().0.iter().enumerate() {
+        put(transpose(planes_of(bytes)), &mut rows, half);
+    }
+    rows
+}
+
+/// Returns one half of each plane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load<const S: usize>(planes: [&[u8; TILE]; S], half: usize) -> [__m256i; S] {
+    planes.map(|plane| {
+        let halves: [[u8; WIDTH]; 2] = bytemuck::must_cast(*plane);
+        bytemuck::must_cast(halves[half & 1])
+    })
+}
+
+/// Writes one half of each plane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn put<const S: usize>(vectors: [__m256i; S], planes: &mut [[u8; TILE]; S], half: usize) {
+    for (plane, vector) in planes.iter_mut().zip(vectors) {
+        let halves: &mut [[u8; WIDTH]; 2] = bytemuck::must_cast_mut(plane);
+        halves[half & 1] = bytemuck::must_cast(vector);
+    }
+}
+
+/// Writes items.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store<const S: usize>(vectors: [__m256i; S], items: &mut [[u8; S]; WIDTH]) {
+    for (to, vector) in items.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(vectors) {
+        *to = bytemuck::must_cast::<__m256i, [u8; WIDTH]>(vector);
+    }
+}
+
+/// Returns the planes of items.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn planes_of<const S: usize>(items: &[[u8; S]; WIDTH]) -> [__m256i; S] {
+    let mut vectors = [bytemuck::must_cast([0u8; WIDTH]); S];
+    for (vector, bytes) in vectors.iter_mut().zip(items.as_flattened().as_chunks::<WIDTH>().0) {
+        *vector = bytemuck::must_cast(*bytes);
+    }
+    // All 16 * S bytes of a lane are in order again after as many steps as their number has bits, and the steps for S join: the
+    // other four deal.
+    interleave(lanes(vectors), 16)
+}
+
+/// Transposes the eight by eight bits at each byte position of the rows. Its own inverse.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transpose([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
+    let low = _mm256_set1_epi8(0x0f);
+    let ((a, e), (b, f)) = (swap::<4>(a, e, low), swap::<4>(b, f, low));
+    let ((c, g), (d, h)) = (swap::<4>(c, g, low), swap::<4>(d, h, low));
+    let low = _mm256_set1_epi8(0x33);
+    let ((a, c), (b, d)) = (swap::<2>(a, c, low), swap::<2>(b, d, low));
+    let ((e, g), (f, h)) = (swap::<2>(e, g, low), swap::<2>(f, h, low));
+    let low = _mm256_set1_epi8(0x55);
+    let ((a, b), (c, d)) = (swap::<1>(a, b, low), swap::<1>(c, d, low));
+    let ((e, f), (g, h)) = (swap::<1>(e, f, low), swap::<1>(g, h, low));
+    [a, b, c, d, e, f, g, h]
+}
+
+/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY` bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn swap<const BY: i32>(x: __m256i, y: __m256i, low: __m256i) -> (__m256i, __m256i) {
+    let t = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi64::<BY>(x), y), low);
+    (_mm256_xor_si256(x, _mm256_slli_epi64::<BY>(t)), _mm256_xor_si256(y, t))
 }
 
 /// Interleaves the vectors of the lower half with those of the upper half, byte by byte within each lane of 16 bytes, as

@@ -121,34 +121,6 @@ const fn transpose(mut x: u64) -> u64 {
     x ^ t ^ (t << 28)
 }
 
-/// Eight rows of a tile, as words with their bytes in any order.
-type Rows = [[u64; TILE / 8]; 8];
-
-/// Applies [`transpose`] to each byte position of eight rows at once. Its own inverse.
-#[inline(always)]
-fn transpose_rows(rows: &mut Rows) {
-    let [a, b, c, d, e, f, g, h] = rows;
-    for (x, y) in [(&mut *a, &mut *e), (&mut *b, &mut *f), (&mut *c, &mut *g), (&mut *d, &mut *h)] {
-        swap::<4>(x, y, 0x0f0f_0f0f_0f0f_0f0f);
-    }
-    for (x, y) in [(&mut *a, &mut *c), (&mut *b, &mut *d), (&mut *e, &mut *g), (&mut *f, &mut *h)] {
-        swap::<2>(x, y, 0x3333_3333_3333_3333);
-    }
-    for (x, y) in [(a, b), (c, d), (e, f), (g, h)] {
-        swap::<1>(x, y, 0x5555_5555_5555_5555);
-    }
-}
-
-/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY` bits.
-#[inline(always)]
-fn swap<const BY: u32>(x: &mut [u64; TILE / 8], y: &mut [u64; TILE / 8], low: u64) {
-    for (x, y) in x.iter_mut().zip(y) {
-        let t = ((*x >> BY) ^ *y) & low;
-        *y ^= t;
-        *x ^= t << BY;
-    }
-}
-
 /// Unshuffles the whole tiles of the rows in `src`, of `row` bytes each.
 struct Unshuffle<'s, 'd, const S: usize> {
     src: &'s [u8],
@@ -162,21 +134,19 @@ impl<const S: usize> Kernel for Unshuffle<'_, '_, S> {
     fn run<L: Lanes>(self, lanes: L) -> usize {
         let mut done = 0usize;
         for out in self.dst.as_chunks_mut().0.as_chunks_mut::<STEP>().0 {
-            let mut planes = [[0u8; STEP]; S];
+            let mut planes = [[[0; 8]; TILE]; S];
             for (plane, rows) in planes.iter_mut().zip(self.src.chunks_exact(self.row.wrapping_mul(8).max(1))) {
-                let mut tile: Rows = [[0; TILE / 8]; 8];
+                let mut tile = [&[0; TILE]; 8];
                 for (tile, row) in tile.iter_mut().zip(rows.chunks_exact(self.row.max(1))) {
-                    let Some(bytes) = row.get(done..).and_then(|row| row.first_chunk::<TILE>()) else { return done };
-                    *tile = bytemuck::must_cast(*bytes);
+                    let Some(bytes) = row.get(done..).and_then(|row| row.first_chunk()) else { return done };
+                    *tile = bytes;
                 }
-                transpose_rows(&mut tile);
-                let tile: &[[u8; TILE]; 8] = bytemuck::must_cast_ref(&tile);
-                lanes.join(tile.each_ref(), bytemuck::must_cast_mut(plane));
+                lanes.join_bits(tile, plane);
             }
             for (k, items) in out.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
                 let mut tile = [&[0; TILE]; S];
                 for (tile, plane) in tile.iter_mut().zip(&planes) {
-                    let Some(bytes) = plane.as_chunks().0.get(k) else { return done };
+                    let Some(bytes) = plane.as_flattened().as_chunks().0.get(k) else { return done };
                     *tile = bytes;
                 }
                 lanes.join(tile, items);
@@ -247,9 +217,7 @@ impl Kernel for Place<'_, '_> {
 /// Writes a tile of the eight rows of one plane, at byte `at` of each row.
 #[inline(always)]
 fn put_rows<L: Lanes>(lanes: L, plane: &[u8; STEP], rows: &mut [u8], row: usize, at: usize) {
-    let mut tile: Rows = bytemuck::must_cast(lanes.deal::<8>(bytemuck::must_cast_ref(plane)));
-    transpose_rows(&mut tile);
-    let tile: [[u8; TILE]; 8] = bytemuck::must_cast(tile);
+    let tile = lanes.deal_bits(bytemuck::must_cast_ref(plane));
     for (row, bytes) in rows.chunks_exact_mut(row.max(1)).zip(&tile) {
         if let Some(to) = row.get_mut(at..).and_then(|row| row.first_chunk_mut()) {
             *to = *bytes;
@@ -260,8 +228,10 @@ fn put_rows<L: Lanes>(lanes: L, plane: &[u8; STEP], rows: &mut [u8], row: usize,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::lanes::ONLY_PLAIN;
     use crate::codec::tests as check;
     use crate::error::{Kind, What};
+    use core::sync::atomic::Ordering;
     use std::vec;
     use std::vec::Vec;
 
@@ -285,6 +255,13 @@ mod tests {
 
     #[test]
     fn every_size_and_leftover() {
+        for plain in [true, false] {
+            ONLY_PLAIN.store(plain, Ordering::Relaxed);
+            sizes_and_leftovers();
+        }
+    }
+
+    fn sizes_and_leftovers() {
         for size in (1..=17usize).chain([32, 33, 255]) {
             for items in [0, 1, 7, 8, 9, 16, 64, 72, 504, 512, 520, 1024, 1544, 1545] {
                 for rest in [0, 1, size - 1] {

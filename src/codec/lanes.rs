@@ -3,6 +3,9 @@
 //! A filter is a [`Kernel`]: its loop, for any [`Lanes`]. [`run`] compiles the loop for each and chooses one: at run time where
 //! there is an operating system to ask, else at compile time.
 
+#[cfg(feature = "unstable")]
+use core::sync::atomic::{AtomicBool, Ordering};
+
 /// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
 /// for the compiler to vectorise the loop.
 pub(super) const TILE: usize = 64;
@@ -14,6 +17,13 @@ pub(super) trait Lanes: Copy {
 
     /// Returns the planes of items.
     fn deal<const S: usize>(self, items: &[[u8; S]; TILE]) -> [[u8; TILE]; S];
+
+    /// Joins bytes from eight rows, one for each bit of the byte; each byte of a row has bits of eight bytes, the first in the
+    /// lowest.
+    fn join_bits(self, rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]);
+
+    /// Reverses [`join_bits`](Self::join_bits).
+    fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8];
 }
 
 /// A loop over tiles. `run` is inlined into a function of its own for each [`Lanes`].
@@ -27,6 +37,10 @@ pub(super) trait Kernel {
 pub(super) fn run<K: Kernel>(kernel: K) -> usize {
     #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
     if let Some(avx2) = super::avx2::Avx2::detect() {
+        #[cfg(feature = "unstable")]
+        if ONLY_PLAIN.load(Ordering::Relaxed) {
+            return plain(kernel);
+        }
         return avx2.run(kernel);
     }
     plain(kernel)
@@ -34,9 +48,13 @@ pub(super) fn run<K: Kernel>(kernel: K) -> usize {
 
 /// Runs a kernel with what every processor of the target has.
 #[inline(never)]
-pub(super) fn plain<K: Kernel>(kernel: K) -> usize {
+fn plain<K: Kernel>(kernel: K) -> usize {
     kernel.run(Plain)
 }
+
+/// Whether [`run`] takes no wider vectors than every processor of the target has: tests and benches run both.
+#[cfg(feature = "unstable")]
+pub static ONLY_PLAIN: AtomicBool = AtomicBool::new(false);
 
 /// Loops that the compiler vectorises for the target.
 #[derive(Clone, Copy)]
@@ -81,6 +99,10 @@ impl Lanes for Plain {
     #[inline(always)]
     fn deal<const S: usize>(self, items: &[[u8; S]; TILE]) -> [[u8; TILE]; S] {
         let mut planes = [[0; TILE]; S];
+        if let [only] = &mut planes[..] {
+            only.copy_from_slice(items.as_flattened());
+            return planes;
+        }
         if S == 2 {
             halve(items.as_flattened(), planes.as_flattened_mut());
             return planes;
@@ -95,6 +117,49 @@ impl Lanes for Plain {
             }
         }
         planes
+    }
+
+    #[inline(always)]
+    fn join_bits(self, rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]) {
+        let mut words = rows.map(|row| bytemuck::must_cast(*row));
+        transpose(&mut words);
+        let rows: &[[u8; TILE]; 8] = bytemuck::must_cast_ref(&words);
+        self.join(rows.each_ref(), bytes);
+    }
+
+    #[inline(always)]
+    fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8] {
+        let mut words: Rows = bytemuck::must_cast(self.deal(bytes));
+        transpose(&mut words);
+        bytemuck::must_cast(words)
+    }
+}
+
+/// Eight rows of a tile, as words with their bytes in any order.
+type Rows = [[u64; TILE / 8]; 8];
+
+/// Transposes the eight by eight bits at each byte position of the rows. Its own inverse.
+#[inline(always)]
+fn transpose(rows: &mut Rows) {
+    let [a, b, c, d, e, f, g, h] = rows;
+    for (x, y) in [(&mut *a, &mut *e), (&mut *b, &mut *f), (&mut *c, &mut *g), (&mut *d, &mut *h)] {
+        swap::<4>(x, y, 0x0f0f_0f0f_0f0f_0f0f);
+    }
+    for (x, y) in [(&mut *a, &mut *c), (&mut *b, &mut *d), (&mut *e, &mut *g), (&mut *f, &mut *h)] {
+        swap::<2>(x, y, 0x3333_3333_3333_3333);
+    }
+    for (x, y) in [(a, b), (c, d), (e, f), (g, h)] {
+        swap::<1>(x, y, 0x5555_5555_5555_5555);
+    }
+}
+
+/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY` bits.
+#[inline(always)]
+fn swap<const BY: u32>(x: &mut [u64; TILE / 8], y: &mut [u64; TILE / 8], low: u64) {
+    for (x, y) in x.iter_mut().zip(y) {
+        let t = ((*x >> BY) ^ *y) & low;
+        *y ^= t;
+        *x ^= t << BY;
     }
 }
 
@@ -137,7 +202,7 @@ const DECK: usize = 2 * TILE;
 #[inline(always)]
 fn shuffles<const S: usize>(mut deck: [u8; DECK]) -> [u8; DECK] {
     let mut items = const { DECK / S };
-    while items > 1 && S > 1 {
+    while items > 1 {
         let halves: [[u8; TILE]; 2] = bytemuck::must_cast(deck);
         let mut pairs = [0u16; TILE];
         for (pair, (a, b)) in pairs.iter_mut().zip(halves[0].iter().zip(&halves[1])) {

@@ -30,7 +30,7 @@ pub(crate) mod choice;
 #[cfg(feature = "deflate")]
 pub(crate) mod deflate;
 mod greedy;
-mod lanes;
+pub(crate) mod lanes;
 mod lz;
 pub(crate) mod lz4;
 pub(crate) mod lzf;

@@ -167,8 +167,10 @@ impl<const S: usize> Kernel for Deal<'_, '_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::lanes::ONLY_PLAIN;
     use crate::codec::tests as check;
     use crate::error::{Kind, What};
+    use core::sync::atomic::Ordering;
     use std::vec;
     use std::vec::Vec;
 
@@ -188,6 +190,13 @@ mod tests {
 
     #[test]
     fn every_size_and_leftover() {
+        for plain in [true, false] {
+            ONLY_PLAIN.store(plain, Ordering::Relaxed);
+            sizes_and_leftovers();
+        }
+    }
+
+    fn sizes_and_leftovers() {
         for size in (0..=20usize).chain([31, 32, 33, 100, 254, 255]) {
             for items in [0, 1, 2, 7, 8, 63, 64, 65, 130, 512, 513] {
                 for rest in [0, 1, size.saturating_sub(1)] {
