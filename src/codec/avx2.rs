@@ -111,8 +111,8 @@ fn deal_bits(bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8] {
 #[target_feature(enable = "avx2")]
 fn load<const S: usize>(planes: [&[u8; TILE]; S], half: usize) -> [__m256i; S] {
     planes.map(|plane| {
-        let halves: [[u8; WIDTH]; 2] = bytemuck::must_cast(*plane);
-        bytemuck::must_cast(halves[half & 1])
+        let [low, high]: [[u8; WIDTH]; 2] = bytemuck::must_cast(*plane);
+        bytemuck::must_cast(if half == 0 { low } else { high })
     })
 }
 
@@ -121,8 +121,8 @@ fn load<const S: usize>(planes: [&[u8; TILE]; S], half: usize) -> [__m256i; S] {
 #[target_feature(enable = "avx2")]
 fn put<const S: usize>(vectors: [__m256i; S], planes: &mut [[u8; TILE]; S], half: usize) {
     for (plane, vector) in planes.iter_mut().zip(vectors) {
-        let halves: &mut [[u8; WIDTH]; 2] = bytemuck::must_cast_mut(plane);
-        halves[half & 1] = bytemuck::must_cast(vector);
+        let [low, high]: &mut [[u8; WIDTH]; 2] = bytemuck::must_cast_mut(plane);
+        *(if half == 0 { low } else { high }) = bytemuck::must_cast(vector);
     }
 }
 
