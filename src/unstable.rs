@@ -58,6 +58,8 @@ pub mod codec {
         /// zlib streams.
         #[cfg(feature = "deflate")]
         deflate: codec::deflate;
+        /// Vectors of the filters.
+        lanes: codec::lanes;
         /// LZ4 blocks.
         lz4: codec::lz4;
         /// LZF streams.

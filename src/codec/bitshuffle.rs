@@ -20,7 +20,8 @@
 
 // Bits of items of 4 shuffle at 0.66 of the speed without the inline attributes of this file (bench `codec`).
 
-use super::shuffle::{DECK, TILE, copy_rest, deal, join, room};
+use super::lanes::{Kernel, Lanes, TILE, run};
+use super::shuffle::{copy_rest, room};
 use crate::bytes::FAST;
 use crate::error::Result;
 
@@ -39,15 +40,15 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
         return Ok(());
     }
     let done = match size {
-        1 if FAST => shuffle_by::<1>(src, dst, row),
-        2 if FAST => shuffle_by::<2>(src, dst, row),
-        4 if FAST => shuffle_by::<4>(src, dst, row),
-        8 if FAST => shuffle_by::<8>(src, dst, row),
-        16 if FAST => shuffle_by::<16>(src, dst, row),
+        1 if FAST => run(Shuffle::<1> { src, dst, row }),
+        2 if FAST => run(Shuffle::<2> { src, dst, row }),
+        4 if FAST => run(Shuffle::<4> { src, dst, row }),
+        8 if FAST => run(Shuffle::<8> { src, dst, row }),
+        16 if FAST => run(Shuffle::<16> { src, dst, row }),
         _ => 0,
     };
     for (place, rows) in dst.chunks_exact_mut(row.wrapping_mul(8).max(1)).take(size).enumerate() {
-        let done = if FAST && done == 0 { shuffle_place(size, place, src, rows, row) } else { done };
+        let done = if FAST && done == 0 { run(Place { size, place, src, rows, row }) } else { done };
         for m in done..row {
             let mut word = [0; 8];
             let first = m.wrapping_mul(8).wrapping_mul(size).wrapping_add(place);
@@ -77,11 +78,11 @@ pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
         return Ok(());
     }
     let done = match size {
-        1 if FAST => unshuffle_by::<1>(src, dst, row),
-        2 if FAST => unshuffle_by::<2>(src, dst, row),
-        4 if FAST => unshuffle_by::<4>(src, dst, row),
-        8 if FAST => unshuffle_by::<8>(src, dst, row),
-        16 if FAST => unshuffle_by::<16>(src, dst, row),
+        1 if FAST => run(Unshuffle::<1> { src, dst, row }),
+        2 if FAST => run(Unshuffle::<2> { src, dst, row }),
+        4 if FAST => run(Unshuffle::<4> { src, dst, row }),
+        8 if FAST => run(Unshuffle::<8> { src, dst, row }),
+        16 if FAST => run(Unshuffle::<16> { src, dst, row }),
         _ => 0,
     };
     for (place, rows) in src.chunks_exact(row.wrapping_mul(8).max(1)).take(size).enumerate() {
@@ -120,119 +121,103 @@ const fn transpose(mut x: u64) -> u64 {
     x ^ t ^ (t << 28)
 }
 
-/// Eight rows of a tile, as words with their bytes in any order.
-type Rows = [[u64; TILE / 8]; 8];
+/// Unshuffles the whole tiles of the rows in `src`, of `row` bytes each.
+struct Unshuffle<'s, 'd, const S: usize> {
+    src: &'s [u8],
+    dst: &'d mut [u8],
+    row: usize,
+}
 
-/// Applies [`transpose`] to each byte position of eight rows at once. Its own inverse.
-#[inline(always)]
-fn transpose_rows(rows: &mut Rows) {
-    let [a, b, c, d, e, f, g, h] = rows;
-    for (x, y) in [(&mut *a, &mut *e), (&mut *b, &mut *f), (&mut *c, &mut *g), (&mut *d, &mut *h)] {
-        swap::<4>(x, y, 0x0f0f_0f0f_0f0f_0f0f);
-    }
-    for (x, y) in [(&mut *a, &mut *c), (&mut *b, &mut *d), (&mut *e, &mut *g), (&mut *f, &mut *h)] {
-        swap::<2>(x, y, 0x3333_3333_3333_3333);
-    }
-    for (x, y) in [(a, b), (c, d), (e, f), (g, h)] {
-        swap::<1>(x, y, 0x5555_5555_5555_5555);
+impl<const S: usize> Kernel for Unshuffle<'_, '_, S> {
+    /// Returns the number of bytes processed per row.
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> usize {
+        let mut done = 0usize;
+        for out in self.dst.as_chunks_mut().0.as_chunks_mut::<STEP>().0 {
+            let mut planes = [[[0; 8]; TILE]; S];
+            for (plane, rows) in planes.iter_mut().zip(self.src.chunks_exact(self.row.wrapping_mul(8).max(1))) {
+                let mut tile = [&[0; TILE]; 8];
+                for (tile, row) in tile.iter_mut().zip(rows.chunks_exact(self.row.max(1))) {
+                    let Some(bytes) = row.get(done..).and_then(|row| row.first_chunk()) else { return done };
+                    *tile = bytes;
+                }
+                lanes.join_bits(tile, plane);
+            }
+            for (k, items) in out.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
+                let mut tile = [&[0; TILE]; S];
+                for (tile, plane) in tile.iter_mut().zip(&planes) {
+                    let Some(bytes) = plane.as_flattened().as_chunks().0.get(k) else { return done };
+                    *tile = bytes;
+                }
+                lanes.join(tile, items);
+            }
+            done = done.wrapping_add(TILE);
+        }
+        done
     }
 }
 
-/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY` bits.
-#[inline(always)]
-fn swap<const BY: u32>(x: &mut [u64; TILE / 8], y: &mut [u64; TILE / 8], low: u64) {
-    for (x, y) in x.iter_mut().zip(y) {
-        let t = ((*x >> BY) ^ *y) & low;
-        *y ^= t;
-        *x ^= t << BY;
+/// Shuffles the whole tiles of items to rows of `row` bytes in `dst`.
+struct Shuffle<'s, 'd, const S: usize> {
+    src: &'s [u8],
+    dst: &'d mut [u8],
+    row: usize,
+}
+
+impl<const S: usize> Kernel for Shuffle<'_, '_, S> {
+    /// Returns the number of bytes processed per row.
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> usize {
+        let mut done = 0usize;
+        for items in self.src.as_chunks::<S>().0.as_chunks::<STEP>().0 {
+            let mut planes = [[[0; TILE]; 8]; S];
+            for (k, items) in items.as_chunks().0.iter().enumerate() {
+                for (plane, bytes) in planes.iter_mut().zip(lanes.deal(items)) {
+                    if let Some(to) = plane.get_mut(k) {
+                        *to = bytes;
+                    }
+                }
+            }
+            for (plane, rows) in planes.iter().zip(self.dst.chunks_exact_mut(self.row.wrapping_mul(8).max(1))) {
+                put_rows(lanes, bytemuck::must_cast_ref(plane), rows, self.row, done);
+            }
+            done = done.wrapping_add(TILE);
+        }
+        done
     }
 }
 
-/// Unshuffles the whole tiles of the rows. Returns the number of bytes processed per row.
-#[inline(never)]
-fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize {
-    let mut done = 0usize;
-    for out in dst.chunks_exact_mut(STEP.wrapping_mul(S)) {
-        let mut planes = [[0u8; STEP]; S];
-        for (plane, rows) in planes.iter_mut().zip(src.chunks_exact(row.wrapping_mul(8).max(1))) {
-            let mut tile: Rows = [[0; TILE / 8]; 8];
-            for (tile, row) in tile.iter_mut().zip(rows.chunks_exact(row.max(1))) {
-                let Some(bytes) = row.get(done..).and_then(|row| row.first_chunk::<TILE>()) else { return done };
-                *tile = bytemuck::cast(*bytes);
-            }
-            transpose_rows(&mut tile);
-            let tile: &[[u8; TILE]; 8] = bytemuck::cast_ref(&tile);
-            join(tile.each_ref(), plane);
-        }
-        for (k, out) in out.chunks_exact_mut(TILE.wrapping_mul(S)).enumerate() {
-            let at = k.wrapping_mul(TILE);
-            let mut tile = [&[0; TILE]; S];
-            for (tile, plane) in tile.iter_mut().zip(&planes) {
-                let Some(bytes) = plane.get(at..).and_then(|plane| plane.first_chunk()) else { return done };
-                *tile = bytes;
-            }
-            match tile[..] {
-                [only] => copy_rest(only, out, 0),
-                _ => join(tile, out),
-            }
-        }
-        done = done.wrapping_add(TILE);
-    }
-    done
+/// [`Shuffle`] for one byte position in items of any size.
+struct Place<'s, 'd> {
+    size: usize,
+    place: usize,
+    src: &'s [u8],
+    rows: &'d mut [u8],
+    row: usize,
 }
 
-/// Shuffles the whole tiles of the rows. Returns the number of bytes processed per row.
-#[inline(never)]
-fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize {
-    let mut done = 0usize;
-    for items in src.chunks_exact(STEP.wrapping_mul(S)) {
-        let mut planes = [[0; STEP]; S];
-        let each = const { DECK / S };
-        for (k, deck) in items.as_chunks::<DECK>().0.iter().enumerate() {
-            let dealt = if S == 1 { *deck } else { deal::<S>(*deck) };
-            let at = k.wrapping_mul(each);
-            for (plane, bytes) in planes.iter_mut().zip(dealt.chunks_exact(each)) {
-                let Some(to) = plane.get_mut(at..).and_then(|plane| plane.get_mut(..each)) else { return done };
-                to.copy_from_slice(bytes);
+impl Kernel for Place<'_, '_> {
+    /// Returns the number of bytes processed per row.
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> usize {
+        let mut done = 0usize;
+        for items in self.src.chunks_exact(STEP.wrapping_mul(self.size).max(1)).take(self.row / TILE) {
+            let mut plane = [0; STEP];
+            let bytes = items.get(self.place..).unwrap_or_default().iter().step_by(self.size.max(1));
+            for (to, from) in plane.iter_mut().zip(bytes) {
+                *to = *from;
             }
+            put_rows(lanes, &plane, self.rows, self.row, done);
+            done = done.wrapping_add(TILE);
         }
-        for (plane, rows) in planes.iter().zip(dst.chunks_exact_mut(row.wrapping_mul(8).max(1))) {
-            put_rows(plane, rows, row, done);
-        }
-        done = done.wrapping_add(TILE);
+        done
     }
-    done
-}
-
-/// [`shuffle_by`] for one byte position in items of any size.
-fn shuffle_place(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: usize) -> usize {
-    let mut done = 0usize;
-    for items in src.chunks_exact(STEP.wrapping_mul(size).max(1)).take(row / TILE) {
-        let mut plane = [0; STEP];
-        for (to, from) in plane.iter_mut().zip(items.get(place..).unwrap_or_default().iter().step_by(size.max(1))) {
-            *to = *from;
-        }
-        put_rows(&plane, rows, row, done);
-        done = done.wrapping_add(TILE);
-    }
-    done
 }
 
 /// Writes a tile of the eight rows of one plane, at byte `at` of each row.
 #[inline(always)]
-fn put_rows(plane: &[u8; STEP], rows: &mut [u8], row: usize, at: usize) {
-    let mut tile = [[[0; DECK / 8]; 8 * TILE / DECK]; 8];
-    for (k, deck) in plane.as_chunks::<DECK>().0.iter().enumerate() {
-        let dealt = deal::<8>(*deck);
-        for (tile, bytes) in tile.iter_mut().zip(dealt.as_chunks().0) {
-            if let Some(to) = tile.get_mut(k) {
-                *to = *bytes;
-            }
-        }
-    }
-    let mut tile: Rows = bytemuck::cast(tile);
-    transpose_rows(&mut tile);
-    let tile: [[u8; TILE]; 8] = bytemuck::cast(tile);
+fn put_rows<L: Lanes>(lanes: L, plane: &[u8; STEP], rows: &mut [u8], row: usize, at: usize) {
+    let tile = lanes.deal_bits(bytemuck::must_cast_ref(plane));
     for (row, bytes) in rows.chunks_exact_mut(row.max(1)).zip(&tile) {
         if let Some(to) = row.get_mut(at..).and_then(|row| row.first_chunk_mut()) {
             *to = *bytes;
@@ -243,8 +228,10 @@ fn put_rows(plane: &[u8; STEP], rows: &mut [u8], row: usize, at: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::lanes::ONLY_PLAIN;
     use crate::codec::tests as check;
     use crate::error::{Kind, What};
+    use core::sync::atomic::Ordering;
     use std::vec;
     use std::vec::Vec;
 
@@ -268,6 +255,13 @@ mod tests {
 
     #[test]
     fn every_size_and_leftover() {
+        for plain in [true, false] {
+            ONLY_PLAIN.store(plain, Ordering::Relaxed);
+            sizes_and_leftovers();
+        }
+    }
+
+    fn sizes_and_leftovers() {
         for size in (1..=17usize).chain([32, 33, 255]) {
             for items in [0, 1, 7, 8, 9, 16, 64, 72, 504, 512, 520, 1024, 1544, 1545] {
                 for rest in [0, 1, size - 1] {

@@ -1,6 +1,9 @@
-//! Both shuffles agree with their rules on any bytes, and undo themselves.
+//! Both shuffles agree with their rules on any bytes, and undo themselves, with the vectors of this processor and without.
+
+use std::sync::atomic::Ordering;
 
 use pilaster::Result;
+use pilaster::unstable::codec::lanes::ONLY_PLAIN;
 use pilaster::unstable::codec::{bitshuffle, shuffle};
 
 /// How much of the input is shuffled.
@@ -10,6 +13,13 @@ type Filter = fn(usize, &[u8], &mut [u8]) -> Result<()>;
 
 /// The first byte is the size of an item; the rest are the items.
 pub fn run(data: &[u8]) {
+    for plain in [true, false] {
+        ONLY_PLAIN.store(plain, Ordering::Relaxed);
+        check(data);
+    }
+}
+
+fn check(data: &[u8]) {
     let Some((&size, bytes)) = data.split_first() else { return };
     let (size, bytes) = (usize::from(size), &bytes[..bytes.len().min(MOST)]);
     let items = bytes.len().checked_div(size).unwrap_or(0);

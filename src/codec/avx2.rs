@@ -1,0 +1,213 @@
+//! [`Lanes`] of x86-64 processors with AVX2, found at run time.
+//!
+//! This is the only hand-written file of the crate with `unsafe`. A function that is compiled for AVX2 may run only on a
+//! processor that has it, and the compiler cannot know: a value of [`Avx2`] is the proof, as only [`Avx2::detect`] makes one.
+//! The intrinsics themselves take no pointers, so they are safe. [`Plain`](super::lanes::Plain) is the twin of this file, and
+//! the tests run both.
+
+#![allow(unsafe_code, reason = "entering functions for AVX2 of a processor that has it")]
+
+use core::arch::x86_64::{
+    __m256i, _mm256_and_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+};
+
+use super::lanes::{Kernel, Lanes, TILE};
+
+/// Bytes of a vector.
+const WIDTH: usize = 32;
+
+/// The proof that the processor has AVX2.
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(());
+
+impl Avx2 {
+    /// Returns the proof, if the processor has AVX2. The answer is kept, so this is one load.
+    #[inline]
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let has = std::is_x86_feature_detected!("avx2");
+        #[cfg(not(feature = "std"))]
+        let has = cfg!(target_feature = "avx2");
+        has.then_some(Avx2(()))
+    }
+
+    /// Runs a kernel, compiled for AVX2.
+    #[inline]
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> usize {
+        #[target_feature(enable = "avx2")]
+        fn run<K: Kernel>(kernel: K, lanes: Avx2) -> usize {
+            kernel.run(lanes)
+        }
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { run(kernel, self) }
+    }
+}
+
+impl Lanes for Avx2 {
+    #[inline(always)]
+    fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { join(planes, items) }
+    }
+
+    #[inline(always)]
+    fn deal<const S: usize>(self, items: &[[u8; S]; TILE]) -> [[u8; TILE]; S] {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { deal(items) }
+    }
+
+    #[inline(always)]
+    fn join_bits(self, rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { join_bits(rows, bytes) }
+    }
+
+    #[inline(always)]
+    fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8] {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { deal_bits(bytes) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn join<const S: usize>(planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {
+    for (half, items) in items.as_chunks_mut().0.iter_mut().enumerate() {
+        store(halves(interleave(load(planes, half), S)), items);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn deal<const S: usize>(items: &[[u8; S]; TILE]) -> [[u8; TILE]; S] {
+    let mut planes = [[0; TILE]; S];
+    for (half, items) in items.as_chunks().0.iter().enumerate() {
+        put(planes_of(items), &mut planes, half);
+    }
+    planes
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn join_bits(rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]) {
+    for (half, bytes) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+        store(halves(interleave(transpose(load(rows, half)), 8)), bytes);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn deal_bits(bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8] {
+    let mut rows = [[0; TILE]; 8];
+    for (half, bytes) in bytes.as_chunks().0.iter().enumerate() {
+        put(transpose(planes_of(bytes)), &mut rows, half);
+    }
+    rows
+}
+
+/// Returns one half of each plane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load<const S: usize>(planes: [&[u8; TILE]; S], half: usize) -> [__m256i; S] {
+    planes.map(|plane| {
+        let [low, high]: [[u8; WIDTH]; 2] = bytemuck::must_cast(*plane);
+        bytemuck::must_cast(if half == 0 { low } else { high })
+    })
+}
+
+/// Writes one half of each plane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn put<const S: usize>(vectors: [__m256i; S], planes: &mut [[u8; TILE]; S], half: usize) {
+    for (plane, vector) in planes.iter_mut().zip(vectors) {
+        let [low, high]: &mut [[u8; WIDTH]; 2] = bytemuck::must_cast_mut(plane);
+        *(if half == 0 { low } else { high }) = bytemuck::must_cast(vector);
+    }
+}
+
+/// Writes items.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store<const S: usize>(vectors: [__m256i; S], items: &mut [[u8; S]; WIDTH]) {
+    for (to, vector) in items.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(vectors) {
+        *to = bytemuck::must_cast::<__m256i, [u8; WIDTH]>(vector);
+    }
+}
+
+/// Returns the planes of items.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn planes_of<const S: usize>(items: &[[u8; S]; WIDTH]) -> [__m256i; S] {
+    let mut vectors = [bytemuck::must_cast([0u8; WIDTH]); S];
+    for (vector, bytes) in vectors.iter_mut().zip(items.as_flattened().as_chunks::<WIDTH>().0) {
+        *vector = bytemuck::must_cast(*bytes);
+    }
+    // All 16 * S bytes of a lane are in order again after as many steps as their number has bits, and the steps for S join: the
+    // other four deal.
+    interleave(lanes(vectors), 16)
+}
+
+/// Transposes the eight by eight bits at each byte position of the rows. Its own inverse.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transpose([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
+    let low = _mm256_set1_epi8(0x0f);
+    let ((a, e), (b, f)) = (swap::<4>(a, e, low), swap::<4>(b, f, low));
+    let ((c, g), (d, h)) = (swap::<4>(c, g, low), swap::<4>(d, h, low));
+    let low = _mm256_set1_epi8(0x33);
+    let ((a, c), (b, d)) = (swap::<2>(a, c, low), swap::<2>(b, d, low));
+    let ((e, g), (f, h)) = (swap::<2>(e, g, low), swap::<2>(f, h, low));
+    let low = _mm256_set1_epi8(0x55);
+    let ((a, b), (c, d)) = (swap::<1>(a, b, low), swap::<1>(c, d, low));
+    let ((e, f), (g, h)) = (swap::<1>(e, f, low), swap::<1>(g, h, low));
+    [a, b, c, d, e, f, g, h]
+}
+
+/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY` bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn swap<const BY: i32>(x: __m256i, y: __m256i, low: __m256i) -> (__m256i, __m256i) {
+    let t = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi64::<BY>(x), y), low);
+    (_mm256_xor_si256(x, _mm256_slli_epi64::<BY>(t)), _mm256_xor_si256(y, t))
+}
+
+/// Interleaves the vectors of the lower half with those of the upper half, byte by byte within each lane of 16 bytes, as
+/// often as `count` can be halved.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn interleave<const S: usize>(mut vectors: [__m256i; S], mut count: usize) -> [__m256i; S] {
+    while count > 1 && S > 1 {
+        let mut next = vectors;
+        let (low, high) = vectors.split_at(const { S / 2 });
+        for ([first, second], (a, b)) in next.as_chunks_mut().0.iter_mut().zip(low.iter().zip(high)) {
+            (*first, *second) = (_mm256_unpacklo_epi8(*a, *b), _mm256_unpackhi_epi8(*a, *b));
+        }
+        (vectors, count) = (next, count / 2);
+    }
+    vectors
+}
+
+/// Orders vectors: first the lower lanes of all, then the upper lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves<const S: usize>(vectors: [__m256i; S]) -> [__m256i; S] {
+    let mut ordered = vectors;
+    let (low, high) = ordered.split_at_mut(const { S / 2 });
+    for ([a, b], (low, high)) in vectors.as_chunks().0.iter().zip(low.iter_mut().zip(high)) {
+        (*low, *high) = (_mm256_permute2x128_si256::<0x20>(*a, *b), _mm256_permute2x128_si256::<0x31>(*a, *b));
+    }
+    ordered
+}
+
+/// Reverses [`halves`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes<const S: usize>(vectors: [__m256i; S]) -> [__m256i; S] {
+    let mut ordered = vectors;
+    let (low, high) = vectors.split_at(const { S / 2 });
+    for ([first, second], (a, b)) in ordered.as_chunks_mut().0.iter_mut().zip(low.iter().zip(high)) {
+        (*first, *second) = (_mm256_permute2x128_si256::<0x20>(*a, *b), _mm256_permute2x128_si256::<0x31>(*a, *b));
+    }
+    ordered
+}

@@ -1,0 +1,232 @@
+//! The steps that both filters share, on tiles of items, for each kind of vector registers.
+//!
+//! A filter is a [`Kernel`]: its loop, for any [`Lanes`]. [`run`] compiles the loop for each and chooses one: at run time where
+//! there is an operating system to ask, else at compile time.
+
+#[cfg(feature = "unstable")]
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
+/// for the compiler to vectorise the loop.
+pub(super) const TILE: usize = 64;
+
+/// Steps on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
+pub(super) trait Lanes: Copy {
+    /// Joins items from their planes.
+    fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]);
+
+    /// Returns the planes of items.
+    fn deal<const S: usize>(self, items: &[[u8; S]; TILE]) -> [[u8; TILE]; S];
+
+    /// Joins bytes from eight rows, one for each bit of the byte; each byte of a row has bits of eight bytes, the first in the
+    /// lowest.
+    fn join_bits(self, rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]);
+
+    /// Reverses [`join_bits`](Self::join_bits).
+    fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8];
+}
+
+/// A loop over tiles. `run` is inlined into a function of its own for each [`Lanes`].
+pub(super) trait Kernel {
+    /// Returns the number of items or bytes processed.
+    fn run<L: Lanes>(self, lanes: L) -> usize;
+}
+
+/// Runs a kernel with the widest vectors of the processor.
+#[inline]
+pub(super) fn run<K: Kernel>(kernel: K) -> usize {
+    #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
+    if let Some(avx2) = super::avx2::Avx2::detect() {
+        #[cfg(feature = "unstable")]
+        if ONLY_PLAIN.load(Ordering::Relaxed) {
+            return plain(kernel);
+        }
+        return avx2.run(kernel);
+    }
+    plain(kernel)
+}
+
+/// Runs a kernel with what every processor of the target has.
+#[inline(never)]
+fn plain<K: Kernel>(kernel: K) -> usize {
+    kernel.run(Plain)
+}
+
+/// Whether [`run`] takes no wider vectors than every processor of the target has: tests and benches run both.
+#[cfg(feature = "unstable")]
+pub static ONLY_PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// Loops that the compiler vectorises for the target.
+#[derive(Clone, Copy)]
+pub(super) struct Plain;
+
+impl Lanes for Plain {
+    /// In steps: pairs of bytes, pairs of pairs. Each step is a loop with two instructions per vector.
+    #[inline(always)]
+    fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {
+        let items = items.as_flattened_mut();
+        match &planes[..] {
+            [only] => items.copy_from_slice(&only[..]),
+            [a, b] => {
+                for (item, v) in items.as_chunks_mut().0.iter_mut().zip(join16(a, b)) {
+                    *item = v.to_le_bytes();
+                }
+            }
+            [a, b, c, d] => {
+                for (item, v) in items.as_chunks_mut().0.iter_mut().zip(join32([a, b, c, d])) {
+                    *item = v.to_le_bytes();
+                }
+            }
+            [a, b, c, d, e, f, g, h] => {
+                for (item, v) in items.as_chunks_mut().0.iter_mut().zip(join64([a, b, c, d, e, f, g, h])) {
+                    *item = v.to_le_bytes();
+                }
+            }
+            [a, b, c, d, e, f, g, h, more @ ..] => {
+                let &[i, j, k, l, m, n, o, p] = more else { return };
+                let low = join64([a, b, c, d, e, f, g, h]);
+                let high = join64([i, j, k, l, m, n, o, p]);
+                for ([to_low, to_high], (low, high)) in
+                    items.as_chunks_mut().0.as_chunks_mut().0.iter_mut().zip(low.iter().zip(&high))
+                {
+                    (*to_low, *to_high) = (low.to_le_bytes(), high.to_le_bytes());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
+    fn deal<const S: usize>(self, items: &[[u8; S]; TILE]) -> [[u8; TILE]; S] {
+        let mut planes = [[0; TILE]; S];
+        if let [only] = &mut planes[..] {
+            only.copy_from_slice(items.as_flattened());
+            return planes;
+        }
+        if S == 2 {
+            halve(items.as_flattened(), planes.as_flattened_mut());
+            return planes;
+        }
+        let each = const { DECK / S };
+        for (k, deck) in items.as_flattened().as_chunks::<DECK>().0.iter().enumerate() {
+            let dealt = shuffles::<S>(*deck);
+            for (plane, bytes) in planes.iter_mut().zip(dealt.chunks_exact(each)) {
+                if let Some(to) = plane.chunks_exact_mut(each).nth(k) {
+                    to.copy_from_slice(bytes);
+                }
+            }
+        }
+        planes
+    }
+
+    #[inline(always)]
+    fn join_bits(self, rows: [&[u8; TILE]; 8], bytes: &mut [[u8; 8]; TILE]) {
+        let mut words = rows.map(|row| bytemuck::must_cast(*row));
+        transpose(&mut words);
+        let rows: &[[u8; TILE]; 8] = bytemuck::must_cast_ref(&words);
+        self.join(rows.each_ref(), bytes);
+    }
+
+    #[inline(always)]
+    fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8] {
+        let mut words: Rows = bytemuck::must_cast(self.deal(bytes));
+        transpose(&mut words);
+        bytemuck::must_cast(words)
+    }
+}
+
+/// Eight rows of a tile, as words with their bytes in any order.
+type Rows = [[u64; TILE / 8]; 8];
+
+/// Transposes the eight by eight bits at each byte position of the rows. Its own inverse.
+#[inline(always)]
+fn transpose(rows: &mut Rows) {
+    let [a, b, c, d, e, f, g, h] = rows;
+    for (x, y) in [(&mut *a, &mut *e), (&mut *b, &mut *f), (&mut *c, &mut *g), (&mut *d, &mut *h)] {
+        swap::<4>(x, y, 0x0f0f_0f0f_0f0f_0f0f);
+    }
+    for (x, y) in [(&mut *a, &mut *c), (&mut *b, &mut *d), (&mut *e, &mut *g), (&mut *f, &mut *h)] {
+        swap::<2>(x, y, 0x3333_3333_3333_3333);
+    }
+    for (x, y) in [(a, b), (c, d), (e, f), (g, h)] {
+        swap::<1>(x, y, 0x5555_5555_5555_5555);
+    }
+}
+
+/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY` bits.
+#[inline(always)]
+fn swap<const BY: u32>(x: &mut [u64; TILE / 8], y: &mut [u64; TILE / 8], low: u64) {
+    for (x, y) in x.iter_mut().zip(y) {
+        let t = ((*x >> BY) ^ *y) & low;
+        *y ^= t;
+        *x ^= t << BY;
+    }
+}
+
+#[inline(always)]
+fn join16(low: &[u8; TILE], high: &[u8; TILE]) -> [u16; TILE] {
+    let mut out = [0; TILE];
+    for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(high)) {
+        *out = u16::from(*low) | u16::from(*high) << 8;
+    }
+    out
+}
+
+#[inline(always)]
+fn join32([a, b, c, d]: [&[u8; TILE]; 4]) -> [u32; TILE] {
+    let (low, high) = (join16(a, b), join16(c, d));
+    let mut out = [0; TILE];
+    for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(&high)) {
+        *out = u32::from(*low) | u32::from(*high) << 16;
+    }
+    out
+}
+
+#[inline(always)]
+fn join64([a, b, c, d, e, f, g, h]: [&[u8; TILE]; 8]) -> [u64; TILE] {
+    let (low, high) = (join32([a, b, c, d]), join32([e, f, g, h]));
+    let mut out = [0; TILE];
+    for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(&high)) {
+        *out = u64::from(*low) | u64::from(*high) << 32;
+    }
+    out
+}
+
+/// Number of bytes that [`shuffles`] moves at once.
+const DECK: usize = 2 * TILE;
+
+/// Returns the planes of a deck of items, by perfect shuffles.
+///
+/// Each shuffle moves byte `k` to `2 * k` modulo `DECK - 1`. The shuffles that double 1 to the number of items
+/// together move byte `item * S + place` to `place * items + item`.
+#[inline(always)]
+fn shuffles<const S: usize>(mut deck: [u8; DECK]) -> [u8; DECK] {
+    let mut items = const { DECK / S };
+    while items > 1 {
+        let halves: [[u8; TILE]; 2] = bytemuck::must_cast(deck);
+        let mut pairs = [0u16; TILE];
+        for (pair, (a, b)) in pairs.iter_mut().zip(halves[0].iter().zip(&halves[1])) {
+            *pair = u16::from_ne_bytes([*a, *b]);
+        }
+        deck = bytemuck::must_cast(pairs);
+        items /= 2;
+    }
+    deck
+}
+
+/// [`shuffles`] for items of two bytes. The compiler vectorises this form better.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
+fn halve(items: &[u8], planes: &mut [u8]) {
+    let Some((low, high)) = planes.split_first_chunk_mut::<TILE>() else { return };
+    let mut pairs = [0; TILE];
+    for (pair, item) in pairs.iter_mut().zip(items.as_chunks::<2>().0) {
+        *pair = u16::from_le_bytes(*item);
+    }
+    for (low, pair) in low.iter_mut().zip(&pairs) {
+        *low = *pair as u8;
+    }
+    for (high, pair) in high.iter_mut().zip(&pairs) {
+        *high = (*pair >> 8) as u8;
+    }
+}
