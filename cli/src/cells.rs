@@ -21,6 +21,8 @@ pub trait Syntax {
 
     /// Whether decimals and dates are in quotes.
     const QUOTED: bool;
+    /// What begins a row without columns; otherwise [`before`](Self::before) does.
+    const BEGIN: &'static [u8];
     /// What ends a row.
     const END: &'static [u8];
     /// The printable character that is escaped in texts, besides quotes.
@@ -77,6 +79,9 @@ pub fn print<C: Column, S: Syntax>(
             page.truncate(start);
             done = row;
             break;
+        }
+        if lot.columns.is_empty() {
+            page.extend_from_slice(S::BEGIN);
         }
         page.extend_from_slice(S::END);
         if page.len() >= PAGE {

@@ -97,6 +97,7 @@ impl Syntax for Fields<'_> {
     type Ahead = Ahead;
 
     const QUOTED: bool = false;
+    const BEGIN: &'static [u8] = b"";
     const END: &'static [u8] = b"\n";
     const ESCAPED: u8 = b',';
 

@@ -365,6 +365,7 @@ impl Syntax for Json<'_> {
     type Ahead = Ahead;
 
     const QUOTED: bool = true;
+    const BEGIN: &'static [u8] = b"{";
     const END: &'static [u8] = b"}\n";
     const ESCAPED: u8 = b'\\';
 

@@ -76,6 +76,9 @@ impl<W: Write> Rows for Lines<W> {
     }
 
     fn end(&mut self) -> std::result::Result<(), Failure> {
+        if self.names.is_empty() {
+            self.line.push('{');
+        }
         self.line.push_str("}\n");
         self.out.write_all(self.line.as_bytes())?;
         self.line.clear();

@@ -24,12 +24,17 @@ pub type One<'o> = dyn FnMut(&Convert, &mut dyn Write) -> Result<(), Failure> + 
 pub fn run(how: &Convert, dir: &Path, goal: Goal, out: &mut dyn Write, one: &mut One<'_>) -> Result<(), Failure> {
     let sources = Sources { paths: how.paths.clone(), only: how.only.clone(), hints: how.hints.clone() };
     let found = sources.find()?;
-    if let Some(empty) = found.empty.first() {
+    if let Some(empty) = found.empty.first().filter(|_| found.files.is_empty()) {
         return Err(found.no_files(empty));
+    }
+    if found.files.iter().any(|source| matches!(source.path, Location::Stdin)) {
+        let why = "standard input is converted alone, to a target that is named: convert --to FORMAT - TARGET";
+        return Err(Failure::Usage(why.to_owned()));
     }
     fs::create_dir_all(dir).map_err(|e| Failure::Target(format!("{}: {e}", dir.display())))?;
     let names = names(&how.paths, &found.files);
     let (mut written, mut refused, mut used) = (0usize, Vec::new(), HashSet::new());
+    refused.extend(found.empty.iter().map(|dir| found.no_files(dir)));
     let mut progress = Progress::files(found.files.len() as u64);
     for (k, (source, name)) in found.files.iter().zip(&names).enumerate() {
         progress.at(k as u64);
@@ -112,7 +117,7 @@ fn names(tops: &[Location], files: &[Source]) -> Vec<PathBuf> {
 }
 
 fn below(tops: &[Location], path: &Location) -> PathBuf {
-    let Location::Path(path) = path else { return PathBuf::from("stdin") };
+    let Location::Path(path) = path else { return PathBuf::from("-") };
     let inside = tops.iter().filter_map(|top| match top {
         Location::Path(top) => path.strip_prefix(top).ok().filter(|rest| rest.file_name().is_some()),
         Location::Stdin => None,

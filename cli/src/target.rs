@@ -132,7 +132,10 @@ impl<'p> Target<'p> {
         has_directory(path)?;
         match fs::symlink_metadata(path) {
             Ok(_) if append => Ok(Target { path, place: Place::Directory }),
-            Ok(_) => Err(Failure::Usage(format!("{} exists; a dataset is written to a new directory", path.display()))),
+            Ok(_) => Err(Failure::Usage(format!(
+                "{} exists; a dataset is written to a new directory: remove this one, name another, or add rows with --append",
+                path.display()
+            ))),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Target { path, place: Place::Directory }),
             Err(e) => Err(broken(path, e)),
         }

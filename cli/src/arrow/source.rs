@@ -33,7 +33,7 @@ const OTHERS: [(char, &str); 3] = [(';', "';'"), ('\t', "tab"), ('|', "'|'")];
 pub struct TextHints {
     /// The types of some columns; the others are inferred from all rows: 'id: uint32, price: decimal(10,2), at: timestamp[ms, UTC]'
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
-    pub schema: Option<String>,
+    pub schema: Vec<String>,
     /// The separator of CSV, one character or tab [default: a comma, a tab for .tsv and .tab]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
@@ -127,7 +127,8 @@ pub fn opened_by(source: &Source, inferred: Inferred) -> Result<Option<Foreign>,
         let why = "--schema, --delimiter, --headerless and --null-text are for CSV and JSON lines";
         return Err(Failure::Usage(format!("{}: {why}; it is {kind}", source.path)));
     }
-    let schema = hints.text.schema.as_deref().map(schema::parse).transpose();
+    let schemas = Some(&hints.text.schema).filter(|schemas| !schemas.is_empty());
+    let schema = schemas.map(|schemas| schema::parse(&schemas.join(", "))).transpose();
     let options = InputOptions {
         kind: Some(kind),
         schema: schema.map_err(|e| Failure::Usage(format!("--schema: {e}")))?,

@@ -1,6 +1,6 @@
 //! What `convert` says of several columns that it refuses, of names, and what `--except` leaves out.
 
-use super::{bad, good, place};
+use super::{bad, good, place, run};
 
 const TEMPORAL: &str = "../tests/golden/vortex/def_temporal_a.vortex";
 
@@ -137,4 +137,41 @@ fn vortex_refuses_a_time_zone_that_no_reader_knows() {
         let line = bad(1, &["verify", &path("a.vortex")]);
         assert!(line.contains("time zone of a vortex timestamp: not an IANA time zone"), "{line}");
     }
+}
+
+#[test]
+fn rows_without_columns_are_objects_without_fields() {
+    let file = "../tests/golden/jay/rows_no_columns.jay";
+    let target = place("no_columns").join("a.jsonl").to_str().unwrap().to_owned();
+    assert_eq!(good(&["cat", "--json", file]), "{}\n".repeat(5));
+    good(&["convert", file, &target]);
+    assert_eq!(std::fs::read_to_string(target).unwrap(), "{}\n".repeat(5));
+}
+
+#[test]
+fn an_empty_folder_does_not_stop_the_others() {
+    let place = place("empty_folder");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(path("empty")).unwrap();
+    let jay = "../tests/golden/jay/alltypes_n5.jay";
+    let output = run(&["convert", "--to", "csv", "--out-dir", &path("new"), &path("empty"), jay]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("empty: no file of a known format") && said.lines().count() == 1, "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(place.join("new/alltypes_n5.csv").is_file());
+    let said = bad(1, &["convert", "--to", "csv", "--out-dir", &path("none"), &path("empty")]);
+    assert!(said.contains("no file of a known format"), "{said}");
+    let said = bad(2, &["convert", "--to", "csv", "--out-dir", &path("none"), "-"]);
+    assert!(said.contains("to a target that is named"), "{said}");
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn several_schemas_add_up() {
+    let place = place("schemas");
+    let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("a.csv"), "id,name\n1,2\n").unwrap();
+    good(&["convert", "--schema", "id: int8", "--schema", "name: utf8", &path("a.csv"), &path("a.arrow")]);
+    let info = good(&["info", &path("a.arrow")]);
+    assert!(info.contains("int8") && info.contains("utf8"), "{info}");
 }
