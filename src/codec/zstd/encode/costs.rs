@@ -1,5 +1,7 @@
 //! Logarithms, by which the lengths of codes are estimated.
 
+use crate::codec::zstd::bits::size;
+
 /// Number of fraction bits of a logarithm.
 pub(super) const FRACTION: u32 = 8;
 
@@ -30,11 +32,11 @@ const FRACTIONS: [u16; 257] = {
 
 /// Returns the binary logarithm of `n`, with [`FRACTION`] fraction bits; 0 for 0.
 #[inline]
-pub(super) fn log2(n: u32) -> u32 {
-    let whole = n.max(1).ilog2();
-    let mantissa = (u64::from(n) << FRACTION >> whole) & 0xff;
-    let fraction = FRACTIONS.get(crate::bytes::saturated(mantissa)).copied().unwrap_or(0);
-    (whole << FRACTION).wrapping_add(fraction.into())
+#[allow(clippy::indexing_slicing, reason = "eight bits are in bounds")]
+pub(super) const fn log2(n: u32) -> u32 {
+    let whole = if n == 0 { 0 } else { n.ilog2() };
+    let mantissa = size(((n as u64) << FRACTION >> whole) & 0xff);
+    (whole << FRACTION).wrapping_add(FRACTIONS[mantissa] as u32)
 }
 
 /// Returns an estimate of the length in bits of all symbols with these counts, by the best code there is.

@@ -72,7 +72,7 @@ const fn plan(level: u8, n: usize) -> Plan {
     // More positions than there are bytes help nobody.
     let most = match n {
         0..256 => 8,
-        _ => n.ilog2().wrapping_add(1),
+        _ => n.wrapping_sub(1).ilog2().wrapping_add(1),
     };
     Plan { search, log: if log < most { log } else { most }, hashed }
 }

@@ -47,11 +47,39 @@ fn counts(bytes: &[u8]) -> Counts {
 
 /// Returns the number of bits by which codes of their own are shorter than a common one.
 fn saving(all: &Counts, new: &Counts) -> u64 {
-    let sum = |counts: &Counts| counts.iter().fold(0u32, |sum, count| sum.wrapping_add(*count));
-    let (a, b) = (sum(all), sum(new));
-    let weight = |n: u32| u64::from(n).wrapping_mul(log2(n).into());
-    let excess = |a: u32, b: u32| weight(a.wrapping_add(b)).wrapping_sub(weight(a)).wrapping_sub(weight(b));
-    let parts = all.iter().zip(new).filter(|(a, b)| **a > 0 && **b > 0);
-    let parts = parts.fold(0u64, |sum, (a, b)| sum.wrapping_add(excess(*a, *b)));
+    let (mut a, mut b, mut parts) = (0u32, 0u32, 0u64);
+    for (all, new) in all.iter().zip(new) {
+        (a, b) = (a.wrapping_add(*all), b.wrapping_add(*new));
+        if *all > 0 && *new > 0 {
+            parts = parts.wrapping_add(excess(*all, *new));
+        }
+    }
     excess(a, b).saturating_sub(parts) >> FRACTION
 }
+
+/// Returns the number of bits by which a symbol of two blocks takes more in a common one, but for the logarithms of
+/// the lengths of the blocks.
+fn excess(a: u32, b: u32) -> u64 {
+    weight(a.wrapping_add(b)).wrapping_sub(weight(a)).wrapping_sub(weight(b))
+}
+
+/// Returns the product of a number and its logarithm.
+#[inline]
+fn weight(n: u32) -> u64 {
+    match WEIGHTS.get(n as usize) {
+        Some(weight) => (*weight).into(),
+        None => u64::from(n).wrapping_mul(log2(n).into()),
+    }
+}
+
+/// The weights of small numbers, as most counts are.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
+static WEIGHTS: [u32; 256] = {
+    let mut weights = [0; 256];
+    let mut n = 1;
+    while n < 256 {
+        weights[n as usize] = n * log2(n);
+        n += 1;
+    }
+    weights
+};
