@@ -26,7 +26,9 @@ pub fn run(which: &str) {
 
 fn data() -> Vec<(&'static str, Vec<u8>)> {
     let mut sets = Vec::new();
-    for ((name, typesize, mut bytes), plain) in bench::workloads().into_iter().zip(["clock, plain", "sensor, plain", "small, plain"]) {
+    for ((name, typesize, mut bytes), plain) in
+        bench::workloads().into_iter().zip(["clock, plain", "sensor, plain", "small, plain"])
+    {
         bytes.truncate(8 << 20);
         let mut sorted = vec![0; bytes.len()];
         for (from, to) in bytes.chunks(PART).zip(sorted.chunks_mut(PART)) {
@@ -46,8 +48,16 @@ fn log(n: usize) -> Vec<u8> {
         let draw = bench::random(7, i);
         let words = ["opened", "closed", "read", "written", "refused", "slow"];
         let word = words[(draw % 6) as usize];
-        let line = format!("2026-03-{:02} {:06}.{:03} host-{:03} {word} /data/set-{}/part-{:05}.bin {} bytes\n",
-            i / 100_000 + 1, i * 7 % 86_400, draw >> 8 & 0x3ff, draw >> 20 & 0x7f, draw >> 30 & 15, draw >> 36 & 0x1fff, draw >> 44);
+        let line = format!(
+            "2026-03-{:02} {:06}.{:03} host-{:03} {word} /data/set-{}/part-{:05}.bin {} bytes\n",
+            i / 100_000 + 1,
+            i * 7 % 86_400,
+            draw >> 8 & 0x3ff,
+            draw >> 20 & 0x7f,
+            draw >> 30 & 15,
+            draw >> 36 & 0x1fff,
+            draw >> 44
+        );
         text.extend(line.bytes());
         i += 1;
     }
@@ -58,8 +68,17 @@ fn log(n: usize) -> Vec<u8> {
 /// The documents of this repository.
 fn prose() -> Vec<u8> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let names = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/performance.md", "docs/python.md", "docs/sql.md",
-        "docs/convert.md", "docs/fuzzing.md"];
+    let names = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "docs/performance.md",
+        "docs/python.md",
+        "docs/sql.md",
+        "docs/convert.md",
+        "docs/fuzzing.md",
+    ];
     names.iter().filter_map(|name| std::fs::read(format!("{root}/{name}")).ok()).flatten().collect()
 }
 
@@ -74,7 +93,8 @@ fn line(name: &str, bytes: &[u8], level: u8) {
         ours_len = 0;
         ours = ours.min(bench::time(|| {
             for part in bytes.chunks(PART) {
-                ours_len += zstd::encode(black_box(part), &mut room, level, &mut Scratch::new(&mut memory)).expect("room");
+                ours_len +=
+                    zstd::encode(black_box(part), &mut room, level, &mut Scratch::new(&mut memory)).expect("room");
             }
         }));
         theirs_len = 0;
@@ -85,5 +105,9 @@ fn line(name: &str, bytes: &[u8], level: u8) {
         }));
     }
     let (speed, ratio) = (bytes.len() as f64 / ours / 1e6, bytes.len() as f64 / ours_len as f64);
-    println!("{name:<24} {level:>5} {speed:6.1} {:5.2} {ratio:7.3} {:9.3}", theirs / ours, ours_len as f64 / theirs_len as f64);
+    println!(
+        "{name:<24} {level:>5} {speed:6.1} {:5.2} {ratio:7.3} {:9.3}",
+        theirs / ours,
+        ours_len as f64 / theirs_len as f64
+    );
 }

@@ -27,6 +27,7 @@ mod literals;
 mod sequences;
 
 #[cfg(feature = "zstd-encode")]
+#[allow(unused_imports, reason = "without a format only the feature `unstable` shows them")]
 pub use self::encode::{MAX_LEVEL, encode_scratch_len};
 use crate::bytes::{FAST, Scratch};
 use crate::error::Result;

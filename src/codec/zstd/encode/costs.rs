@@ -15,7 +15,7 @@ const FRACTIONS: [u16; 257] = {
         let mut x: u64 = (256 + i as u64) << 22;
         let (mut log, mut bit) = (0u32, 0);
         while bit < 12 {
-            x = x * x >> 30;
+            x = (x * x) >> 30;
             log <<= 1;
             if x >= 2 << 30 {
                 x >>= 1;

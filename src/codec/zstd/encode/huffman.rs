@@ -92,7 +92,7 @@ impl Code {
     pub(super) fn stream(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
         /// So many codes fit a word after a flush.
         const STEP: usize = 5;
-        const { assert!(STEP as u32 * LONGEST <= 56) }
+        const { assert!(len32(STEP) * LONGEST <= 56) }
         let mut bits = Bits::new(out);
         let mut steps = symbols.rchunks_exact(STEP);
         for step in steps.by_ref() {
@@ -236,7 +236,7 @@ fn depths(work: &mut [u32]) {
 fn limit(lengths: &mut [u32]) {
     // Space that all codes take, in units of the longest.
     let unit = |len: u32| 1i32 << (LONGEST.wrapping_sub(len) & 31);
-    let mut over = -unit(0);
+    let mut over = unit(0).wrapping_neg();
     for len in &mut *lengths {
         *len = (*len).min(LONGEST);
         over = over.wrapping_add(unit(*len));
