@@ -16,7 +16,7 @@ impl<'p, 'o> Bits<'p, 'o> {
     }
 
     /// Appends the lowest `n` bits of `value`, whose other bits are zero. Between two calls of
-    /// [`flush`](Self::flush) there is room for 56 bits.
+    /// [`flush`](Self::flush) 56 bits fit.
     #[inline(always)]
     pub(super) const fn add(&mut self, value: u64, n: u32) {
         self.word |= value << (self.used & 63);

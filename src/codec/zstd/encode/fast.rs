@@ -7,7 +7,7 @@ use crate::bytes::len32;
 /// Without matches, the step grows by one byte after every 2^`PATIENCE` bytes.
 const PATIENCE: u32 = 7;
 
-/// The positions by the hash of a few bytes, and, if `LONG`, by that of eight.
+/// The positions by the hash of a few bytes, and, if `LONG`, by the hash of eight.
 pub(super) struct Fast<'s, const LONG: bool> {
     short: &'s mut [u32],
     long: &'s mut [u32],
@@ -26,7 +26,7 @@ impl<'s, const LONG: bool> Fast<'s, LONG> {
         Fast { short, long, cut, shift: 32u32.wrapping_sub(bits) }
     }
 
-    /// Stores a position. Returns the previous one of its hash; of that of eight bytes, too.
+    /// Stores a position. Returns the previous one of its hash; of the hash of eight bytes, too.
     #[inline(always)]
     fn note(&mut self, word: u64, at: usize) -> [u32; 2] {
         let replace = |table: &mut [u32], cut| {

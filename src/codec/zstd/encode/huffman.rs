@@ -57,7 +57,7 @@ impl Code {
         Some(sum)
     }
 
-    /// Writes the description of the code. `None` if there is no room, or no form for it.
+    /// Writes the description of the code. `None` if it does not fit, or has no form.
     pub(super) fn describe(&self, table: &mut Table, out: &mut Put<'_>) -> Option<()> {
         let longest = self.0.iter().fold(0, |most, entry| (entry & 0xff).max(most));
         let mut weights = [0u8; SYMBOLS];
@@ -115,7 +115,7 @@ impl Code {
     }
 }
 
-/// Writes weights by a finite state entropy code. `None` if there is no room or no such code.
+/// Writes weights by a finite state entropy code. `None` if they do not fit or have no such code.
 fn squeezed(weights: &[u8], table: &mut Table, out: &mut Put<'_>) -> Option<()> {
     let mut counts = [0u32; LONGEST as usize + 2];
     for weight in weights {
@@ -214,7 +214,7 @@ fn depths(work: &mut [u32]) {
         let depth = at(work, at(work, i) as usize).wrapping_add(1);
         put(work, i, depth);
     }
-    // The number of inner nodes of each depth tells that of its leaves.
+    // The number of inner nodes of each depth tells how many leaves it has.
     let (mut free, mut depth, mut inner, mut to) = (1usize, 0u32, n.wrapping_sub(1), n);
     while free > 0 && to > 0 {
         let mut used = 0usize;

@@ -89,7 +89,7 @@ struct Tables {
 /// Number of free bytes after the literals of a block, for copies of fixed size.
 const SLACK: usize = 16;
 
-/// Returns the number of places for literals, and of those for sequences.
+/// Returns the number of places for literals, and the number of places for sequences.
 const fn store_len(n: usize) -> (usize, usize) {
     let block = if n < split::LONGEST { n } else { split::LONGEST };
     (block.wrapping_add(SLACK), (block >> 2).wrapping_add(1))

@@ -7,7 +7,7 @@ use crate::codec::greedy::common;
 
 /// Without matches, the step grows by one byte after every 2^`PATIENCE` bytes.
 const PATIENCE: u32 = 8;
-/// From this step, positions that are passed over are not stored.
+/// From this step, positions that are skipped are not stored.
 const HASTY: usize = 8;
 /// Of longer matches only the first and the last positions are stored.
 const LONG: usize = 384;
@@ -83,7 +83,7 @@ impl<'s, const W: usize> Rows<'s, W> {
         Some(())
     }
 
-    /// Returns the longest match at `at` found, of length 0 if there is none, and stores the position.
+    /// Returns the longest match at `at` found, of length 0 if no match is found, and stores the position.
     #[inline(always)]
     fn find(&mut self, src: &[u8], at: usize, end: usize) -> Option<Match> {
         self.catch_up(src, at)?;
