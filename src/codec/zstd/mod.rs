@@ -92,13 +92,12 @@ pub const fn max_len(n: usize) -> usize {
 /// use pilaster::bytes::Scratch;
 /// use pilaster::unstable::codec::zstd;
 ///
-/// let text = b"once upon a time, upon a time, a time, a time";
-/// let (mut frame, mut memory) = ([0; zstd::max_len(45)], [0; zstd::encode_scratch_len(1, 45)]);
-/// let len = zstd::encode(text, &mut frame, 1, &mut Scratch::new(&mut memory))?;
-/// assert!(len < text.len());
-/// let mut bytes = [0; 45];
-/// assert_eq!(zstd::decode(&frame[..len], &mut bytes, &mut Scratch::new(&mut memory))?, 45);
-/// assert_eq!(bytes, *text);
+/// let (mut frame, mut memory) = ([0; zstd::max_len(900)], [0; zstd::encode_scratch_len(1, 900)]);
+/// let len = zstd::encode(&[7; 900], &mut frame, 1, &mut Scratch::new(&mut memory))?;
+/// assert!(len < 20);
+/// let (mut bytes, mut memory) = ([0; 900], [0; zstd::WORKSPACE_LEN]);
+/// assert_eq!(zstd::decode(&frame[..len], &mut bytes, &mut Scratch::new(&mut memory))?, 900);
+/// assert_eq!(bytes, [7; 900]);
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 ///
