@@ -11,7 +11,7 @@ export CARGO_PROFILE_DEV_DEBUG="${CARGO_PROFILE_DEV_DEBUG:-0}"
 # Nothing is edited between the checks.
 export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 # What firmware can have: every format and codec, neither heap nor operating system.
-formats=filo,dataseries,jay,bcolz,vortex,lzo,deflate,bzip2,zstd,pco,vortex-preview
+formats=filo,dataseries,jay,bcolz,vortex,lzo,deflate,bzip2,zstd,zstd-encode,pco,vortex-preview
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 
 # skip REASON: the check cannot run here. Said loudly at home (status 77), a failure in CI.

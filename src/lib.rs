@@ -71,7 +71,7 @@
 //! | `vortex` | yes | Vortex files, read, and logged without a heap; written with `alloc` |
 //! | `lzo` `deflate` `bzip2` | yes | these [codecs](codec); each decodes without a heap and encodes with `alloc` |
 //! | `zstd` | yes | Zstandard, decoded without a heap |
-//! | `zstd-encode` | yes | Zstandard, encoded by ruzstd; implies `zstd` and `alloc` |
+//! | `zstd-encode` | yes | Zstandard, encoded without a heap; implies `zstd` |
 //! | `pco` | yes | pco arrays of Vortex files, without a heap |
 //! | `vortex-preview` | yes | the arrays of Vortex files that are in no edition yet; implies `vortex` |
 //! | `vortex-variant` | yes | variants in Vortex files: values of any type; implies `vortex` |

@@ -168,7 +168,10 @@ impl Codec {
             #[cfg(feature = "bzip2")]
             Codec::Bzip2 => bzip2::encode(src, dst, level),
             #[cfg(feature = "zstd-encode")]
-            Codec::Zstd => zstd::encode(src, dst),
+            Codec::Zstd => {
+                let mut memory = alloc::vec![0; zstd::encode_scratch_len(level, src.len())];
+                zstd::encode(src, dst, level, &mut Scratch::new(&mut memory))
+            }
             #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd-encode")))]
             _ => Err(self.unsupported()),
         }

@@ -290,6 +290,34 @@ impl<'o> Put<'o> {
         self.array([byte])
     }
 
+    /// Replaces a byte that was written.
+    #[cfg(feature = "zstd-encode")]
+    pub(super) fn set(&mut self, at: usize, byte: u8) -> Option<()> {
+        *self.bytes.get_mut(at)? = byte;
+        Some(())
+    }
+
+    /// Replaces bytes that were written.
+    #[cfg(feature = "zstd-encode")]
+    pub(super) fn set_all(&mut self, at: usize, bytes: &[u8]) -> Option<()> {
+        self.bytes.get_mut(at..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(())
+    }
+
+    /// Writes zeros.
+    #[cfg(feature = "zstd-encode")]
+    pub(super) fn zeros(&mut self, len: usize) -> Option<()> {
+        self.bytes.get_mut(self.at..)?.get_mut(..len)?.fill(0);
+        self.at = self.at.wrapping_add(len);
+        Some(())
+    }
+
+    /// Returns what was written.
+    #[cfg(feature = "zstd-encode")]
+    pub(super) fn written(&self) -> &[u8] {
+        self.bytes.get(..self.at).unwrap_or_default()
+    }
+
     /// Writes bytes `from..to` of `src`.
     #[inline]
     pub(super) fn slice(&mut self, src: &[u8], from: usize, to: usize) -> Option<()> {

@@ -9,7 +9,7 @@
 //! | `lzo` | LZO1X streams | without a heap | with `alloc` |
 //! | `deflate` | zlib streams | with a scratch buffer | with `alloc` |
 //! | `bzip2` | bzip2 streams | with a scratch buffer | with `alloc` |
-//! | `zstd` | Zstandard frames | with a scratch buffer | feature `zstd-encode` |
+//! | `zstd` | Zstandard frames | with a scratch buffer | with a scratch buffer (feature `zstd-encode`) |
 //!
 //! `shuffle` and `bitshuffle` reorder bytes and bits so that a codec compresses better; they change no
 //! length.

@@ -1,12 +1,12 @@
-//! The output of the heapless encoders decodes to their input, whatever the table contained, and has at most
-//! the promised length.
+//! The output of the heapless encoders decodes to their input, whatever the table or the scratch buffer contained, and has
+//! at most the promised length.
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
 use pilaster::codec::HashTable;
 use pilaster::error::Kind;
 use pilaster::unstable::codec::Codec;
-use pilaster::unstable::codec::{blosclz, lz4, lzf, snappy};
+use pilaster::unstable::codec::{blosclz, lz4, lzf, snappy, zstd};
 
 use super::codec::repeated;
 
@@ -15,7 +15,10 @@ const MOST: usize = 4096;
 /// Room for what becomes of it.
 const ROOM: usize = MOST + MOST / 32 + 16;
 
-/// The first byte says how often the rest is repeated, so that there is something to find.
+/// Memory for Zstandard, which no level needs more of.
+const MEMORY: usize = zstd::encode_scratch_len(zstd::MAX_LEVEL, MOST);
+
+/// The first byte says how often the rest is repeated, so that there is something to find; and the level.
 pub fn run(data: &[u8]) {
     let Some((times, piece)) = data.split_first() else { return };
     let mut bytes = [0; MOST];
@@ -28,6 +31,9 @@ pub fn run(data: &[u8]) {
         )*};
     }
     both!(Lz4 lz4, Lzf lzf, Snappy snappy, Blosclz blosclz);
+    let (level, mut memory) = (times / 8 % (zstd::MAX_LEVEL + 2), [0xa5; MEMORY]);
+    let enough = zstd::encode_scratch_len(level, bytes.len());
+    one(Codec::Zstd, bytes, &mut |dst| zstd::encode(bytes, dst, level, &mut Scratch::new(&mut memory[..enough])));
 }
 
 fn one(codec: Codec, bytes: &[u8], encode: &mut dyn FnMut(&mut [u8]) -> Result<usize>) {
@@ -35,7 +41,8 @@ fn one(codec: Codec, bytes: &[u8], encode: &mut dyn FnMut(&mut [u8]) -> Result<u
     let len = encode(&mut room[..codec.max_len(bytes.len())]).expect("what is promised is enough");
     let mut decoded = [0xee; MOST];
     let decoded = &mut decoded[..bytes.len()];
-    assert_eq!(codec.decode(&room[..len], decoded, &mut Scratch::new(&mut [])), Ok(bytes.len()));
+    let mut memory = [0xee; zstd::WORKSPACE_LEN];
+    assert_eq!(codec.decode(&room[..len], decoded, &mut Scratch::new(&mut memory)), Ok(bytes.len()));
     assert!(decoded == bytes, "{codec:?}");
     // The table is full of the last run now: it writes the same, into exactly as much.
     let mut again = [0; ROOM];

@@ -41,7 +41,7 @@ pub fn run(which: &str) {
 }
 
 /// Returns the finaliser of SplitMix64 of a counter.
-fn random(seed: u64, i: u64) -> u64 {
+pub fn random(seed: u64, i: u64) -> u64 {
     let mut z = seed.wrapping_add((i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -49,7 +49,7 @@ fn random(seed: u64, i: u64) -> u64 {
 }
 
 /// A clock of 1 kHz with jitter, a random walk of a sensor, small numbers: 64 MiB each.
-fn workloads() -> [(&'static str, u8, Vec<u8>); 3] {
+pub fn workloads() -> [(&'static str, u8, Vec<u8>); 3] {
     const N: u64 = 8 << 20;
     let time = |i: u64| 1_600_000_000_000_000_000 + i * 1_000_000 + random(1, i) % 2001 - 1000;
     let times = (0..N).flat_map(|i| time(i).to_le_bytes()).collect();
@@ -145,7 +145,7 @@ fn best(rounds: usize, mut work: impl FnMut()) -> f64 {
     (0..rounds).map(|_| time(&mut work)).fold(f64::MAX, f64::min)
 }
 
-fn time(work: impl FnOnce()) -> f64 {
+pub fn time(work: impl FnOnce()) -> f64 {
     let start = ThreadTime::now();
     work();
     start.elapsed().max(Duration::from_nanos(1)).as_secs_f64()

@@ -1,9 +1,10 @@
-//! Comparison with c-blosc: `check` checks that each reads the chunks of the other, `bench` compares the speed. An
-//! argument after `bench` chooses lines by name.
+//! Comparison with c-blosc: `check` checks that each reads the chunks of the other, `bench` compares the speed;
+//! `zstd` compares frames with those of the C library of Zstandard. An argument after the last two chooses lines by name.
 
 mod bench;
 mod check;
 mod original;
+mod zstd;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -11,8 +12,10 @@ fn main() {
         ["check"] => check::run(),
         ["bench"] => bench::run(""),
         ["bench", which] => bench::run(which),
+        ["zstd"] => zstd::run(""),
+        ["zstd", which] => zstd::run(which),
         _ => {
-            eprintln!("check, or bench and a word that chooses lines");
+            eprintln!("check, or bench or zstd and a word that chooses lines");
             std::process::exit(2);
         }
     }

@@ -11,7 +11,7 @@
 //! | blosclz, LZ4, Snappy | without a heap | without a heap |
 //! | LZ4 HC | without a heap | with `alloc` |
 //! | zlib (feature `deflate`) | in scratch memory | with `alloc` |
-//! | Zstandard (feature `zstd`) | in scratch memory | feature `zstd-encode`, one level |
+//! | Zstandard (feature `zstd`) | in scratch memory | in scratch memory (feature `zstd-encode`) |
 //! | byte and bit shuffle, items of 1 to 255 bytes | yes | yes |
 //! | plain copies, empty chunks | yes | yes |
 //! | some of the items, from the blocks that hold them | yes | |

@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result, What};
 use crate::hash::xxh64;
 
 /// The magic numbers of a frame, and of a skippable frame without its low four bits.
-const MAGIC: u32 = 0xfd2f_b528;
+pub(super) const MAGIC: u32 = 0xfd2f_b528;
 const SKIP: u32 = 0x184d_2a50;
 /// Maximum decoded length of a block in bytes, whatever the window.
 const BLOCK: u64 = 128 << 10;

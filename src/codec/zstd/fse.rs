@@ -18,15 +18,15 @@ pub(super) enum Codes {
 }
 
 /// Maximum number of symbols of a table.
-const SYMBOLS: usize = 53;
+pub(super) const SYMBOLS: usize = 53;
 /// The frequency of each symbol; -1 means less than once.
 type Counts = [i16; SYMBOLS];
 
 /// Number of extra bits of each length code (RFC 8878, section 3.1.1.3.2.1.1). The values of a code begin
 /// after the values of the previous code.
-const LITERALS: [u8; 36] =
+pub(super) const LITERALS: [u8; 36] =
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
-const MATCHES: [u8; 53] = [
+pub(super) const MATCHES: [u8; 53] = [
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2,
     3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 ];
@@ -61,7 +61,7 @@ impl Codes {
         }
     }
 
-    const fn predefined(self) -> (u32, &'static [i16]) {
+    pub(super) const fn predefined(self) -> (u32, &'static [i16]) {
         match self {
             Codes::Literals => (6, &LITERAL_COUNTS),
             Codes::Matches => (6, &MATCH_COUNTS),
@@ -260,36 +260,15 @@ impl<'w> Table<'w> {
         Ok(())
     }
 
-    /// Spreads the symbols over the states (RFC 8878, section 4.1.1).
+    /// Builds the table of these frequencies.
     fn build(&mut self, log: u32, counts: &[i16]) {
         self.log = log;
         let states = 1usize << (log & 31);
-        let mask = states.wrapping_sub(1);
         let Some(entries) = self.entries.get_mut(..states) else { return };
-        // Symbols that appear less than once are at the end. `nexts` selects the next state of each symbol.
-        let (mut end, mut nexts) = (states, [0u16; SYMBOLS]);
-        for ((symbol, count), next) in (0u64..).zip(counts).zip(&mut nexts) {
-            *next = count.unsigned_abs();
-            if *count < 0 {
-                end = end.wrapping_sub(1);
-                if let Some(entry) = entries.get_mut(end) {
-                    *entry = symbol;
-                }
-            }
-        }
-        let step = (states >> 1).wrapping_add(states >> 3).wrapping_add(3);
-        let mut at = 0usize;
-        for (symbol, count) in (0u64..).zip(counts) {
-            for _ in 0..*count {
-                if let Some(entry) = entries.get_mut(at) {
-                    *entry = symbol;
-                }
-                at = at.wrapping_add(step) & mask;
-                while at >= end && end > 0 {
-                    at = at.wrapping_add(step) & mask;
-                }
-            }
-        }
+        spread(counts, entries);
+        // Selects the next state of each symbol.
+        let mut nexts = [0u16; SYMBOLS];
+        nexts.iter_mut().zip(counts).for_each(|(next, count)| *next = count.unsigned_abs());
         let values = self.codes.values();
         for entry in entries {
             let symbol = size(*entry);
@@ -299,6 +278,32 @@ impl<'w> Table<'w> {
             let bits = log.wrapping_sub(number.ilog2());
             let first = (number << (bits & 31)).wrapping_sub(1 << (log & 31));
             *entry = Entry::new(*value, first, bits).0;
+        }
+    }
+}
+
+/// Spreads the symbols over all states (RFC 8878, section 4.1.1), whose number is a power of two.
+pub(super) fn spread<T: From<u8>>(counts: &[i16], states: &mut [T]) {
+    let (len, mask) = (states.len(), states.len().wrapping_sub(1));
+    // Symbols that appear less than once are at the end.
+    let mut end = len;
+    for (symbol, _) in (0u8..).zip(counts).filter(|(_, count)| **count < 0) {
+        end = end.wrapping_sub(1);
+        if let Some(state) = states.get_mut(end) {
+            *state = symbol.into();
+        }
+    }
+    let step = (len >> 1).wrapping_add(len >> 3).wrapping_add(3);
+    let mut at = 0usize;
+    for (symbol, count) in (0u8..).zip(counts) {
+        for _ in 0..*count {
+            if let Some(state) = states.get_mut(at) {
+                *state = symbol.into();
+            }
+            at = at.wrapping_add(step) & mask;
+            while at >= end && end > 0 {
+                at = at.wrapping_add(step) & mask;
+            }
         }
     }
 }

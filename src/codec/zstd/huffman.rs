@@ -8,11 +8,11 @@ use crate::bytes::{FAST, LittleEndian, Reader, low8, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// Maximum length of a code in bits.
-const LONGEST: u32 = 11;
+pub(super) const LONGEST: u32 = 11;
 /// Number of entries of a table: one for each value of the next bits.
 pub(super) const ENTRIES: usize = 1 << LONGEST;
 /// Maximum number of symbols of a code.
-const SYMBOLS: usize = 256;
+pub(super) const SYMBOLS: usize = 256;
 
 /// A code in scratch memory.
 pub(super) struct Code<'w> {

@@ -1,7 +1,8 @@
 //! Zstandard frames (RFC 8878).
 //!
 //! The decoder is implemented here. It writes directly to the destination, which is also its window, and
-//! takes its tables from a scratch buffer. The encoder (feature `zstd-encode`) is ruzstd and needs a heap.
+//! takes its tables from a scratch buffer. The encoder (feature `zstd-encode`) takes
+//! its tables and a block from a scratch buffer, too.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -17,6 +18,8 @@
 
 mod bits;
 mod dictionary;
+#[cfg(feature = "zstd-encode")]
+mod encode;
 mod frame;
 mod fse;
 mod huffman;
@@ -24,10 +27,8 @@ mod literals;
 mod sequences;
 
 #[cfg(feature = "zstd-encode")]
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-
-#[cfg(feature = "zstd-encode")]
-use super::lz::no_room;
+#[allow(unused_imports, reason = "without a format only the feature `unstable` shows them")]
+pub use self::encode::{MAX_LEVEL, encode_scratch_len};
 use crate::bytes::{FAST, Scratch};
 use crate::error::Result;
 
@@ -77,53 +78,35 @@ fn decode_by<const FAST: bool>(
 /// Returns the maximum encoded length of `n` bytes.
 #[must_use]
 pub const fn max_len(n: usize) -> usize {
-    // Blocks of 128 KiB have headers of three bytes; the frame has a header of at most 18 bytes and a
-    // checksum.
-    n.saturating_add((n >> 17).saturating_mul(3)).saturating_add(32)
+    // Blocks of at least 8 KiB, except the last one, have headers of three bytes; the frame has a header of at
+    // most 14 bytes and a checksum.
+    n.saturating_add(n >> 11).saturating_add(32)
 }
 
-/// Encodes one frame, at the only level of ruzstd. Returns its length in bytes.
+/// Encodes one frame, which states the length of its content and has a checksum. Returns its length in bytes.
 ///
-/// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the frame does not fit (`need`: a sufficient length).
-#[cfg(feature = "zstd-encode")]
-pub fn encode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
-    let frame = compress_to_vec(src, CompressionLevel::Fastest);
-    match dst.get_mut(..frame.len()) {
-        Some(to) => {
-            to.copy_from_slice(&frame);
-            Ok(frame.len())
-        }
-        None => Err(no_room(max_len(src.len()), 0)),
-    }
-}
-
-/// Returns one frame that states the length of its content, which the frames of [`encode`] do not.
+/// `level` is 1 (fast) to [`MAX_LEVEL`] (small); other numbers count as the nearest. `scratch` must have
+/// [`encode_scratch_len`] free bytes, which are released at the end. Their contents do not affect the frame.
 ///
 /// ```
+/// use pilaster::bytes::Scratch;
 /// use pilaster::unstable::codec::zstd;
 ///
-/// let frame = zstd::sized_frame(&[7; 1000]);
-/// // A length of eight bytes follows the magic number and the descriptors of the frame and its window.
-/// assert_eq!((frame[4] >> 6, &frame[6..14]), (3, &1000u64.to_le_bytes()[..]));
+/// let (mut frame, mut memory) = ([0; zstd::max_len(900)], [0; zstd::encode_scratch_len(1, 900)]);
+/// let len = zstd::encode(&[7; 900], &mut frame, 1, &mut Scratch::new(&mut memory))?;
+/// assert!(len < 20);
+/// let (mut bytes, mut memory) = ([0; 900], [0; zstd::WORKSPACE_LEN]);
+/// assert_eq!(zstd::decode(&frame[..len], &mut bytes, &mut Scratch::new(&mut memory))?, 900);
+/// assert_eq!(bytes, [7; 900]);
+/// # Ok::<(), pilaster::Error>(())
 /// ```
+///
+/// # Errors
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the frame does not fit (`need`: a sufficient length), or the
+/// scratch buffer is too small.
 #[cfg(feature = "zstd-encode")]
-#[must_use]
-pub fn sized_frame(src: &[u8]) -> alloc::vec::Vec<u8> {
-    /// Position of the descriptor of the frame, which is after the magic number. The descriptor of the window follows.
-    const DESCRIPTOR: usize = 4;
-    const WINDOW: usize = 5;
-    /// The bits about the length: without any, it is absent, and the window has a descriptor.
-    const LEN: u8 = 0b1110_0000;
-    /// A length of eight bytes.
-    const EIGHT: u8 = 0b1100_0000;
-    let mut frame = compress_to_vec(src, CompressionLevel::Fastest);
-    if let Some(descriptor) = frame.get_mut(DESCRIPTOR).filter(|descriptor| **descriptor & LEN == 0) {
-        *descriptor |= EIGHT;
-        let after = WINDOW.saturating_add(1).min(frame.len());
-        frame.splice(after..after, (src.len() as u64).to_le_bytes());
-    }
-    frame
+pub fn encode(src: &[u8], dst: &mut [u8], level: u8, scratch: &mut Scratch<'_>) -> Result<usize> {
+    encode::encode(src, dst, level, scratch)
 }
 
 #[cfg(all(test, feature = "zstd-encode"))]

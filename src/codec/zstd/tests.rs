@@ -7,7 +7,8 @@ use std::vec;
 use std::vec::Vec;
 
 fn encoded(src: &[u8]) -> Vec<u8> {
-    check::encoded(max_len(src.len()), |dst| encode(src, dst))
+    let mut memory = vec![0; encode_scratch_len(5, src.len())];
+    check::encoded(max_len(src.len()), |dst| encode(src, dst, 5, &mut Scratch::new(&mut memory)))
 }
 
 fn fast(src: &[u8], dst: &mut [u8]) -> Result<usize> {

@@ -369,7 +369,7 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
 }
 
 /// Writes texts by zstd.
-#[cfg(feature = "zstd-encode")]
+#[cfg(all(feature = "alloc", feature = "zstd-encode"))]
 pub(in crate::vortex) mod write {
     use alloc::vec::Vec;
 

@@ -16,6 +16,10 @@ const PAGE: usize = 8192;
 #[cfg(feature = "zstd-encode")]
 const FRAME: usize = 1 << 20;
 
+/// The level of zstd.
+#[cfg(feature = "zstd-encode")]
+const LEVEL: u8 = 5;
+
 /// Number of values in a chunk of pco, the maximum that the original reads.
 #[cfg(feature = "pco-encode")]
 const CHUNK: usize = 1 << 18;
@@ -66,11 +70,13 @@ fn numbers(_: &Numbers, _: Option<&Bitmap>) -> Option<Array> {
 /// Encodes texts by zstd, each after its length.
 #[cfg(feature = "zstd-encode")]
 fn texts(all: &Texts, valid: Option<&Bitmap>) -> Option<Array> {
+    use crate::bytes::Scratch;
     use crate::codec::zstd;
     use crate::vortex::encodings::plain;
     use crate::vortex::encodings::zstd::write::{Frame, frames};
 
     let (mut done, mut bytes, mut values) = (Vec::new(), Vec::new(), 0usize);
+    let (mut packed, mut memory) = (Vec::new(), Vec::new());
     let rows = all.iter().enumerate().filter(|(i, _)| valid.is_none_or(|valid| valid.get(*i)));
     let mut rows = rows.map(|(_, text)| text).peekable();
     while let Some(text) = rows.next() {
@@ -78,8 +84,11 @@ fn texts(all: &Texts, valid: Option<&Bitmap>) -> Option<Array> {
         bytes.extend_from_slice(text);
         values = values.saturating_add(1);
         if values == PAGE || bytes.len() >= FRAME || rows.peek().is_none() {
-            let (size, packed) = (bytes.len() as u64, zstd::sized_frame(&bytes));
-            done.push(Frame { bytes: packed, size, values: values as u64 });
+            let size = bytes.len() as u64;
+            packed.resize(zstd::max_len(bytes.len()), 0);
+            memory.resize(zstd::encode_scratch_len(LEVEL, bytes.len()).max(memory.len()), 0);
+            let len = zstd::encode(&bytes, &mut packed, LEVEL, &mut Scratch::new(&mut memory)).ok()?;
+            done.push(Frame { bytes: packed.get(..len)?.to_vec(), size, values: values as u64 });
             bytes.clear();
             values = 0;
         }

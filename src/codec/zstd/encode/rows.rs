@@ -1,0 +1,240 @@
+//! The thorough match finder: rows of the last positions of each hash, with a tag of each; greedy or lazy.
+
+use super::finder::{Finder, MIN, Match, again, distance, half, hash, word};
+use super::sequences::Store;
+use crate::bytes::{len32, low8};
+use crate::codec::greedy::common;
+
+/// Without matches, the step grows by one byte after every 2^`PATIENCE` bytes.
+const PATIENCE: u32 = 8;
+/// From this step, positions that are skipped are not stored.
+const HASTY: usize = 8;
+/// Of longer matches only the first and the last positions are stored.
+const LONG: usize = 384;
+const FIRST: usize = 96;
+const LAST: usize = 32;
+
+/// Rows of `W` places, at most 32. The first byte of a row of tags is the index of its latest place; the first place is
+/// unused. A tag is never 0, but the tag of an empty place is.
+pub(super) struct Rows<'s, const W: usize> {
+    tags: &'s mut [[u8; W]],
+    places: &'s mut [[u32; W]],
+    /// Shift that leaves the hashed bytes of a word.
+    cut: u32,
+    /// Shift that leaves the row and eight bits of tag of a hash.
+    shift: u32,
+    /// Maximum number of places that are tried.
+    tries: u32,
+    /// Number of positions after a match at which a better one is searched for.
+    lazy: u32,
+    /// Position up to which all are stored.
+    next: usize,
+}
+
+impl<'s, const W: usize> Rows<'s, W> {
+    /// Creates empty rows, whose number is a power of two.
+    pub(super) fn new(tags: &'s mut [[u8; W]], places: &'s mut [[u32; W]], hashed: u32, tries: u32, lazy: u32) -> Self {
+        tags.fill([0; W]);
+        let (bits, cut) = (tags.len().max(1).ilog2(), 64u32.wrapping_sub(hashed.wrapping_mul(8)));
+        Rows { tags, places, cut, shift: 24u32.saturating_sub(bits), tries, lazy, next: 0 }
+    }
+
+    /// Returns the row and the tag of a word.
+    #[inline(always)]
+    fn row(&self, word: u64) -> (usize, u8) {
+        let hash = hash(word, self.cut) >> (self.shift & 31);
+        ((hash >> 8) as usize, low8(hash as usize).max(1))
+    }
+
+    /// Stores a position.
+    #[inline(always)]
+    fn insert(&mut self, row: usize, tag: u8, at: usize) -> Option<()> {
+        let tags = self.tags.get_mut(row)?;
+        let places = self.places.get_mut(row)?;
+        let mask = W.wrapping_sub(1);
+        let mut head = usize::from(tags[0]).wrapping_sub(1) & mask;
+        if head == 0 {
+            head = mask;
+        }
+        tags[0] = low8(head);
+        *tags.get_mut(head)? = tag;
+        *places.get_mut(head)? = len32(at);
+        Some(())
+    }
+
+    /// Stores all positions before `at`.
+    #[inline(always)]
+    fn catch_up(&mut self, src: &[u8], at: usize) -> Option<()> {
+        if at.saturating_sub(self.next) > LONG {
+            let end = self.next.wrapping_add(FIRST);
+            self.insert_all(src, end)?;
+            self.next = at.wrapping_sub(LAST);
+        }
+        self.insert_all(src, at)
+    }
+
+    #[inline(always)]
+    fn insert_all(&mut self, src: &[u8], end: usize) -> Option<()> {
+        while self.next < end {
+            let (row, tag) = self.row(word(src, self.next)?);
+            self.insert(row, tag, self.next)?;
+            self.next = self.next.wrapping_add(1);
+        }
+        Some(())
+    }
+
+    /// Returns the longest match at `at` found, of length 0 if no match is found, and stores the position.
+    #[inline(always)]
+    fn find(&mut self, src: &[u8], at: usize, end: usize) -> Option<Match> {
+        self.catch_up(src, at)?;
+        let now = word(src, at)?;
+        let (row, tag) = self.row(now);
+        let tags = self.tags.get(row)?;
+        let places = self.places.get(row)?;
+        let head = u32::from(tags[0]);
+        // The latest place becomes the lowest bit.
+        let mut equal = rotate::<W>(equal(tags, tag) & !1, head);
+        let mut best = Match { at, len: MIN.wrapping_sub(1), distance: 0 };
+        let mut last = half(src, at)?;
+        let mut tries = self.tries;
+        while equal != 0 && tries > 0 {
+            let place = head.wrapping_add(equal.trailing_zeros()) as usize & W.wrapping_sub(1);
+            equal &= equal.wrapping_sub(1);
+            tries = tries.wrapping_sub(1);
+            let Some(distance) = distance(at, *places.get(place)?) else { continue };
+            let from = at.wrapping_sub(distance as usize);
+            // A better match agrees at the end of the best one so far and one byte further.
+            if half(src, from.wrapping_add(best.len).wrapping_sub(3)) != Some(last) {
+                continue;
+            }
+            let len = common(src, at, distance as usize, end);
+            if len > best.len {
+                best = Match { at, len, distance };
+                if at.wrapping_add(len) >= end {
+                    break;
+                }
+                last = half(src, at.wrapping_add(len).wrapping_sub(3))?;
+            }
+        }
+        self.insert(row, tag, at)?;
+        self.next = at.wrapping_add(1);
+        Some(if best.distance == 0 { Match::NONE } else { best })
+    }
+
+    /// Returns a match that saves more than `best`, among those of the next positions.
+    #[inline(always)]
+    fn better(&mut self, src: &[u8], mut best: Match, [from, last, end]: [usize; 3], repeat: u32) -> Option<Match> {
+        let (mut at, mut tries) = (from, self.lazy);
+        while tries > 0 {
+            at = at.wrapping_add(1);
+            if at >= last {
+                break;
+            }
+            // The cost of a match that begins later: the literals before it.
+            let later = if tries == self.lazy { 4 } else { 7 };
+            tries = tries.wrapping_sub(1);
+            let cost = |found: Match| if found.distance == repeat { 0 } else { found.distance.ilog2() };
+            if let Some(found) = Match::try_at(src, at, repeat, end)
+                && gain(found.len, 3) > gain(best.len, 3).wrapping_sub(cost(best).into()).wrapping_add(1)
+            {
+                best = found;
+            }
+            let found = self.find(src, at, end)?;
+            if found.len >= MIN
+                && gain(found.len, 4).wrapping_sub(cost(found).into())
+                    > gain(best.len, 4).wrapping_sub(cost(best).into()).wrapping_add(later)
+            {
+                best = found;
+                tries = self.lazy;
+            }
+        }
+        Some(best)
+    }
+}
+
+const fn gain(len: usize, each: i64) -> i64 {
+    (len as u64).cast_signed().wrapping_mul(each)
+}
+
+/// Rotates the lowest `W` bits right.
+#[inline(always)]
+const fn rotate<const W: usize>(bits: u32, n: u32) -> u32 {
+    let width = len32(W);
+    if width == 32 {
+        return bits.rotate_right(n & 31);
+    }
+    let n = n & width.wrapping_sub(1);
+    (bits >> (n & 31) | bits << (width.wrapping_sub(n) & 31)) & ((1u32 << (width & 31)).wrapping_sub(1))
+}
+
+/// Returns a bit for each byte that equals `tag`; perhaps also for the byte after such a byte.
+#[inline(always)]
+fn equal<const W: usize>(tags: &[u8; W], tag: u8) -> u32 {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let splat = u64::from(tag).wrapping_mul(LOW);
+    let mut bits = 0;
+    for (i, eight) in (0u32..).zip(tags.as_chunks::<8>().0) {
+        let differ = u64::from_le_bytes(*eight) ^ splat;
+        let zero = (differ.wrapping_sub(LOW) & !differ) >> 7 & LOW;
+        // Gathers the lowest bits of all bytes in the highest byte.
+        let gathered = zero.wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits |= crate::bytes::low32(gathered) << (i.wrapping_mul(8) & 31);
+    }
+    bits
+}
+
+impl<const W: usize> Finder for Rows<'_, W> {
+    fn block(&mut self, src: &[u8], start: usize, end: usize, store: &mut Store<'_>) -> Option<()> {
+        // Matches end at the end of the block, and words are inside.
+        let last = end.saturating_sub(9);
+        let (mut at, mut literals) = (start, start);
+        while at < last {
+            let repeat = store.repeats[0];
+            let next = at.wrapping_add(1);
+            let mut best = Match::try_at(src, next, repeat, end).unwrap_or(Match::NONE);
+            if best.len == 0 || self.lazy > 0 {
+                let found = self.find(src, at, end)?;
+                if found.len > best.len {
+                    best = found;
+                }
+                if best.len < MIN {
+                    let step = (at.wrapping_sub(literals) >> PATIENCE).wrapping_add(1);
+                    at = at.wrapping_add(step);
+                    if step > HASTY {
+                        self.next = at;
+                    }
+                    continue;
+                }
+                best = self.better(src, best, [at, last, end], repeat)?;
+                if best.distance != repeat {
+                    best = best.widen(src, literals);
+                }
+            }
+            store.push(src, literals, best.at, best.distance, best.len)?;
+            at = again(src, best.at.wrapping_add(best.len), last, end, store)?;
+            literals = at;
+        }
+        store.literals.slice(src, literals, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_found_at_every_place() {
+        for place in 0..32 {
+            let mut tags = [0x55u8; 32];
+            tags[place] = 0x9c;
+            assert_eq!(equal(&tags, 0x9c), 1 << place);
+            assert_eq!(equal(&tags, 0x55), !(1 << place));
+            for head in 0..32u32 {
+                assert_eq!(rotate::<32>(1 << place, head), 1 << ((place as u32 + 32 - head) % 32));
+                if place < 16 && head < 16 {
+                    assert_eq!(rotate::<16>(1 << place, head), 1 << ((place as u32 + 16 - head) % 16));
+                }
+            }
+        }
+    }
+}
