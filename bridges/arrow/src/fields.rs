@@ -34,7 +34,7 @@ pub(crate) fn all<P: Part>(part: &P, picks: &[usize], flat: bool, home: &mut Hom
 /// Returns the field of a column; texts that are stored with a dictionary keep it, and are views of its texts if `flat`.
 pub(crate) fn top<C: Column>(name: &str, column: &C, flat: bool, home: &mut Home) -> Result<Field, Error> {
     let texts = matches!(column.ty(), Type::Utf8 | Type::Bytes);
-    // Views are not what `offsets` says, and are those of all texts with `views`.
+    // With `offsets` and with `views`, all texts are alike, however they are stored.
     if texts && !(flat && (home.offsets || home.views)) && encoded(column)? {
         if flat {
             let ty = if column.ty() == Type::Utf8 { DataType::Utf8View } else { DataType::BinaryView };
