@@ -23,6 +23,7 @@ use crate::digits;
 use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
 use crate::feed::{Chosen, Windows};
+use crate::lost::Saved;
 use crate::open::{Input, Lacks, hinted, part_room};
 use crate::special::Special;
 use crate::tables::{self, Table};
@@ -116,14 +117,14 @@ impl Special for Chunk<'_> {
 
 /// `recover`: writes the rows that every column has to a new dataset. If there are none although the dataset states some,
 /// nothing is written.
-pub fn recover(dataset: &Dataset, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn recover(dataset: &Dataset, how: &Recover) -> Result<Saved, Failure> {
     let target = Target::directory(&how.target, false)?;
     let (columns, all) = (dataset.arrays().len(), dataset.rows());
     let rows = target.fill_directory(|dir| match write::recover(dataset, dir)? {
         0 if all > 0 => Err(Failure::Input(format!("no row can be saved, of {all}: none is readable in all columns"))),
         rows => Ok(rows),
     })?;
-    Ok(writeln!(out, "{}: {rows} of {all} rows in {columns} columns", how.target.display())?)
+    Ok(Saved { rows, line: format!("{}: {rows} of {all} rows in {columns} columns", how.target.display()) })
 }
 
 fn kind(dataset: &Dataset) -> &'static str {

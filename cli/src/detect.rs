@@ -10,16 +10,25 @@ use pilaster::dataseries::{EXTENT_HEADER_LEN, HEADER_LEN, Order, ReadOptions, Ty
 use pilaster::error::{Kind, What};
 
 use crate::args::Recover;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::foreign;
 use crate::open::Input;
 use crate::sources::{Source, named};
 use crate::vortex_dtype::is_array;
 use crate::vortex_end::{completed, opened};
 
-/// Opens a file and detects its format. `recover`: the input is damaged.
+/// Opens a file and detects its format. `recover`: the input is damaged. Problems of a dataset are warnings.
 pub fn load<'s>(source: &'s Source, recover: Option<&Recover>) -> Result<Input<'s>, Failure> {
-    let mut input = Input::load(source, source.tolerant || recover.is_some())?;
+    let input = Input::load(source, source.tolerant || recover.is_some())?;
+    for warning in &input.warnings {
+        warn(warning);
+    }
+    detected(input, recover)
+}
+
+/// Detects the format of a file, unless it is a dataset.
+pub fn detected<'s>(mut input: Input<'s>, recover: Option<&Recover>) -> Result<Input<'s>, Failure> {
+    let source = input.source;
     if input.dataset().is_none() {
         input.format = match source.library_format() {
             Some(format) => format,
@@ -44,7 +53,8 @@ fn format(input: &Input<'_>, source: &Source, recover: Option<&Recover>) -> Resu
         (Ok(format), _) => Ok(format),
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
-            let found = foreign::name(end(4096, 0).unwrap_or_default()).map(|name| format!("the file is {name}; "));
+            let found = foreign::name(end(4096, 0).unwrap_or_default())
+                .map(|name| format!("the file is {name}{}; ", foreign::remedy(name)));
             let (found, help) = (found.unwrap_or_default(), help(input, recover.is_some()));
             Err(Failure::Input(format!("{found}unknown format: {e} ({help})")))
         }

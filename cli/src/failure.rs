@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::path::is_separator;
-use std::process::ExitCode;
 
 use pilaster::any::FileError;
 
@@ -96,14 +95,14 @@ impl From<io::Error> for Failure {
 }
 
 /// Prints the line about a failure. Returns the exit status.
-pub fn end(done: Result<(), Failure>) -> ExitCode {
+pub fn end(done: Result<(), Failure>) -> u8 {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Output(e)) if e.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Ok(()) => 0,
+        Err(Failure::Output(e)) if e.kind() == ErrorKind::BrokenPipe => 0,
         Err(failure) => {
             print(&failure);
             let usage = matches!(failure, Failure::Usage(_) | Failure::Untyped(_) | Failure::PrintedUsage);
-            ExitCode::from(if usage { 2 } else { 1 })
+            if usage { 2 } else { 1 }
         }
     }
 }

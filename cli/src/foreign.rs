@@ -53,6 +53,22 @@ const MAGIC: [Magic; 37] = [
     (0, b"\x7fELF", "an ELF program"),
 ];
 
+/// What the feature `arrow` adds, by parts of names and extensions.
+const OF_ARROW: [&str; 7] = ["parquet", "arrow", "feather", "ipc", "csv", "json", "gz"];
+
+/// Returns what helps with a format that this build lacks, and another one has; nothing for other formats. `what` is a name or an
+/// extension.
+pub fn remedy(what: &str) -> &'static str {
+    let what = what.to_ascii_lowercase();
+    match !cfg!(feature = "arrow") && OF_ARROW.iter().any(|part| what.contains(part)) {
+        true => {
+            "; this build of the tool lacks Parquet, Arrow and compression, and reads neither CSV nor JSON lines: \
+             `cargo install pilaster-cli` installs one that does"
+        }
+        false => "",
+    }
+}
+
 /// Magic numbers at the end of a file.
 const TAIL: [(&[u8], &str); 3] =
     [(b"PAR1", "a damaged Parquet file"), (b"ARROW1", "a damaged Arrow IPC file"), (b"LANC", "a Lance file")];
@@ -125,6 +141,14 @@ mod tests {
         }
         let cut = [b"a,".repeat(TEXT / 2 - 1), "aé,".as_bytes().to_vec()].concat();
         assert_eq!(name(&cut), Some(CSV));
+    }
+
+    #[test]
+    fn what_the_build_lacks_has_a_remedy() {
+        for what in ["a Parquet file", "an Arrow IPC stream", "feather", "JSONL", CSV] {
+            assert_eq!(remedy(what).contains("cargo install pilaster-cli"), !cfg!(feature = "arrow"), "{what}");
+        }
+        assert_eq!((remedy("an HDF5 file"), remedy("xlsx")), ("", ""));
     }
 
     #[test]

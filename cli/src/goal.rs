@@ -11,6 +11,7 @@ use pilaster_arrow::write::Kind;
 
 use crate::args::{Convert, Form};
 use crate::failure::Failure;
+use crate::foreign::remedy;
 
 /// The extension of a target that is one Blosc chunk.
 pub const CHUNK: &str = "blosc";
@@ -99,7 +100,7 @@ pub fn goal(how: &Convert, hint: &str) -> Result<Option<Goal>, Failure> {
     Err({
         let names = Goal::extensions().map(|(known, _)| format!(".{known}")).collect::<Vec<_>>();
         let why = format!("the extension is none of {}", names.join(", "));
-        Failure::Usage(format!("{}: {why}{hint}", how.target.display()))
+        Failure::Usage(format!("{}: {why}{hint}{}", how.target.display(), remedy(&extension)))
     })
 }
 

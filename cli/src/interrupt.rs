@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::own::is_own;
+
 /// The incomplete file or directory.
 static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
@@ -12,9 +14,11 @@ fn pending() -> MutexGuard<'static, Option<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates by `create` what a signal removes from now on: the value and its path.
+/// Creates by `create` what a signal removes from now on, if the process is the tool: the value and its path.
 pub fn begin<T>(create: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Result<T> {
-    watch();
+    if is_own() {
+        watch();
+    }
     let mut pending = pending();
     let (created, path) = create()?;
     *pending = Some(path);

@@ -16,7 +16,7 @@ use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::Windows;
 use crate::goal::Goal;
-use crate::lost::{NOTHING, counted, number};
+use crate::lost::{NOTHING, Saved, counted, number};
 use crate::open::{Input, check_room, part_room};
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
@@ -46,7 +46,7 @@ enum Harm {
 }
 
 /// Writes the readable columns to a new file, in which rows that cannot be read are missing. Prints what is lost.
-pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
+pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<Saved, Failure> {
     let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
     let frame = File::open_input(input.input(), &options, &mut Scratch::new(&mut [])).map_err(|e| match e.what() {
         What::JAY_TAIL | What::JAY_META => {
@@ -79,13 +79,8 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
     let mut view = View { table: file.table(None)?, columns: &columns, windows };
     let len = convert::write(&mut view, (&how, target), keys, Goal::Format(Format::Jay), &mut memory)?;
     let (rows, width) = (frame.rows(), columns.numbers.len());
-    writeln!(
-        out,
-        "{}: {rows} rows in {width} columns, {len} bytes of jay; {}",
-        how.target.display(),
-        summary(&problems, keyless)
-    )?;
-    Ok(())
+    let (target, sum) = (how.target.display(), summary(&problems, keyless));
+    Ok(Saved { rows, line: format!("{target}: {rows} rows in {width} columns, {len} bytes of jay; {sum}") })
 }
 
 /// Returns the first problem of each column, and problems of the whole file.

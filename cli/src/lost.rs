@@ -1,10 +1,18 @@
-//! Rows of a column that are lost: they are missing in what `recover` writes. The counts at the end of its report.
+//! Rows of a column that are lost: they are missing in what `recover` writes. What it has saved, and the counts at the end of its
+//! report.
 
 use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Prim, Ranges, Span, Spans, Type, Unit, Values, VarBytes};
+
+/// What `recover` has saved.
+pub struct Saved {
+    pub rows: u64,
+    /// The last line of the report.
+    pub line: String,
+}
 
 /// Returns the first of `rows` that are all lost, or none of which is, and whether they are lost. `lost` ascends.
 pub fn split(lost: &[Range<u64>], rows: Range<u64>) -> (Range<u64>, bool) {

@@ -1,9 +1,9 @@
 //! The file: its bytes, its format, its element type, its tables.
 
 use std::fs;
-use std::io::{self, Read, Seek as _, SeekFrom};
+use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use pilaster::any::{self, File, FileError, Format, Hints, Table};
 use pilaster::bcolz::{Dataset, Dtype};
@@ -15,9 +15,9 @@ use pilaster::limits::Limits;
 
 use crate::budget;
 use crate::columns::Rules;
+use crate::content::{Content, opened, spooled};
 use crate::failure::{Failure, warn};
 use crate::sources::{Location, Source, is_dataset};
-use crate::spool::in_file;
 use crate::vortex_dtype;
 
 /// Reads bytes at an offset of a file.
@@ -25,7 +25,7 @@ pub type ReadAt = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync;
 
 /// A file, or an opened dataset.
 pub struct Input<'s> {
-    source: &'s Source,
+    pub source: &'s Source,
     /// The path as given on the command line, or `-`.
     pub path: String,
     /// The last part of the path, or `-`.
@@ -35,6 +35,8 @@ pub struct Input<'s> {
     content: Content,
     /// What a damaged dataset lacks.
     pub lacks: Lacks,
+    /// The problems of a damaged dataset, a line for each.
+    pub warnings: Vec<String>,
     /// True if the readable part of a damaged file is to be read.
     pub tolerant: bool,
     pub format: Format,
@@ -51,54 +53,45 @@ pub struct Lacks {
     pub rows: u64,
 }
 
-enum Content {
-    /// What has no length or no positions, such as a pipe, if it is short.
-    Bytes(Vec<u8>),
-    Ranges(Box<Ranges>),
-    Dataset(Box<Dataset>),
-}
-
-/// Number of bytes of a pipe that are kept in memory; the bytes of a longer one go to a temporary file.
-const SPOOLED: u64 = 16 << 20;
-
 impl<'s> Input<'s> {
     /// Opens the file. Its format is still to be detected, unless it is a dataset. `tolerant`: the readable part of a
     /// damaged file is to be read.
     pub fn load(source: &'s Source, tolerant: bool) -> Result<Self, Failure> {
+        let (mut lacks, mut warnings) = (Lacks::default(), Vec::new());
+        let mut dataset = |at: &Path| dataset(source, at, tolerant, (&mut lacks, &mut warnings));
+        let content = match &source.path {
+            Location::Stdin => spooled(io::stdin().lock())?,
+            Location::Path(at) if is_dataset(at) => Content::Dataset(Box::new(dataset(at)?)),
+            Location::Path(at) if at.is_dir() => return Err(Failure::Input(no_dataset())),
+            Location::Path(at) => match opened(at) {
+                Ok(content) => content,
+                // Between two names, see `pilaster::bcolz::write`.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => match dataset(at) {
+                    Ok(dataset) => Content::Dataset(Box::new(dataset)),
+                    Err(_) => return Err(Failure::Input(e.to_string())),
+                },
+                Err(e) => return Err(Failure::Input(e.to_string())),
+            },
+        };
+        Ok(Input { lacks, warnings, tolerant, ..Input::of(source, content) })
+    }
+
+    /// Returns the input with this content. Its path is only its name.
+    pub fn of(source: &'s Source, content: Content) -> Self {
         let path = source.path.to_string();
-        let mut lacks = Lacks::default();
-        let (name, content) = match &source.path {
-            Location::Stdin => ("-".to_owned(), spooled(io::stdin().lock())?),
-            Location::Path(at) => {
-                let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-                let content = if is_dataset(at) {
-                    Content::Dataset(Box::new(dataset(source, at, tolerant, &mut lacks)?))
-                } else if at.is_dir() {
-                    return Err(Failure::Input(no_dataset()));
-                } else {
-                    match opened(at) {
-                        Ok(content) => content,
-                        // Between two names, see `pilaster::bcolz::write`.
-                        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                            match dataset(source, at, tolerant, &mut lacks) {
-                                Ok(dataset) => Content::Dataset(Box::new(dataset)),
-                                Err(_) => return Err(Failure::Input(e.to_string())),
-                            }
-                        }
-                        Err(e) => return Err(Failure::Input(e.to_string())),
-                    }
-                };
-                (name, content)
-            }
+        let name = match &source.path {
+            Location::Stdin => path.clone(),
+            Location::Path(at) => at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         };
         let array_ids = source.array_ids.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
-        Ok(Input { source, path, name, array_ids, content, lacks, tolerant, format: Format::Bcolz })
+        let (lacks, warnings, tolerant, format) = (Lacks::default(), Vec::new(), source.tolerant, Format::Bcolz);
+        Input { source, path, name, array_ids, content, lacks, warnings, tolerant, format }
     }
 
     /// Returns the bytes of the file as the library reads them; none for a dataset.
     pub fn input(&self) -> bytes::Input<'_> {
         match &self.content {
-            Content::Bytes(bytes) => bytes::Input::whole(bytes),
+            Content::Bytes(bytes) => bytes::Input::whole((**bytes).as_ref()),
             Content::Ranges(ranges) => ranges.input(),
             Content::Dataset(_) => bytes::Input::whole(&[]),
         }
@@ -125,7 +118,7 @@ impl<'s> Input<'s> {
     /// Returns the same input with the bytes of `ranges`.
     pub fn with(&self, ranges: Ranges) -> Self {
         let (path, name, content) = (self.path.clone(), self.name.clone(), Content::Ranges(Box::new(ranges)));
-        Input { path, name, content, array_ids: self.array_ids.clone(), ..*self }
+        Input { path, name, content, array_ids: self.array_ids.clone(), warnings: Vec::new(), ..*self }
     }
 
     /// Returns a function that reads the bytes of the file at an offset.
@@ -135,10 +128,10 @@ impl<'s> Input<'s> {
         let ranges = match &self.content {
             Content::Ranges(ranges) => ranges.window(),
             Content::Bytes(bytes) => {
-                let bytes = bytes.clone();
-                Ranges::new(bytes.len() as u64, move |at, to: &mut [u8]| {
+                let bytes = Arc::clone(bytes);
+                Ranges::new((*bytes).as_ref().len() as u64, move |at, to: &mut [u8]| {
                     let range = FileRange { at, len: to.len() as u64 };
-                    let from = bytes::Input::whole(&bytes).get(range, What::INPUT);
+                    let from = bytes::Input::whole((*bytes).as_ref()).get(range, What::INPUT);
                     to.copy_from_slice(from.map_err(io::Error::other)?);
                     Ok(())
                 })
@@ -344,8 +337,13 @@ pub fn no_dataset() -> String {
     format!("a directory, but no bcolz dataset: it has neither {table} nor {array}")
 }
 
-/// Opens a dataset. If `tolerant`, prints problems on standard error, and counts in `lacks` what cannot be read.
-fn dataset(source: &Source, dir: &Path, tolerant: bool, lacks: &mut Lacks) -> Result<Dataset, Failure> {
+/// Opens a dataset. If `tolerant`, adds problems to `warnings`, and counts in `lacks` what cannot be read.
+fn dataset(
+    source: &Source,
+    dir: &Path,
+    tolerant: bool,
+    (lacks, warnings): (&mut Lacks, &mut Vec<String>),
+) -> Result<Dataset, Failure> {
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
     }
@@ -360,7 +358,7 @@ fn dataset(source: &Source, dir: &Path, tolerant: bool, lacks: &mut Lacks) -> Re
     if !tolerant {
         return within(Dataset::open(dir).map_err(hinted)?);
     }
-    let warn = |what: String| warn(&format!("{}: {what}", source.path));
+    let mut warn = |what: String| warnings.push(format!("{}: {what}", source.path));
     let left_out = |failure: pilaster::bcolz::Failure| {
         lacks.columns = lacks.columns.saturating_add(1);
         warn(failure.to_string());
@@ -447,39 +445,6 @@ pub fn part_room(file: &File<'_>) -> Result<u64, Failure> {
 pub fn check_room(file: &File<'_>) -> Result<u64, Failure> {
     // 64 bytes for alignment: the memory may begin at any address.
     Ok(file.need()?.saturating_add(64).min(Limits::DEFAULT.max_decoded))
-}
-
-/// Opens a file. It is read by positions, unless it is a pipe.
-fn opened(path: &Path) -> io::Result<Content> {
-    let file = fs::File::open(path)?;
-    let about = file.metadata()?;
-    // Files of the system claim to be empty.
-    match about.is_file() && about.len() > 0 {
-        true => Ok(Content::Ranges(Box::new(Ranges::open(path)?))),
-        false => spool(file),
-    }
-}
-
-fn spooled(from: impl Read) -> Result<Content, Failure> {
-    spool(from).map_err(|e| Failure::Input(e.to_string()))
-}
-
-/// Reads a pipe to its end: into memory, or into a temporary file without a name if it is long.
-fn spool(mut from: impl Read) -> io::Result<Content> {
-    let mut bytes = Vec::new();
-    from.by_ref().take(SPOOLED).read_to_end(&mut bytes)?;
-    if (bytes.len() as u64) < SPOOLED {
-        return Ok(Content::Bytes(bytes));
-    }
-    let file = in_file(&bytes, from)?;
-    drop(bytes);
-    let (len, file) = (file.metadata()?.len(), Mutex::new(file));
-    let ranges = Ranges::new(len, move |at, to: &mut [u8]| {
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(to)
-    });
-    Ok(Content::Ranges(Box::new(ranges)))
 }
 
 /// What [`fitting`] returns for bytes that are no Filo vector.

@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::own::is_own;
+
 /// The bar appears after this time.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// The time between two looks at the work of another thread.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// Counts rows or bytes. Shows nothing unless standard error is a terminal and the work takes longer than [`PATIENCE`].
+/// Counts rows or bytes. Shows nothing unless the process is the tool, standard error is a terminal and the work takes longer than
+/// [`PATIENCE`].
 pub struct Progress {
     most: u64,
     template: &'static str,
@@ -63,7 +66,7 @@ impl Progress {
     }
 
     fn of(most: impl FnOnce() -> u64, template: &'static str, shared: bool) -> Self {
-        let alone = !OUTER.load(Ordering::Relaxed);
+        let alone = is_own() && !OUTER.load(Ordering::Relaxed);
         let shown = alone && io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
         let most = if shown { most() } else { 0 };
         Progress { most, template, start: Instant::now(), bar: None, shown, outer: false }

@@ -20,6 +20,7 @@ use crate::detect::{start, types};
 use crate::escape::named;
 use crate::failure::{Failure, warn};
 use crate::feed::WINDOW;
+use crate::lost::{NOTHING, Saved};
 use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special as _;
@@ -140,7 +141,7 @@ pub fn warn_of_order<'t>(how: &Convert, order: Order, types: impl IntoIterator<I
 }
 
 /// `recover`: writes the intact extents to a new file.
-pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
+pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<Saved, Failure> {
     if input.format != Format::DataSeries {
         let why = format!("recover is for DataSeries, Jay, bcolz and Vortex; this is {}", input.format);
         return Err(Failure::Input(format!("{why} (--format dataseries, if it is a damaged DataSeries file)")));
@@ -253,7 +254,7 @@ fn salvage<E: Endian>(
     types: &[ExtentType<'_>],
     (how, target): (&Recover, &Target<'_>),
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result<Saved, Failure> {
     let found = Found::of::<E>(input, types)?;
     if let Err(e) = Order::of(start(&input.input())?) {
         writeln!(out, "damaged: the file header, no rows: {e}")?;
@@ -275,10 +276,10 @@ fn salvage<E: Endian>(
         return Err(Failure::Input(format!("no row can be saved; {bytes} bytes are lost")));
     }
     let len = target.fill(|sink| found.write::<E, _>(input, types, sink))?;
-    write!(out, "{}: {} rows in {} extents, {len} bytes", how.target.display(), found.rows, found.whole.len())?;
-    match found.losses.len() {
-        0 => writeln!(out, "; nothing is lost")?,
-        places => writeln!(out, "; lost {bytes} bytes in {places} places")?,
-    }
-    Ok(())
+    let lost = match found.losses.len() {
+        0 => NOTHING.to_owned(),
+        places => format!("lost {bytes} bytes in {places} places"),
+    };
+    let (target, rows, extents) = (how.target.display(), found.rows, found.whole.len());
+    Ok(Saved { rows, line: format!("{target}: {rows} rows in {extents} extents, {len} bytes; {lost}") })
 }

@@ -46,5 +46,5 @@ fn compressed(sink: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> Result
 
 #[cfg(not(feature = "arrow"))]
 fn compressed(_: &mut dyn Write, _: impl FnOnce(&mut dyn Write) -> Result<(), Failure>) -> Result<(), Failure> {
-    Err(Failure::Usage("this build cannot write .gz: its feature arrow is off".to_owned()))
+    Err(Failure::Usage(format!("a file that is compressed cannot be written{}", crate::foreign::remedy("gz"))))
 }

@@ -23,7 +23,7 @@ use crate::escape::named;
 use crate::failure::Failure;
 use crate::feed::Windows;
 use crate::goal::{Goal, is_chunk};
-use crate::lost::{NOTHING, counted};
+use crate::lost::{NOTHING, Saved, counted};
 use crate::open::Input;
 use crate::sieve::BATCH_ROOM;
 use crate::target::Target;
@@ -56,7 +56,7 @@ pub fn recover(
     how: &Convert,
     (to, target): (Goal, &Target<'_>),
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result<Saved, Failure> {
     let (whole, end) = source(input)?;
     let (input, absent) = whole.as_ref().map_or((input, &[][..]), |whole| (&whole.input, &whole.absent));
     let mut saving = Saving { absent, ..Saving::of(input, opened(input)?, how, to)? };
@@ -77,11 +77,11 @@ pub fn recover(
     columns.rename_doubles(out)?;
     let len = saving.write(&columns, (how, target))?;
     let rows = saving.file.rows()?;
-    write!(out, "{}: {rows} rows in {} columns, {len} bytes of {to}", how.target.display(), found.len())?;
     let none = if unverified.is_some() { "not verified, see above" } else { NOTHING };
     let groups = whole.as_ref().map_or(0, |whole| whole.lost);
-    writeln!(out, "; {}", summary(&outcomes, to, (saving.file.metadata_len(), groups), none))?;
-    Ok(())
+    let sum = summary(&outcomes, to, (saving.file.metadata_len(), groups), none);
+    let (target, width) = (how.target.display(), found.len());
+    Ok(Saved { rows, line: format!("{target}: {rows} rows in {width} columns, {len} bytes of {to}; {sum}") })
 }
 
 /// Returns the file that is read in place of `input`, if it is damaged so that another end is needed, and what is said about

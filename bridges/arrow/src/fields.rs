@@ -31,10 +31,15 @@ pub(crate) fn all<P: Part>(part: &P, picks: &[usize], flat: bool, home: &mut Hom
     Ok(fields)
 }
 
-/// Returns the field of a column; texts that are stored with a dictionary keep it unless `flat`.
+/// Returns the field of a column; texts that are stored with a dictionary keep it, and are views of its texts if `flat`.
 pub(crate) fn top<C: Column>(name: &str, column: &C, flat: bool, home: &mut Home) -> Result<Field, Error> {
     let texts = matches!(column.ty(), Type::Utf8 | Type::Bytes);
-    if !flat && texts && encoded(column)? {
+    // With `offsets` and with `views`, all texts are alike, however they are stored.
+    if texts && !(flat && (home.offsets || home.views)) && encoded(column)? {
+        if flat {
+            let ty = if column.ty() == Type::Utf8 { DataType::Utf8View } else { DataType::BinaryView };
+            return Ok(Field::new(name, ty, column.nullable()).with_metadata(metadata(column)?));
+        }
         let values = column.dictionary(0)?.ok_or_else(array::wrong_type)?.values;
         let values = field(name, &values, DEPTH, home)?;
         let ty = DataType::Dictionary(Box::new(DataType::Int32), Box::new(values.data_type().clone()));

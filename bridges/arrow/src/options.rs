@@ -22,13 +22,13 @@ pub struct ReadOptions<'o> {
     pub rows: Option<Range<u64>>,
     /// Maximum number of rows in a batch; 0 counts as 1.
     pub batch_rows: usize,
-    /// Whether a column that is stored with a dictionary is returned as plain values.
+    /// Whether a column that is stored with a dictionary is returned as plain values: as views, which refer to the texts of the dictionary,
+    /// so that these are not copied, unless [`offsets`](Self::offsets) asks for offsets.
     pub flat: bool,
     /// Whether texts and lists have offsets of 32 bits, however they are stored. The types then do not depend on how a file stores
     /// its rows, and no row is read to find them; texts that are stored otherwise are copied.
     pub offsets: bool,
-    /// Whether texts are views, however they are stored; lists are as [`offsets`](Self::offsets) says. With `flat`, the texts of a
-    /// dictionary are then not copied: views refer to them.
+    /// Whether texts are views, however they are stored; lists are as [`offsets`](Self::offsets) says.
     pub views: bool,
     /// Whether only types are returned that all consumers read. Lists that lie in any order are then copied in order, and have offsets
     /// of 32 bits instead of views; decimals have 128 bits or more.

@@ -306,10 +306,7 @@ impl Cursor<'_> {
                     if let DataType::Dictionary(_, ty) = field.data_type() {
                         return array::dictionary(&column, some, ty, values, &mut self.home);
                     }
-                    if self.home.views
-                        && texts::has_views(field.data_type())
-                        && column.dictionary(rows.start)?.is_some()
-                    {
+                    if texts::has_views(field.data_type()) && column.dictionary(rows.start)?.is_some() {
                         return array::picked(&column, some, field.data_type(), values, &mut self.home);
                     }
                     // Texts in the file are checked once, and offsets stay as they are, if they are read at once.

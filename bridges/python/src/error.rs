@@ -153,6 +153,20 @@ impl From<FileError> for Failure {
     }
 }
 
+impl From<pilaster_cli::Failure> for Failure {
+    fn from(e: pilaster_cli::Failure) -> Self {
+        use pilaster_cli::Failure as F;
+        let text = e.text().unwrap_or_default();
+        match e {
+            F::Format(e) => e.into(),
+            F::Usage(_) | F::Untyped(_) => Failure::Value(text),
+            F::Target(_) => Failure::Io(io::Error::other(text), String::new()),
+            F::Output(e) => e.into(),
+            F::Input(_) | F::Printed | F::PrintedUsage => Failure::other("Invalid", text),
+        }
+    }
+}
+
 impl From<pilaster_arrow::Error> for Failure {
     fn from(e: pilaster_arrow::Error) -> Self {
         use pilaster_arrow::Error as E;

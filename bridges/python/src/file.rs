@@ -1,7 +1,7 @@
 //! `pilaster.File`: a file that is open, and the rows and columns that were chosen.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatchReader;
@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
 
 use crate::error::{Failure, Result, detached, guarded};
 use crate::read::{self, Stream};
+use crate::recover::Saving;
 use crate::schema::{Batches, Schema, capsule};
 use crate::selection::{Selection, chosen};
 use crate::source::{Options, Source};
@@ -92,33 +93,8 @@ pub fn open(
     Ok(file)
 }
 
-/// Writes the intact part of a damaged file to another one of the same format: of DataSeries all extents whose check values agree, of
-/// Jay the columns that can be read, of bcolz the rows that all columns have. Returns the number of rows, and what is lost.
-#[pyfunction]
-#[pyo3(signature = (source, to, *, format=None))]
-pub fn recover<'py>(
-    py: Python<'py>,
-    source: &Bound<'py, PyAny>,
-    to: PathBuf,
-    format: Option<&str>,
-) -> Result<Bound<'py, PyDict>> {
-    let format = format.map(format_of).transpose()?;
-    let options = Options { format, tolerant: true, mmap: true, damaged: true, ..Options::default() };
-    let source = Arc::new(guarded(|| opened(py, source, options))?);
-    report(py, &source, &to)
-}
-
-fn report<'py>(py: Python<'py>, source: &Arc<Source>, to: &Path) -> Result<Bound<'py, PyDict>> {
-    let done =
-        detached(py, || crate::recover::recover(source, to)).map_err(|failure| failure.of(source.name.as_deref()))?;
-    let report = PyDict::new(py);
-    report.set_item("rows", done.rows)?;
-    report.set_item("lost", done.lost)?;
-    Ok(report)
-}
-
 /// Opens what a caller passes: a path, a URL, a buffer, or an object that reads.
-fn opened(py: Python<'_>, source: &Bound<'_, PyAny>, options: Options) -> Result<Source> {
+pub fn opened(py: Python<'_>, source: &Bound<'_, PyAny>, options: Options) -> Result<Source> {
     if let Ok(text) = source.cast::<PyString>()
         && text.to_str()?.contains("://")
     {
@@ -321,10 +297,10 @@ impl File {
         Ok(report)
     }
 
-    /// Writes the intact part of the file to another one; see :func:`pilaster.recover` for files that cannot be opened.
+    /// Writes the intact part of the file to another one, as :func:`pilaster.recover` does for files that cannot be opened.
     fn recover<'py>(&self, py: Python<'py>, to: PathBuf) -> Result<Bound<'py, PyDict>> {
         let source = self.source()?;
-        report(py, &source, &to)
+        crate::recover::report(py, &source, &to, Saving::default())
     }
 
     /// Iterates over record batches, which are Arrow arrays.

@@ -19,7 +19,6 @@ mod filo;
 mod log;
 mod make;
 mod options;
-mod plain;
 mod raw;
 mod read;
 mod recover;
@@ -27,6 +26,7 @@ mod schema;
 mod selection;
 mod source;
 mod times;
+mod tool;
 mod values;
 mod write;
 
@@ -42,13 +42,17 @@ mod _pilaster {
     #[pymodule_export]
     use crate::exit::_end;
     #[pymodule_export]
-    use crate::file::{File, open, recover};
+    use crate::file::{File, open};
     #[pymodule_export]
     use crate::filo::_filo_encode;
     #[pymodule_export]
     use crate::log::{_Log, _log_value};
     #[pymodule_export]
+    use crate::recover::recover;
+    #[pymodule_export]
     use crate::schema::{Batch, Batches, Schema};
+    #[pymodule_export]
+    use crate::tool::_tool;
     #[pymodule_export]
     use crate::write::_write;
 }

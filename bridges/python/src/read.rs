@@ -15,7 +15,6 @@ use pilaster_arrow::{Filter, ReadOptions, Spare};
 
 use crate::condition::filtered;
 use crate::error::{Failure, Result, guarded};
-use crate::plain::{self, Plain};
 use crate::raw;
 use crate::selection::Selection;
 use crate::source::Source;
@@ -63,7 +62,7 @@ pub fn schema(source: &Source, selection: &Selection) -> Result<SchemaRef> {
         let options = options(source, selection, None);
         let schema = pilaster_arrow::read(table(file, selection.table.as_deref())?, options)?.schema();
         checked(&schema)?;
-        Ok(if selection.dictionaries { schema } else { plain::schema(&schema) })
+        Ok(schema)
     })
 }
 
@@ -104,6 +103,7 @@ fn options<'o>(source: &Source, selection: &Selection, rows: Option<Range<u64>>)
         columns: selection.columns.clone(),
         rows,
         batch_rows: selection.batch_rows.max(1),
+        flat: !selection.dictionaries,
         // Polars reads no views of lists, and takes narrow decimals for wide ones.
         common: true,
         ..ReadOptions::default()
@@ -188,7 +188,6 @@ impl Plan {
                 Table::Dataset(dataset) => dataset.failed().map_or_else(|| Failure::from(e), Failure::from_dataset),
                 _ => Failure::from(e),
             })?;
-            let batch = if self.selection.dictionaries { batch } else { kept.plain.batch(batch)? };
             let mut batch = filtered(batch, &self.selection.conditions)?;
             if self.wider.is_some() {
                 batch = batch.project(&(0..width).collect::<Vec<_>>())?;
@@ -278,7 +277,6 @@ impl Plan {
 #[derive(Default)]
 struct Kept {
     spare: Spare,
-    plain: Plain,
 }
 
 struct Pieces {

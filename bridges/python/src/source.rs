@@ -211,6 +211,15 @@ impl Source {
         self.format
     }
 
+    /// Returns the type that was given.
+    pub fn ty(&self) -> Option<&str> {
+        self.options.ty.as_deref()
+    }
+
+    pub const fn is_dataset(&self) -> bool {
+        matches!(self.content, Content::Dataset(_))
+    }
+
     /// Returns the length in bytes; 0 of a dataset.
     pub fn len(&self) -> u64 {
         self.input().len()

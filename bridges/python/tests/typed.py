@@ -16,7 +16,9 @@ assert_type([len(batch) for batch in file], list[int])
 assert_type(file.num_rows, int)
 assert_type(pilaster.write("x.vortex", file, progress=True, encodings="compact", zone_rows=1024), int)
 assert_type(pilaster.write(pathlib.Path("x.ds"), file, compress=("lz4", "lzf")), int)
-assert_type(pilaster.scan("x.vortex").collect(), pl.DataFrame)
+assert_type(pilaster.scan("x.vortex", columns=["k"], rows=(0, 10), where=("k", ">", 3)).collect(), pl.DataFrame)
+assert_type(pilaster.recover(b"", "x.ds", types=pathlib.Path("y.ds"), order="big"), dict[str, Any])
+pilaster.scan("x.vortex", colums=["k"])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 assert_type(pilaster.blosc.decompress(pilaster.blosc.compress(b"abc")), bytes)
 try:
     file.verify()

@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use pilaster::dataseries::Order;
 use pilaster::unstable::meta::json::Json;
 
+use crate::foreign::remedy;
 use crate::sources::{Source, Sources, one_of};
 use crate::threads::Threads;
 
@@ -289,7 +291,11 @@ fn one_line(error: &clap::Error, first: Option<&str>) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     let command = first.filter(|first| Cli::command().find_subcommand(first).is_some());
     let command = command.map(|command| format!(" {command}")).unwrap_or_default();
-    format!("{}; see pilaster{command} --help", lines.join(" ").trim_start_matches("error: "))
+    let remedy = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => remedy(value),
+        _ => "",
+    };
+    format!("{}{remedy}; see pilaster{command} --help", lines.join(" ").trim_start_matches("error: "))
 }
 
 #[cfg(test)]

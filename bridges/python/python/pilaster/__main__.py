@@ -1,30 +1,23 @@
-"""``python -m pilaster`` is the tool ``pilaster``, if it is installed."""
+"""``python -m pilaster`` is the tool ``pilaster``."""
 
 import os
-import shutil
+import signal
 import sys
+
+from ._pilaster import _tool
 
 
 def main() -> int:
-    """Runs the tool that is found on PATH; this package has its functions, but not its command line."""
-    own = os.path.realpath(sys.argv[0])
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        found = shutil.which("pilaster", path=folder)
-        if found and os.path.realpath(found) != own and not _is_script(found):
-            command = [found, *sys.argv[1:]]
-            if os.name == "posix":
-                os.execv(found, command)
-            import subprocess
-
-            return subprocess.call(command)
-    print("pilaster: the tool is not installed; `cargo install pilaster-cli` does it", file=sys.stderr)
-    return 2
-
-
-def _is_script(path: str) -> bool:
-    """Whether a program is a script, such as the one that this package installs."""
-    with open(path, "rb") as file:
-        return file.read(2) == b"#!"
+    """Runs the command that the arguments are. Returns its exit status."""
+    # A closed stream must not become the number of a file that is opened.
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    # Python would notice Ctrl-C only after the command.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _tool(["pilaster", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

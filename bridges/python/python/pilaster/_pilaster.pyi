@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final
 
 import pandas as pd
 import polars as pl
@@ -113,7 +113,16 @@ def open(
     batch_rows: int | None = None,
     threads: int | None = None,
 ) -> File: ...
-def recover(source: _Source, to: str | os.PathLike[str], *, format: str | None = None) -> dict[str, Any]: ...
+def recover(
+    source: _Source,
+    to: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    type: str | None = None,
+    types: str | os.PathLike[str] | None = None,
+    order: Literal["little", "big"] | None = None,
+) -> dict[str, Any]: ...
+def _tool(call: list[str]) -> int: ...
 def _write(
     path: str | os.PathLike[str],
     data: object,

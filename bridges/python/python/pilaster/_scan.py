@@ -3,19 +3,41 @@
 import datetime as dt
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ._pilaster import open
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
+
+    from ._pilaster import _Rows, _Source, _Where
+
+
+class _Options(TypedDict, total=False):
+    """The options of `open`, without those that a scan has itself."""
+
+    table: "str | None"
+    columns: "str | Sequence[str] | None"
+    rows: "_Rows | None"
+    where: "_Where | None"
+    type: "str | None"
+    format: "str | None"
+    tolerant: bool
+    sequential: bool
+    mmap: bool
+    dictionaries: bool
+    batch_rows: "int | None"
+    threads: "int | None"
+
 
 _OPERATORS = {"Eq": "==", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
 _TURNED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _TICKS = {"Milliseconds": 1_000, "Microseconds": 1, "Nanoseconds": 0}
 
 
-def scan(source: Any, *, trust_statistics: bool = False, **options: Any) -> "pl.LazyFrame":
+def scan(source: "_Source", *, trust_statistics: bool = False, **options: Unpack[_Options]) -> "pl.LazyFrame":
     """Returns a polars ``LazyFrame`` that reads only the columns and rows that the query takes.
 
     Columns, limits and conditions of the query reach the file. Of Vortex and Jay files, zones of rows that cannot meet a condition
