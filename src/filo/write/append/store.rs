@@ -76,10 +76,14 @@ pub(super) struct Store<'b> {
 }
 
 impl<'b> Store<'b> {
-    pub const fn new(buffer: &'b mut [u8], shape: Shape) -> Self {
+    /// Creates an empty vector in `buffer`, which must have space for a row.
+    pub const fn new(buffer: &'b mut [u8], shape: Shape) -> Result<Self> {
         let capacity = shape.capacity(buffer.len());
+        if capacity == 0 {
+            return Err(no_row(0, shape.len(1)));
+        }
         let cells = shape.front.saturating_add(shape.mask_bytes(capacity)).saturating_add(MIDDLE);
-        Store { buffer, shape, cells, capacity, rows: 0, nulls: false }
+        Ok(Store { buffer, shape, cells, capacity, rows: 0, nulls: false })
     }
 
     pub const fn rows(&self) -> usize {
@@ -106,12 +110,6 @@ impl<'b> Store<'b> {
         self.shape.mask_bytes(self.rows)
     }
 
-    /// Creates the error for a value of the next row that the vector cannot store.
-    #[cold]
-    pub fn lossy(&self, what: What) -> Error {
-        Error::new(Kind::Lossy, what, self.rows as u64)
-    }
-
     /// Appends a row: its cell, truncated to the width, and its mask bit.
     pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
         let Shape { front, bits, masked, .. } = self.shape;
@@ -123,7 +121,7 @@ impl<'b> Store<'b> {
         if masked {
             set_bits(self.buffer, front, row, 1, u8::from(!present));
         } else if !present {
-            return Err(self.lossy(What::FILO_MASK));
+            return Err(self.no_mask());
         }
         if bits < 8 {
             set_bits(self.buffer, cells, row, bits, low8(low32(cell) as usize));
@@ -139,6 +137,11 @@ impl<'b> Store<'b> {
         self.nulls |= !present;
         self.rows = row.wrapping_add(1);
         Ok(())
+    }
+
+    #[cold]
+    fn no_mask(&self) -> Error {
+        Error::new(Kind::Lossy, What::FILO_MASK, self.rows as u64)
     }
 
     #[cold]
@@ -164,6 +167,22 @@ impl<'b> Store<'b> {
         buffer
     }
 }
+
+/// Creates the error for a buffer that cannot hold row `row` even if it is the only one; `need` bytes would do.
+#[cold]
+pub(super) const fn no_row(row: usize, need: usize) -> Error {
+    Error::needing(Kind::Misuse, What::FILO_BUFFER, row as u64, need as u64)
+}
+
+/// Creates the error for a number that does not fit the width of the vector.
+#[cold]
+pub(super) const fn too_wide(what: What, value: i64, packing: Packing) -> Error {
+    let signed = if packing.signed() { SIGNED } else { 0 };
+    Error::needing(Kind::Lossy, what, value.cast_unsigned(), (packing.bits() | signed) as u64)
+}
+
+/// Marks a signed width in the error.
+const SIGNED: u32 = 1 << 7;
 
 /// Sets value `row` of the values of `bits` bits (1, 2 or 4) that start at byte `at`. The first value of a byte sets
 /// the others to zero, because the buffer may have arbitrary contents.
