@@ -8,6 +8,7 @@ use super::super::mask::FlatMask;
 use super::super::out::Out;
 use super::Append;
 use super::store::{Shape, Store, rows_and_room, too_wide};
+use crate::bytes::low8;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::bitpack::pack::fits;
 use crate::error::{Error, Kind, Result, What};
@@ -20,7 +21,7 @@ const WITH_WORDS: FlatMask = FlatMask { rows: 0, nulls: true };
 /// Returns the layout of a chunk with cells of `packing` and a table that ends at `table_end`.
 const fn shape(table_end: usize, packing: Packing) -> Shape {
     // The header word, and the length in bytes before the data.
-    Shape::new(WITH_WORDS.words(table_end).saturating_add(4), true, packing)
+    Shape::new(low8(WITH_WORDS.words(table_end).saturating_add(4)), true, packing)
 }
 
 /// Booleans are bits in words of 64.
@@ -29,6 +30,9 @@ const BITS: Shape = Shape { bits: 1, ..shape(SIMPLE_END, Packing::W64) };
 const SIMPLE_END: usize = 36;
 const DIFF_END: usize = 48;
 const DATE_TIME_END: usize = 64;
+
+// A `Shape` has one byte for the position of the mask words, which is largest for this table.
+const _: () = assert!(WITH_WORDS.words(DATE_TIME_END) + 4 < 256);
 
 /// The targets of the offsets in a table, and the number of rows.
 struct Targets {

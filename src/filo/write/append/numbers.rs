@@ -16,7 +16,6 @@ use crate::filo::{Element, Encoding};
 struct Packed<'b> {
     store: Store<'b>,
     packing: Packing,
-    masked: bool,
 }
 
 const fn shape(masked: bool, packing: Packing) -> Shape {
@@ -29,7 +28,7 @@ impl<'b> Packed<'b> {
         if !holds(Encoding::Packed(packing), element) {
             return Err(wrong_type(Encoding::Packed(packing)));
         }
-        Ok(Packed { store: Store::new(buffer, shape(masked, packing))?, packing, masked })
+        Ok(Packed { store: Store::new(buffer, shape(masked, packing))?, packing })
     }
 
     /// Appends `word`, which are the bits of `value`.
@@ -42,8 +41,8 @@ impl<'b> Packed<'b> {
     }
 
     fn close(self) -> Result<(&'b mut [u8], usize)> {
-        let Packed { store, packing, masked } = self;
-        let Shape { front, .. } = shape(masked, packing);
+        let Packed { store, packing } = self;
+        let (front, masked) = (store.front(), store.masked());
         let (rows, words, cells) = (store.rows(), store.mask_bytes(), store.cell_bytes());
         let encoding = if masked { Encoding::Masked(packing) } else { Encoding::Packed(packing) };
         let buffer = store.close(front, masked);
@@ -222,7 +221,7 @@ pub struct Lines<'b> {
 
 impl<'b> Lines<'b> {
     /// Number of bytes before the packed vector: header word, base, slope.
-    const FRONT: usize = 16;
+    const FRONT: u8 = 16;
 
     /// Creates a vector of longs whose differences to `line` have the width `packing`.
     ///
@@ -267,7 +266,7 @@ impl<'b> Append<'b> for Lines<'b> {
         let Lines { store, packing, line, .. } = self;
         let rows = store.rows();
         let cells = store.cell_bytes();
-        let buffer = store.close(Self::FRONT, false);
+        let buffer = store.close(Self::FRONT.into(), false);
         let mut out = Out::chunk(Encoding::DeltaDelta(packing).header(), cells.saturating_add(16), buffer)?;
         out.put(line.base.to_le_bytes())?;
         out.put(line.slope.to_le_bytes())?;

@@ -6,15 +6,15 @@ use crate::bytes::{low8, low32};
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 
-/// The layout of a growing chunk.
+/// The layout of a growing chunk. A logger has a writer per column on its stack, so the fields are bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Number of bytes before the mask words, the header word included.
-    pub front: usize,
+    pub front: u8,
     /// Whether there are mask words.
     pub masked: bool,
     /// Number of bits of a cell; 1 for booleans, which are stored in words of 64.
-    pub bits: u32,
+    pub bits: u8,
 }
 
 /// Number of bytes between mask words and cells: the length of the cells, or the header of the packed vector.
@@ -22,8 +22,8 @@ const MIDDLE: usize = 4;
 
 impl Shape {
     /// Creates the layout of cells of `packing`.
-    pub const fn new(front: usize, masked: bool, packing: Packing) -> Self {
-        Shape { front, masked, bits: packing.bits() }
+    pub const fn new(front: u8, masked: bool, packing: Packing) -> Self {
+        Shape { front, masked, bits: low8(packing.bits() as usize) }
     }
 
     const fn mask_bytes(self, rows: usize) -> usize {
@@ -42,14 +42,14 @@ impl Shape {
 
     /// Returns the size in bytes of a buffer for `rows` rows.
     pub const fn len(self, rows: usize) -> usize {
-        let fixed = self.front.saturating_add(MIDDLE);
+        let fixed = (self.front as usize).saturating_add(MIDDLE);
         fixed.saturating_add(self.mask_bytes(rows)).saturating_add(self.cell_bytes(rows))
     }
 
     /// Returns the number of rows that a buffer of `len` bytes can hold.
     const fn capacity(self, len: usize) -> usize {
         let bits = self.bits as usize;
-        let room = len.saturating_sub(self.front).saturating_sub(MIDDLE).saturating_mul(8);
+        let room = len.saturating_sub(self.front as usize).saturating_sub(MIDDLE).saturating_mul(8);
         // 64 rows share a word of the mask.
         let mask = if self.masked { 64 } else { 0 };
         let group = bits.saturating_mul(64).saturating_add(mask);
@@ -82,12 +82,22 @@ impl<'b> Store<'b> {
         if capacity == 0 {
             return Err(no_row(0, shape.len(1)));
         }
-        let cells = shape.front.saturating_add(shape.mask_bytes(capacity)).saturating_add(MIDDLE);
+        let cells = (shape.front as usize).saturating_add(shape.mask_bytes(capacity)).saturating_add(MIDDLE);
         Ok(Store { buffer, shape, cells, capacity, rows: 0, nulls: false })
     }
 
     pub const fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Returns the number of bytes before the mask words.
+    pub const fn front(&self) -> usize {
+        self.shape.front as usize
+    }
+
+    /// Returns whether there are mask words.
+    pub const fn masked(&self) -> bool {
+        self.shape.masked
     }
 
     /// Returns whether a row is missing.
@@ -112,7 +122,8 @@ impl<'b> Store<'b> {
 
     /// Appends a row: its cell, truncated to the width, and its mask bit.
     pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
-        let Shape { front, bits, masked, .. } = self.shape;
+        let Shape { front, bits, masked } = self.shape;
+        let (front, bits) = (usize::from(front), u32::from(bits));
         let (row, cells) = (self.rows, self.cells);
         // The only check of the capacity: all positions below are inside the buffer, and no sum exceeds its length.
         if row >= self.capacity {
@@ -156,7 +167,8 @@ impl<'b> Store<'b> {
     pub fn close(self, front: usize, masked: bool) -> &'b mut [u8] {
         let Store { buffer, shape, cells: from, rows, .. } = self;
         let words = if masked { shape.mask_bytes(rows) } else { 0 };
-        zero(buffer, shape.front.saturating_add(rows.div_ceil(8)), shape.front.saturating_add(words));
+        let mask = usize::from(shape.front);
+        zero(buffer, mask.saturating_add(rows.div_ceil(8)), mask.saturating_add(words));
 
         let to = front.saturating_add(words).saturating_add(MIDDLE);
         let len = shape.cell_bytes(rows);
