@@ -5,9 +5,9 @@
 
 use std::error::Error;
 
-use pilaster::bytes::{LittleEndian, Scratch, SliceSink};
+use pilaster::bytes::{LittleEndian, Scratch, SliceSink, WriteError};
 use pilaster::column::{Part, Table};
-use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, WriteError, Writer};
+use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
 use pilaster::dataseries::{File, ReadOptions, record};
 
 record! {

@@ -129,6 +129,23 @@ impl fmt::Display for Error {
             Kind::Lossy if self.what() == What::VALUE_OF_EVERY_ROW => {
                 write!(f, "row {at} is missing; collect into `Option`")
             }
+            #[cfg(feature = "filo")]
+            Kind::Lossy if self.what() == What::FILO_MASK => {
+                write!(f, "row {at} is missing, and the filo vector has no NA mask")
+            }
+            #[cfg(feature = "filo")]
+            Kind::Lossy if matches!(self.what(), What::FILO_VALUE_WIDTH | What::FILO_DIFFERENCE) => {
+                let sign = if need > 127 { "signed" } else { "unsigned" };
+                write!(f, "{name}: {} does not fit {} bits, {sign}", at.cast_signed(), need & 127)
+            }
+            #[cfg(feature = "filo")]
+            Kind::Lossy if self.what() == What::FILO_WHOLE => {
+                write!(f, "{name}: no whole number, and {} bits hold no other", need & 127)
+            }
+            #[cfg(feature = "filo")]
+            Kind::Lossy if self.what() == What::FILO_SLOT && need > 0 => {
+                write!(f, "{name}: {at} bytes do not fit {need}")
+            }
             Kind::Lossy => write!(f, "{name}: the value of row {at} cannot be stored"),
             Kind::Misuse => match self.what() {
                 What::TABLE_CHOICE if need == 0 => f.write_str("the file has no tables"),
@@ -137,6 +154,12 @@ impl fmt::Display for Error {
                 What::FILO_ELEMENT => {
                     f.write_str("a Filo vector does not store its element type: set `Hints::element`")
                 }
+                #[cfg(feature = "dataseries")]
+                What::DATASERIES_FIXED if need > 0 => {
+                    write!(f, "the memory for rows of a dataseries extent holds no record: {need} bytes needed")
+                }
+                #[cfg(feature = "filo")]
+                What::FILO_BUFFER => write!(f, "{name}: row {at} does not fit into an empty one; {need} bytes needed"),
                 #[cfg(feature = "vortex")]
                 What::VORTEX_WIDTH => write!(f, "{at} columns, and the file has {need}"),
                 #[cfg(feature = "vortex")]

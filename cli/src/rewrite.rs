@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use pilaster::any::Format;
-use pilaster::bytes::{BigEndian, Endian, Fetch as _, FileRange, IoSink, LittleEndian, Ranges, Sink};
+use pilaster::bytes::{BigEndian, Endian, Fetch as _, FileRange, IoSink, LittleEndian, Ranges, Sink, WriteError};
 use pilaster::column::Memory;
 use pilaster::dataseries::recover::{self, Recovered, Salvage};
-use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Repack, Smallest, WriteError, Writer};
+use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Repack, Smallest, Writer};
 use pilaster::dataseries::{AnyFile, Extent, ExtentType, FieldType, INDEX_TYPE};
 use pilaster::dataseries::{Mode, Order, ReadOptions};
 use pilaster::error::{Kind, What};

@@ -28,46 +28,48 @@ use core::num::NonZero;
 /// The result of functions of this crate that can fail.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// The kind of an error. The meaning of [`Error::at`] and [`Error::need`] depends on it.
+/// The kind of an error. The meaning of [`Error::at`] and [`Error::need`] depends on it. The number of a kind does not change
+/// between releases: `kind as u8` is part of the interfaces for C and Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Kind {
     /// The input ends inside the field. `need`: the size of the field in bytes, starting at `at`; 0 if unknown.
-    Truncated,
+    Truncated = 0,
     /// The input continues after its end. `need`: the number of excess bytes.
-    Trailing,
+    Trailing = 1,
     /// The format does not allow the value of the field. `need`: the value, saturated at `u32::MAX`.
-    Invalid,
+    Invalid = 2,
     /// A number or id is unknown, or this crate does not support it. `need`: the id.
-    Unsupported,
+    Unsupported = 3,
     /// The bytes are well formed but do not fit the requested type. `need`: the id found.
-    WrongType,
+    WrongType = 4,
     /// A stored check value differs from the computed one. `need`: the stored value, saturated at `u32::MAX`.
-    Checksum,
+    Checksum = 5,
     /// A sum or product of numbers from the file overflows. `need`: one of them.
-    Overflow,
+    Overflow = 6,
     /// A limit of [`Limits`](crate::limits::Limits) was reached. `need`: the limit.
-    Limit,
+    Limit = 7,
     /// Memory that the caller provided is too small. `need`: the size in bytes that a destination must have. In a
     /// [`Scratch`](crate::bytes::Scratch) it is the size of the allocation that failed: enlarge the memory by as much
     /// and try again.
-    NoRoom,
+    NoRoom = 8,
     /// An index is not below the count of items. `at`: the index; `need`: the count.
-    OutOfRange,
+    OutOfRange = 9,
     /// A text is invalid UTF-8. `at`: the first wrong byte; `need`: 0.
-    Utf8,
-    /// The chosen encoding cannot hold a value. `at`: the row; `need`: 0.
-    Lossy,
+    Utf8 = 10,
+    /// The chosen encoding cannot hold a value. `at`: the row; `need`: 0. Of a writer of
+    /// `filo::write::append`: the value and the width.
+    Lossy = 11,
     /// A call in the wrong order, or with an argument that does not fit. `at`: the row, offset or number, depending on
     /// the function.
-    Misuse,
+    Misuse = 12,
     /// A file was provided as ranges of bytes, and none of them contains the required one. `at` and `need`: the offset
     /// and the length of the required range.
-    Missing,
+    Missing = 13,
     /// No column or table has the requested name. `at` and `need`: the first twelve bytes of the name.
-    Unknown,
+    Unknown = 14,
 }
 
 impl Kind {
@@ -239,6 +241,30 @@ mod tests {
         assert_eq!((e.at(), e.need()), (0x1_2345_6789_abcd, 7));
         assert_eq!(e.moved(3).at(), 0x1_2345_6789_abd0);
         assert_eq!(e.moved(3).need(), 7);
+    }
+
+    #[test]
+    fn numbers_of_kinds_stay() {
+        use Kind::{Checksum, Invalid, Limit, Lossy, Missing, Misuse, NoRoom, OutOfRange, Overflow};
+        use Kind::{Trailing, Truncated, Unknown, Unsupported, Utf8, WrongType};
+        let all = [
+            Truncated,
+            Trailing,
+            Invalid,
+            Unsupported,
+            WrongType,
+            Checksum,
+            Overflow,
+            Limit,
+            NoRoom,
+            OutOfRange,
+            Utf8,
+            Lossy,
+            Misuse,
+            Missing,
+            Unknown,
+        ];
+        assert!(all.into_iter().map(|kind| kind as u8).eq(0..15));
     }
 
     #[test]

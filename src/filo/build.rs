@@ -172,6 +172,7 @@ impl Gathered {
             Owned::Long(values) => (Plain::Long(values), 0),
             Owned::Float(values) => (Plain::Float(values), 0),
             Owned::Double(values) => (Plain::Double(values), 0),
+            Owned::Text { data, ends } if self.element == Element::Blob => (Plain::Blob(text(data, ends)), data.len()),
             Owned::Text { data, ends } => (Plain::Utf8(text(data, ends)), data.len()),
         };
         let rows = Rows { values, validity: Validity::Bits(Bits::new(&self.valid, 0, self.rows)?) };

@@ -22,4 +22,8 @@ fields! { 0x140;
     FILO_WORDS = "filo utf8 words",
     FILO_STRING = "filo string",
     FILO_SLOT = "filo fixed-max slot",
+    FILO_BUFFER = "buffer of a filo vector",
+    FILO_VALUE_WIDTH = "filo value",
+    FILO_DIFFERENCE = "filo difference to line or base",
+    FILO_WHOLE = "filo double",
 }

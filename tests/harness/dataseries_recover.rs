@@ -1,8 +1,8 @@
 //! The intact extents in arbitrary bytes make a valid file.
 
-use pilaster::bytes::{Endian, Input, Scratch, SliceSink};
+use pilaster::bytes::{Endian, Input, Scratch, SliceSink, WriteError};
 use pilaster::dataseries::recover::{Recovered, Salvage};
-use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, WriteError, Writer};
+use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, Writer};
 use pilaster::dataseries::{End, Extent, ExtentType, File, ReadOptions};
 use pilaster::error::Kind;
 

@@ -1,12 +1,12 @@
 //! Any type, any rows: what a writer stores, a reader finds, in both byte orders and compressed or not.
 
-use pilaster::bytes::{Endian, Scratch, SliceSink};
+use pilaster::bytes::{Endian, Scratch, SliceSink, WriteError};
 use pilaster::codec::HashTable as Codes;
 use pilaster::column::{Column as _, Part as _, Table as _};
 use pilaster::dataseries::Relative;
 use pilaster::dataseries::write::{
     Cell as Value, Compress, Description, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Snappy, Stored,
-    WriteError, Writer,
+    Writer,
 };
 use pilaster::dataseries::{ExtentType, Field, FieldType, File, Options, ReadOptions};
 use pilaster::dataseries::{Ordering, Pad};

@@ -74,7 +74,7 @@ fn refused(kind: Kind, owned: &Owned<'_>) {
         Kind::WrongType | Kind::Lossy => {}
         Kind::Utf8 => assert!(!owned.is_utf8()),
         // Hashes that were made to collide.
-        Kind::Limit => assert!(matches!(owned.element, Element::String | Element::Utf8)),
+        Kind::Limit => assert!(matches!(owned.element, Element::String | Element::Utf8 | Element::Blob)),
         kind => panic!("{kind:?}"),
     }
 }

@@ -159,7 +159,8 @@ impl<'a> Owned<'a> {
             Element::Timestamp => Plain::Timestamp(&self.longs[..n]),
             Element::DateTime => Plain::DateTime { millis: &self.longs[..n], offsets: &self.ints[..n] },
             Element::String => Plain::String(strings),
-            Element::Utf8 | Element::Blob => Plain::Utf8(strings),
+            Element::Utf8 if self.is_utf8() => Plain::Utf8(strings),
+            Element::Utf8 | Element::Blob => Plain::Blob(strings),
         };
         let validity = match self.nulls {
             true => Validity::Bits(Bits::new(&self.valid, 0, n).expect("enough bits")),

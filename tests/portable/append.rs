@@ -1,7 +1,7 @@
 //! Vectors written row by row: the same rows come back, a full buffer is an ordinary result, and a
 //! refused row changes nothing.
 
-use pilaster::error::{Kind, Result};
+use pilaster::error::{Kind, Result, What};
 use pilaster::filo::Encoding;
 use pilaster::filo::Packing;
 use pilaster::filo::write::Line;
@@ -21,7 +21,13 @@ macro_rules! check {
         for (extra, dirt) in [(0, 0x00), (0, 0xff), (1, 0xa5), (777, 0x5a)] {
             let mut memory = vec![dirt; $len + extra];
             let $buffer = &mut memory[..];
-            let mut $w = $new;
+            let mut $w = match $new {
+                Ok(writer) => writer,
+                Err(e) => {
+                    assert_eq!((e.kind(), n), (Kind::Misuse, 0), "{e}");
+                    continue;
+                }
+            };
             assert!($w.room() >= n, "{} rows of {n}", $w.room());
             for $i in 0..n {
                 let room = $w.room();
@@ -70,12 +76,12 @@ fn binary_vectors_are_byte_for_byte_those_of_slices() {
 
                 let rows = Owned { values: Values::Long(values.clone()), valid: valid.clone() };
                 let len = Longs::max_len(packing, true, n);
-                let chunk = check!(&rows, len, |b| Longs::masked(b, packing).unwrap(), |w, i| w.push(values[i]));
+                let chunk = check!(&rows, len, |b| Longs::masked(b, packing), |w, i| w.push(values[i]));
                 assert_eq!(chunk, rows.write(masked, 0).unwrap());
                 assert_eq!(chunk.len(), len);
                 if all {
                     let len = Longs::max_len(packing, false, n);
-                    let chunk = check!(&rows, len, |b| Longs::new(b, packing).unwrap(), |w, i| w.push(values[i]));
+                    let chunk = check!(&rows, len, |b| Longs::new(b, packing), |w, i| w.push(values[i]));
                     assert_eq!(chunk, rows.write(Encoding::Packed(packing), 0).unwrap());
                 }
 
@@ -85,7 +91,7 @@ fn binary_vectors_are_byte_for_byte_those_of_slices() {
                 };
                 let rows = Owned { values: Values::Double(doubles.clone()), valid: valid.clone() };
                 let len = Doubles::max_len(packing, true, n);
-                let chunk = check!(&rows, len, |b| Doubles::masked(b, packing).unwrap(), |w, i| w.push(doubles[i]));
+                let chunk = check!(&rows, len, |b| Doubles::masked(b, packing), |w, i| w.push(doubles[i]));
                 assert_eq!(chunk, rows.write(masked, 0).unwrap());
 
                 if packing == Packing::W64 {
@@ -94,11 +100,11 @@ fn binary_vectors_are_byte_for_byte_those_of_slices() {
                 let ints: Vec<i32> = values.iter().map(|value| *value as i32).collect();
                 let rows = Owned { values: Values::Int(ints.clone()), valid };
                 let len = Ints::max_len(packing, true, n);
-                let chunk = check!(&rows, len, |b| Ints::masked(b, packing).unwrap(), |w, i| w.push(ints[i]));
+                let chunk = check!(&rows, len, |b| Ints::masked(b, packing), |w, i| w.push(ints[i]));
                 assert_eq!(chunk, rows.write(masked, 0).unwrap());
                 if all {
                     let len = Ints::max_len(packing, false, n);
-                    let chunk = check!(&rows, len, |b| Ints::new(b, packing).unwrap(), |w, i| w.push(ints[i]));
+                    let chunk = check!(&rows, len, |b| Ints::new(b, packing), |w, i| w.push(ints[i]));
                     assert_eq!(chunk, rows.write(Encoding::Packed(packing), 0).unwrap());
                 }
             }
@@ -117,7 +123,7 @@ fn lines() {
             let values: Vec<i64> = numbers(packing, n).iter().enumerate().map(on_line).collect();
             let rows = Owned::full(Values::Long(values.clone()));
             let len = Lines::max_len(packing, n);
-            let chunk = check!(&rows, len, |b| Lines::new(b, line, packing).unwrap(), |w, i| w.push(values[i]));
+            let chunk = check!(&rows, len, |b| Lines::new(b, line, packing), |w, i| w.push(values[i]));
             assert_eq!(chunk.len(), len);
         }
     }
@@ -140,13 +146,13 @@ fn flat_vectors_come_back() {
                 let values: Vec<i64> = numbers(packing, n).iter().map(|delta| delta.wrapping_add(base)).collect();
                 let rows = Owned { values: Values::Timestamp(values.clone()), valid: valid.clone() };
                 let len = Timestamps::max_len(packing, n);
-                check!(&rows, len, |b| Timestamps::new(b, base, packing).unwrap(), |w, i| w.push(values[i]));
+                check!(&rows, len, |b| Timestamps::new(b, base, packing), |w, i| w.push(values[i]));
 
                 let pairs = values.iter().map(|value| (*value, -12_600_000)).collect();
                 let rows = Owned { values: Values::DateTime(pairs), valid: valid.clone() };
                 let len = DateTimes::max_len(packing, n);
                 let zone = -12_600_000;
-                check!(&rows, len, |b| DateTimes::new(b, base, zone, packing).unwrap(), |w, i| w.push(values[i]));
+                check!(&rows, len, |b| DateTimes::new(b, base, zone, packing), |w, i| w.push(values[i]));
             }
         }
     }
@@ -169,13 +175,13 @@ fn strings_come_back() {
 
             let rows = Owned { values: Values::String(bytes.clone()), valid: valid.clone() };
             let len = SimpleStrings::max_len(n, present);
-            check!(&rows, len, |b| SimpleStrings::new(b, n), |w, i| w.push(&texts[i]));
+            check!(&rows, len, |b| SimpleStrings::new(b, n.max(1)), |w, i| w.push(&texts[i]));
             check!(&rows, len + 12 * 99 + 16, |b| SimpleStrings::new(b, n + 99), |w, i| w.push(&texts[i]));
 
             let long = bytes.iter().zip(&valid).filter(|(text, valid)| **valid && text.len() > 2047).count();
             let rows = Owned { values: Values::Utf8(bytes.clone()), valid: valid.clone() };
             let len = Utf8s::max_len(n, present) + 4 * long;
-            let chunk = check!(&rows, len, |b| Utf8s::new(b, n), |w, i| w.push(&bytes[i]));
+            let chunk = check!(&rows, len, |b| Utf8s::new(b, n.max(1)), |w, i| w.push(&bytes[i]));
             assert_eq!(chunk, rows.write(Encoding::Utf8, 0).unwrap());
             check!(&rows, len + 4 * 99, |b| Utf8s::new(b, n + 99), |w, i| w.push(&bytes[i]));
 
@@ -184,7 +190,7 @@ fn strings_come_back() {
             let longest = longest.unwrap_or(0).max(1) as u8;
             let rows = Owned { values: Values::Utf8(short.clone()), valid: valid.clone() };
             let len = FixedMax::max_len(longest, n);
-            let chunk = check!(&rows, len, |b| FixedMax::new(b, longest).unwrap(), |w, i| w.push(&short[i]));
+            let chunk = check!(&rows, len, |b| FixedMax::new(b, longest), |w, i| w.push(&short[i]));
             assert_eq!(chunk, rows.write(Encoding::FixedMaxUtf8, 0).unwrap());
         }
     }
@@ -196,11 +202,21 @@ fn a_full_buffer_and_a_refused_value_change_nothing() {
         for masked in [false, true] {
             let mut memory = vec![0xa5; len];
             let new = if masked { Ints::masked } else { Ints::new };
-            let mut ints = new(&mut memory, Packing::U2).unwrap();
+            let least = Ints::max_len(Packing::U2, masked, 1);
+            let mut ints = match new(&mut memory, Packing::U2) {
+                Ok(ints) => ints,
+                Err(e) => {
+                    assert_eq!((e.kind(), e.what(), e.need() as usize), (Kind::Misuse, What::FILO_BUFFER, least));
+                    assert!(len < least, "{len} {masked}");
+                    continue;
+                }
+            };
+            assert!(len >= least, "{len} {masked}");
             let mut pushed = 0;
             let full = loop {
                 if pushed % 5 == 3 {
-                    assert_eq!(ints.push(4).unwrap_err().kind(), Kind::Lossy);
+                    let e = ints.push(4).unwrap_err();
+                    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Lossy, What::FILO_VALUE_WIDTH, 4, 2));
                 }
                 match ints.push(pushed % 4) {
                     Ok(()) => pushed += 1,
@@ -211,16 +227,10 @@ fn a_full_buffer_and_a_refused_value_change_nothing() {
             assert_eq!(full.need() as usize, Ints::max_len(Packing::U2, masked, pushed as usize + 1));
             assert!(full.need() as usize > len);
             assert!(ints.push_na().is_err());
-            match ints.finish() {
-                Ok(chunk) => {
-                    let rows = Owned::full(Values::Int((0..pushed).map(|i| i % 4).collect()));
-                    rows.assert_read(chunk, &(len, masked));
-                }
-                Err(e) => {
-                    assert_eq!((e.kind(), pushed), (Kind::NoRoom, 0));
-                    assert!(len < Ints::max_len(Packing::U2, masked, 0), "{len} {masked}");
-                }
-            }
+            let (buffer, chunk) = ints.close().unwrap();
+            assert_eq!(buffer.len(), len, "all of the buffer");
+            let rows = Owned::full(Values::Int((0..pushed).map(|i| i % 4).collect()));
+            rows.assert_read(&buffer[..chunk], &(len, masked));
         }
     }
 }
@@ -230,28 +240,77 @@ fn strings_that_do_not_fit_change_nothing() {
     for len in 0..160 {
         let (mut a, mut b) = (vec![0x11; len], vec![0x22; len]);
         let (mut utf8, mut simple) = (Utf8s::new(&mut a, 6), SimpleStrings::new(&mut b, 6));
+        let least = (Utf8s::max_len(6, 0), SimpleStrings::max_len(6, 0) - 5 * 8);
+        assert_eq!((utf8.is_ok(), simple.is_ok()), (len >= least.0, len >= least.1), "{len}");
         let words = ["one", "", "a longer one", "four", "five", "six", "seven"];
         let mut accepted = (Vec::new(), Vec::new());
         for word in words {
-            if utf8.push(word.as_bytes()).is_ok() {
+            let of = |done: Result<()>, alone: usize| match done {
+                Ok(()) => true,
+                Err(e) => {
+                    let expected = if alone > len { Kind::Misuse } else { Kind::NoRoom };
+                    assert_eq!(e.kind(), expected, "{word}, {len}: {e}");
+                    false
+                }
+            };
+            if let Ok(utf8) = &mut utf8
+                && of(utf8.push(word.as_bytes()), least.0 + word.len())
+            {
                 accepted.0.push(word.as_bytes().to_vec());
             }
-            if simple.push(word).is_ok() {
+            let stored = (word.len() + 5).next_multiple_of(4);
+            if let Ok(simple) = &mut simple
+                && of(simple.push(word), least.1 - 8 + stored)
+            {
                 accepted.1.push(word.as_bytes().to_vec());
             }
         }
         assert!(accepted.0.len() <= 6 && accepted.1.len() <= 6);
-        if let Ok(chunk) = utf8.finish() {
-            Owned::full(Values::Utf8(accepted.0)).assert_read(chunk, &len);
-        } else {
-            assert!(len < 8 + 24);
+        if let Ok(utf8) = utf8 {
+            Owned::full(Values::Utf8(accepted.0)).assert_read(utf8.finish().unwrap(), &len);
         }
-        if let Ok(chunk) = simple.finish() {
-            Owned::full(Values::String(accepted.1)).assert_read(chunk, &len);
-        } else {
-            assert!(len < SimpleStrings::max_len(6, 0) - 6 * 8);
+        if let Ok(simple) = simple {
+            Owned::full(Values::String(accepted.1)).assert_read(simple.finish().unwrap(), &len);
         }
     }
+}
+
+#[test]
+fn a_buffer_without_a_row_is_refused() {
+    let mut memory = [0; 200];
+    let least = |need: usize, refused: Option<pilaster::Error>| {
+        let e = refused.unwrap();
+        assert_eq!((e.kind(), e.what(), e.need() as usize), (Kind::Misuse, What::FILO_BUFFER, need), "{e}");
+    };
+    let mut check = |need: usize, new: &dyn Fn(&mut [u8]) -> Option<pilaster::Error>| {
+        assert_eq!(new(&mut memory[..need]), None);
+        least(need, new(&mut memory[..need - 1]));
+    };
+    check(Ints::max_len(Packing::I32, true, 1), &|b| Ints::masked(b, Packing::I32).err());
+    check(Doubles::max_len(Packing::W64, false, 1), &|b| Doubles::new(b, Packing::W64).err());
+    check(Lines::max_len(Packing::U2, 1), &|b| Lines::new(b, Line::ZERO, Packing::U2).err());
+    check(Floats::max_len(1), &|b| Floats::new(b).err());
+    check(Booleans::max_len(1), &|b| Booleans::new(b).err());
+    check(Timestamps::max_len(Packing::I8, 1), &|b| Timestamps::new(b, 0, Packing::I8).err());
+    check(DateTimes::max_len(Packing::I8, 1), &|b| DateTimes::new(b, 0, 0, Packing::I8).err());
+    check(FixedMax::max_len(9, 1), &|b| FixedMax::new(b, 9).err());
+    assert_eq!(Utf8s::new(&mut memory, 0).unwrap_err().what(), What::FILO_BUFFER, "not one row");
+    assert_eq!(SimpleStrings::new(&mut memory, 0).unwrap_err().what(), What::FILO_BUFFER, "not one row");
+}
+
+#[test]
+fn refused_values_are_named() {
+    let mut memory = [0; 200];
+    let (b, bytes) = (1000, Packing::I8);
+    let mut times = Timestamps::new(&mut memory, b, bytes).unwrap();
+    let e = times.push(b - 129).unwrap_err();
+    assert_eq!((e.at().cast_signed(), e.need()), (-129, 8 + 128), "the difference, and a signed width");
+    assert_eq!(e.to_string(), "filo difference to line or base: -129 does not fit 8 bits, signed");
+    let mut doubles = Doubles::new(&mut memory, bytes).unwrap();
+    assert_eq!(doubles.push(128.0).unwrap_err().to_string(), "filo value: 128 does not fit 8 bits, signed");
+    assert_eq!(doubles.push(0.5).unwrap_err().to_string(), "filo double: no whole number, and 8 bits hold no other");
+    let e = Ints::new(&mut memory[..8], bytes).unwrap_err();
+    assert_eq!(e.to_string(), "buffer of a filo vector: row 0 does not fit into an empty one; 9 bytes needed");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
         let extent = extent?;
         let Some(ty) = types.iter().find(|ty| ty.name().as_bytes() == extent.type_name()) else { continue };
         let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut Scratch::new(memory))?;
-        let mut rows = vec![0xaa; part.records().len()];
+        let mut rows = vec![0xaa; part.records().len().max(ty.record_len())];
         let (mut pool, mut unique) = (vec![0xaa; 1 << 20], vec![0; 1 << 14]);
         let mut to = ExtentBuffer::new(*ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique })?;
         for row in 0..part.rows() {

@@ -3,8 +3,8 @@
 use pilaster::bytes::Scratch;
 use pilaster::error::{Kind, What};
 use pilaster::filo::Packing;
-use pilaster::filo::write::{encode, holds, max_len, scratch_len};
-use pilaster::filo::{Element, Encoding};
+use pilaster::filo::write::{choose, encode, encode_auto, holds, max_len, scratch_len};
+use pilaster::filo::{Element, Encoding, Value, Vector};
 use proptest::prelude::*;
 
 use crate::support::{self, Owned, Values, encodings, patterns};
@@ -225,6 +225,43 @@ fn what_does_not_fit_is_refused_with_its_row() {
     let letters: Vec<Vec<u8>> = (0..20).map(|i| vec![b'a' + i]).collect();
     refused(Encoding::DictUtf8(Packing::U2), Values::Utf8(letters.clone()), 3);
     refused(Encoding::DictUtf8(Packing::U4), Values::Utf8(letters), 15);
+}
+
+#[test]
+fn utf8_is_text_and_blobs_are_any_bytes() {
+    use pilaster::bytes::Bits;
+    use pilaster::column::Validity;
+    use pilaster::filo::write::{Plain, Rows, Strings};
+    use pilaster::unstable::filo::original::{BuilderFamily, Hint, Original, encode_like_original};
+    let strings: [&[u8]; 4] = [b"text", b"\xff", b"text", b"\xffe"];
+    let strings = Strings::Slices(&strings);
+    let missing = Bits::new(&[0b1101], 0, 4).unwrap();
+    let (mut chunk, mut memory) = ([0; 400], [0; 2000]);
+    let mut scratch = Scratch::new(&mut memory);
+    let no_text = |e: pilaster::Error| (e.kind(), e.what(), e.at());
+    let family = |hint| Original { builder: BuilderFamily::Default, hint };
+    for (validity, row) in [(Validity::All, 1), (Validity::Bits(missing), 3)] {
+        let text = Rows { values: Plain::Utf8(strings), validity };
+        let blob = Rows { values: Plain::Blob(strings), validity };
+        assert_eq!((text.values.element(), blob.values.element()), (Element::Utf8, Element::Blob));
+        let wrong = (Kind::Lossy, What::FILO_STRING, row);
+        for encoding in [Encoding::Utf8, Encoding::FixedMaxUtf8, Encoding::DictUtf8(Packing::U4)] {
+            assert_eq!(encode(encoding, &text, &mut chunk, &mut scratch).map_err(no_text), Err(wrong), "{encoding}");
+            let len = encode(encoding, &blob, &mut chunk, &mut scratch).unwrap();
+            let vector = Vector::open(&chunk[..len], Element::Blob).unwrap();
+            assert_eq!(vector.get(3), Ok(Some(Value::Bytes(b"\xffe"))), "{encoding}");
+        }
+        assert_eq!(choose(&text, &mut scratch).map_err(no_text), Err(wrong));
+        assert_eq!(encode_auto(&text, &mut chunk, &mut scratch).map_err(no_text), Err(wrong));
+        assert!(encode_auto(&blob, &mut chunk, &mut scratch).is_ok());
+        for hint in [Hint::Auto, Hint::Simple, Hint::Dictionary] {
+            let like = |rows, chunk: &mut [u8], scratch: &mut Scratch<'_>| {
+                encode_like_original(rows, family(hint), chunk, scratch).map_err(no_text)
+            };
+            assert_eq!(like(&text, &mut chunk, &mut scratch), Err(wrong));
+            assert!(like(&blob, &mut chunk, &mut scratch).is_ok());
+        }
+    }
 }
 
 #[test]

@@ -110,7 +110,10 @@ impl Owned {
                 run(Plain::DateTime { millis: &millis, offsets: &offsets })
             }
             Values::String(v) => run(Plain::String(Strings::Slices(&slices(v)))),
-            Values::Utf8(v) => run(Plain::Utf8(Strings::Slices(&slices(v)))),
+            Values::Utf8(v) if v.iter().all(|text| std::str::from_utf8(text).is_ok()) => {
+                run(Plain::Utf8(Strings::Slices(&slices(v))))
+            }
+            Values::Utf8(v) => run(Plain::Blob(Strings::Slices(&slices(v)))),
         }
     }
 

@@ -217,7 +217,7 @@ fn too_few_slots_cost_the_index_and_nothing_else() {
     let mut log = Writer::<LittleEndian, _>::new(Vec::new(), TYPES, &mut slots);
     fill(&mut log, 0, &mut Vec::new());
     let bytes = log.sink().clone();
-    let pilaster::dataseries::write::WriteError::Format(e) = log.finish().unwrap_err();
+    let pilaster::bytes::WriteError::Format(e) = log.finish().unwrap_err();
     assert_eq!((e.kind(), e.need()), (Kind::NoRoom, 7));
     assert_eq!(sequential::<LittleEndian>(&bytes).0, times(ROWS));
     let mut slots = [IndexSlot::EMPTY; 7];

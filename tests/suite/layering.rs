@@ -165,10 +165,10 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
 
 /// The bridges and the tool have no `unsafe` either, except in one file.
 #[test]
-fn one_file_of_the_bridges_has_unsafe() {
+fn one_file_of_a_bridge_has_unsafe() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for folder in ["cli/src", "bridges/arrow/src", "bridges/sql/src", "bridges/python/src"] {
+    for folder in ["cli/src", "bridges/arrow/src", "bridges/c/src", "bridges/sql/src", "bridges/python/src"] {
         for file in sources(&root.join(folder)) {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
@@ -177,5 +177,5 @@ fn one_file_of_the_bridges_has_unsafe() {
             }
         }
     }
-    assert_eq!(found, ["bridges/python/src/raw.rs"], "ARCHITECTURE.md names the file");
+    assert_eq!(found, ["bridges/c/src/raw.rs", "bridges/python/src/raw.rs"], "ARCHITECTURE.md names the files");
 }

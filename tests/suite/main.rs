@@ -14,6 +14,7 @@ mod common;
 mod convert;
 #[cfg(feature = "embedded-io-async-07")]
 mod dataseries_async;
+mod dataseries_foreign;
 mod dataseries_log;
 mod dataseries_read;
 mod dataseries_types;

@@ -225,7 +225,8 @@ impl Column {
             (Of::Float, Element::Float) => Plain::Float(self.numbers()?),
             (Of::Double, Element::Double) => Plain::Double(self.numbers()?),
             (Of::Strings, Element::String) => Plain::String(Strings::Spans(self.strings()?)),
-            (Of::Strings, Element::Utf8 | Element::Blob) => Plain::Utf8(Strings::Spans(self.strings()?)),
+            (Of::Strings, Element::Utf8) => Plain::Utf8(Strings::Spans(self.strings()?)),
+            (Of::Strings, Element::Blob) => Plain::Blob(Strings::Spans(self.strings()?)),
             _ => return Err(Error::new(Kind::WrongType, What::FILO_ELEMENT, 0)),
         })
     }

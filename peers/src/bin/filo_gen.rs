@@ -260,20 +260,11 @@ fn unpacked(out: &mut Output, case: &Case, more: usize, dst: &mut [u8]) {
     match &case.values {
         Vals::Bool(x) => {
             let dst = &mut dst[..Booleans::max_len(x.len())];
-            append!(
-                out,
-                case,
-                dst,
-                "append Booleans",
-                Ok::<_, Error>(Booleans::new(dst)),
-                x,
-                |w: &mut Booleans, x: &bool| w.push(*x)
-            );
+            append!(out, case, dst, "append Booleans", Booleans::new(dst), x, |w: &mut Booleans, x: &bool| w.push(*x));
         }
         Vals::Float(x) => {
             let dst = &mut dst[..Floats::max_len(x.len())];
-            append!(out, case, dst, "append Floats", Ok::<_, Error>(Floats::new(dst)), x, |w: &mut Floats, x: &f32| w
-                .push(*x));
+            append!(out, case, dst, "append Floats", Floats::new(dst), x, |w: &mut Floats, x: &f32| w.push(*x));
         }
         Vals::Str(x) => {
             append!(
@@ -281,21 +272,14 @@ fn unpacked(out: &mut Output, case: &Case, more: usize, dst: &mut [u8]) {
                 case,
                 dst,
                 "append SimpleStrings",
-                Ok::<_, Error>(SimpleStrings::new(dst, capacity)),
+                SimpleStrings::new(dst, capacity),
                 x,
                 |w: &mut SimpleStrings, x: &Vec<u8>| w.push(std::str::from_utf8(x).expect("made as text"))
             );
         }
         Vals::Utf8(x) => {
-            append!(
-                out,
-                case,
-                dst,
-                "append Utf8s",
-                Ok::<_, Error>(Utf8s::new(dst, capacity)),
-                x,
-                |w: &mut Utf8s, x: &Vec<u8>| w.push(x)
-            );
+            append!(out, case, dst, "append Utf8s", Utf8s::new(dst, capacity), x, |w: &mut Utf8s, x: &Vec<u8>| w
+                .push(x));
             for long in [1u8, 8, 254] {
                 if case.rows() < 1000 {
                     append!(

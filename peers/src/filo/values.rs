@@ -105,7 +105,8 @@ impl Vals {
             }
             Vals::Utf8(v) => {
                 slices = v.iter().map(Vec::as_slice).collect();
-                Plain::Utf8(Strings::Slices(&slices))
+                // The original writes any bytes.
+                Plain::Blob(Strings::Slices(&slices))
             }
         };
         f(&Rows { values, validity })

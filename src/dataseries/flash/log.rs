@@ -5,7 +5,7 @@ use embedded_storage_03::nor_flash::NorFlash;
 use super::ring::{Ring, front, header, number};
 use super::scan::{self, Found, Front};
 use crate::bytes::{Endian, FlashSink, Sink as _, WriteError};
-use crate::dataseries::write::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Writer};
+use crate::dataseries::write::{Compress, Descriptions, ExtentBuffer, Foreign, Of, Record, Schema, Writer};
 use crate::error::{Error, Kind, What};
 
 /// A log in a ring of segments. The [module page](super) lists its guarantees.
@@ -147,6 +147,28 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         }
         loop {
             match extent.push(row) {
+                Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => self.flush(extent)?,
+                done => return Ok(done?),
+            }
+        }
+    }
+
+    /// Adds a row to `extent`, as [`ExtentBuffer::push_foreign`] takes it. If the row does not fit, `extent` is flushed first.
+    ///
+    /// # Errors
+    /// Errors of [`ExtentBuffer::push_foreign`] if the row does not fit into an empty extent either. Errors of
+    /// [`flush`](Self::flush), after which the row is not in the extent.
+    pub fn push_foreign<'s, const TEXTS: bool>(
+        &mut self,
+        extent: &mut ExtentBuffer<'_, E, Foreign<'_, TEXTS>>,
+        record: &[u8],
+        strings: impl Iterator<Item = &'s [u8]> + Clone,
+    ) -> Result<(), WriteError<F::Error>> {
+        if extent.is_packed() {
+            self.flush(extent)?;
+        }
+        loop {
+            match extent.push_foreign(record, strings.clone()) {
                 Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => self.flush(extent)?,
                 done => return Ok(done?),
             }

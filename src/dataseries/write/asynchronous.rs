@@ -5,8 +5,8 @@ use zerocopy::IntoBytes;
 
 use super::list::{IndexSlot, List};
 use super::output::{Finished, Output, Put, Stopped, trailer};
-use super::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Stored, WriteError, Writer};
-use crate::bytes::{Endian, Sink};
+use super::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Stored, Writer};
+use crate::bytes::{Endian, Sink, WriteError};
 use crate::dataseries::raw::FileHeader;
 use crate::error::{Kind, What};
 
@@ -24,9 +24,9 @@ use crate::error::{Kind, What};
 /// ```
 /// # use core::pin::pin;
 /// # use core::task::{Context, Poll, Waker};
-/// use pilaster::bytes::LittleEndian;
+/// use pilaster::bytes::{LittleEndian, WriteError};
 /// use pilaster::dataseries::record;
-/// use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Memory, WriteError};
+/// use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Memory};
 /// # use embedded_io_async_07 as embedded_io_async;
 ///
 /// record! {
@@ -91,10 +91,10 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
     /// ```
     /// # use core::pin::pin;
     /// # use core::task::{Context, Poll, Waker};
-    /// use pilaster::bytes::LittleEndian;
+    /// use pilaster::bytes::{LittleEndian, WriteError};
     /// use pilaster::codec::HashTable;
     /// use pilaster::dataseries::record;
-    /// use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, Lzf, Memory, WriteError};
+    /// use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, Lzf, Memory};
     /// # use embedded_io_async_07 as embedded_io_async;
     ///
     /// record! {

@@ -1,8 +1,8 @@
 //! Conversion of tables of any format to DataSeries files.
 
 use super::xml::{Attributes, TypeXml};
-use super::{Compress, ExtentBuffer, WriteError, Writer};
-use crate::bytes::{Endian, Sink};
+use super::{Compress, ExtentBuffer, Writer};
+use crate::bytes::{Endian, Sink, WriteError};
 use crate::column::{Batch, Build, Column, Feed, Part, Type, Unit};
 use crate::dataseries::FieldType;
 use crate::dataseries::layout::Options;

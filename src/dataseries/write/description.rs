@@ -136,7 +136,7 @@ const fn less(mut a: &[u8], mut b: &[u8]) -> bool {
 /// let mut file = create::<(Alarm, Tick), _>(SliceSink::new(&mut memory), &mut slots);
 /// file.begin()?;
 /// assert_eq!((Tick::LIST.len(), <(Alarm, Tick)>::LIST.len()), (1, 2));
-/// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
 /// ```
 pub trait Records {
     /// The descriptions of the types.

@@ -140,15 +140,18 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
     /// Creates an empty extent.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] for a type without fields, or with null compaction but no bool.
-    /// [`Kind::Unsupported`] for the two kinds of null compaction that the original writes but cannot read
+    /// [`Kind::Misuse`] for a type without fields, or with null compaction but no bool, and for memory that holds no
+    /// record (`need`: its size in bytes). [`Kind::Unsupported`] for the two kinds of null compaction that the original writes but cannot read
     /// back (section 8.6): with bools at the end of the record, and with fixedwidth cells of more than one
     /// byte.
     pub fn new(schema: T, memory: Memory<'m>) -> Result<Self> {
         schema.check()?;
         let Memory { rows, pool, unique } = memory;
         // Stored parts must be smaller than `MAX_STORED`. With this limit, no flush can fail because of it.
-        let most = rows.len().min(MOST_ROWS);
+        let (most, record_len) = (rows.len().min(MOST_ROWS), schema.layout().record_len());
+        if most < record_len as usize {
+            return Err(Error::needing(Kind::Misuse, What::DATASERIES_FIXED, 0, record_len.into()));
+        }
         let rows = rows.get_mut(..most).unwrap_or_default();
         Ok(ExtentBuffer::over(schema, Room::Lent(rows), Pool::new(pool, unique)))
     }

@@ -5,6 +5,7 @@
 //! | [`record!`](crate::dataseries::record) | a row type whose layout is computed by the compiler |
 //! | [`Descriptions`] | the types of the file |
 //! | [`ExtentBuffer`] | rows that are not yet written, in caller-provided or heap memory |
+//! | [`Foreign`] | a type whose records a C program lays out |
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
 //! | `AsyncWriter` | a [`Writer`] for an `embedded_io_async::Write` (feature `embedded-io-async-07`) |
 //! | [`Resume`] | where a log continues after a crash |
@@ -18,6 +19,7 @@ mod compress;
 mod copy;
 mod description;
 mod extent;
+mod foreign;
 mod list;
 mod output;
 mod pack;
@@ -40,6 +42,7 @@ pub use compress::Smallest;
 pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use description::{Description, Descriptions, Records};
 pub use extent::{Cell, ExtentBuffer, Memory, Row};
+pub use foreign::{Foreign, ForeignField};
 pub use list::IndexSlot;
 pub(super) use list::List;
 pub use resume::{Rest, Resume};
@@ -48,8 +51,6 @@ pub use rewrite::{Repack, rewrite};
 pub use schema::{Of, Record, Schema};
 pub use writer::Writer;
 
-pub use crate::bytes::WriteError;
-
 /// The items that the expansion of [`record!`](crate::dataseries::record) uses.
 #[doc(hidden)]
 pub mod __record {
@@ -57,7 +58,9 @@ pub mod __record {
     pub use super::pool::Pool;
     pub use super::record::{Store, put};
     pub use super::schema::{Record, Uses};
-    pub use super::spec::{Spec, base, cells, check_texts, field, fields, is_own, layout, options, version};
+    pub use super::spec::{
+        Spec, base, cells, check_compact, check_texts, field, fields, is_own, layout, options, version,
+    };
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{Bit, FieldType, Layout, Options, Places, Slot};
     pub use crate::dataseries::types::{FieldRecord, NameAt};

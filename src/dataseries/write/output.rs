@@ -9,8 +9,8 @@ use zerocopy::byteorder::{I32, I64, U32};
 
 use super::extent::Parts;
 use super::list::{IndexSlot, List, Section};
-use super::{Compress, Compressed, Description, WriteError};
-use crate::bytes::{Endian, Sink, len32, low8, low32, saturated};
+use super::{Compress, Compressed, Description};
+use crate::bytes::{Endian, Sink, WriteError, len32, low8, low32, saturated};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
     ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, TRAILER_LEN,

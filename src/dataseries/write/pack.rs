@@ -207,24 +207,45 @@ numbers! {
     f64: F64, |v, base| v - base;
 }
 
-/// Packs all records of a type known at run time, except for null compaction.
-pub(super) fn pack<E: Endian>(fields: &[FieldRecord], record_len: u32, compact: bool, rows: &mut [u8]) {
-    let len = record_len as usize;
-    for field in fields {
-        let cells = Cells::of(field, compact);
-        records(rows, len).for_each(|record| cells.zero_null(record));
+/// The fields of a type known at run time, in the form in which they are stored.
+pub(super) trait FieldSource {
+    /// Returns the number of fields.
+    fn count(&self) -> usize;
+    /// Returns field `k`.
+    fn field(&self, k: usize) -> Option<FieldRecord>;
+}
+
+impl FieldSource for [FieldRecord] {
+    fn count(&self) -> usize {
+        self.len()
     }
-    for (k, field) in fields.iter().enumerate().rev() {
-        if let Relative::To(base) = field.relative(k)
-            && let Some(base) = fields.get(base as usize)
-        {
-            let cells = Cells::of(field, compact);
-            records(rows, len).for_each(|record| cells.subtract::<E>(record, base));
+
+    fn field(&self, k: usize) -> Option<FieldRecord> {
+        self.get(k).copied()
+    }
+}
+
+/// Packs all records of a type known at run time, except for null compaction.
+pub(super) fn pack<E: Endian, F: FieldSource + ?Sized>(fields: &F, record_len: u32, compact: bool, rows: &mut [u8]) {
+    let len = record_len as usize;
+    let numbered = || (0..fields.count()).filter_map(|k| Some((k, fields.field(k)?)));
+    if compact {
+        for (_, field) in numbered() {
+            let cells = Cells::of(&field, compact);
+            records(rows, len).for_each(|record| cells.zero_null(record));
         }
     }
-    for (k, field) in fields.iter().enumerate() {
+    for (k, field) in numbered().rev() {
+        if let Relative::To(base) = field.relative(k)
+            && let Some(base) = fields.field(base as usize)
+        {
+            let cells = Cells::of(&field, compact);
+            records(rows, len).for_each(|record| cells.subtract::<E>(record, &base));
+        }
+    }
+    for (k, field) in numbered() {
         let (cells, own, mut before) =
-            (Cells::of(field, compact), field.relative(k) == Relative::Own, Before::default());
+            (Cells::of(&field, compact), field.relative(k) == Relative::Own, Before::default());
         records(rows, len).for_each(|record| cells.pack::<E>(record, own, &mut before));
     }
 }

@@ -35,6 +35,36 @@ use crate::error::Result;
 /// `max_column_size` (`pack_pad_record`). A declaration without a valid description does not compile, such as
 /// `unique` for a field that is not a string, a base declared below its field, or a scale of zero.
 ///
+/// The original reads every file of such a record. It writes two more kinds of `compact`, which it cannot read back, so they do not
+/// compile: with a `fixedwidth` of more than one byte, and with `big_to_small`. Nor does `compact` without a bool or a nullable field.
+///
+/// ```compile_fail
+/// pilaster::dataseries::record! {
+///     struct Wide = "Wide" pack compact { id: fixedwidth 6 nullable }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// pilaster::dataseries::record! {
+///     struct Turned = "Turned" pack compact big_to_small { temp: double nullable }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// pilaster::dataseries::record! {
+///     struct Whole = "Whole" pack compact { temp: double }
+/// }
+/// ```
+///
+/// ```
+/// pilaster::dataseries::record! {
+///     struct Both = "Both" pack compact { id: fixedwidth 1 nullable, temp: double nullable }
+/// }
+/// pilaster::dataseries::record! {
+///     struct Turned = "Turned" pack big_to_small { id: fixedwidth 6 nullable }
+/// }
+/// ```
+///
 /// ```
 /// use pilaster::dataseries::record;
 /// use pilaster::dataseries::write::Record;
@@ -100,6 +130,7 @@ macro_rules! __dataseries_record {
             const LAYOUT: r::Layout = r::layout(&SPECS, OPTIONS);
             const FIELDS: [r::FieldRecord; COUNT] = r::fields(&SPECS, LAYOUT);
             const _: () = r::check_texts($type_name, concat!($($namespace)?), XML);
+            const _: () = r::check_compact(&FIELDS, LAYOUT, OPTIONS);
             const LEN: usize = LAYOUT.record_len() as usize;
             const WORDS: usize = LEN.div_ceil(4);
 

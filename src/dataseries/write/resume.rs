@@ -44,7 +44,7 @@ use crate::hash::mix3;
 /// let file = log.finish()?;
 /// assert_eq!(Resume::find::<LittleEndian>(&file, TYPES, &mut slots)?.rest(), Rest::Index);
 /// # }
-/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
 /// ```
 ///
 /// In a file, the bytes after the last intact extent are cut off, and writing continues there:
@@ -239,7 +239,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// }
     /// log.flush(&mut extent)?;
     /// assert_eq!(Resume::find::<LittleEndian>(&flash, TYPES, &mut [])?.rows(), 64);
-    /// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
     /// ```
     #[must_use]
     pub const fn resume_with(

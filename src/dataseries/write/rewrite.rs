@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::xml::put_escaped;
-use super::{Compress, Description, Descriptions, ExtentBuffer, IndexSlot, WriteError, Writer};
-use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink};
+use super::{Compress, Description, Descriptions, ExtentBuffer, IndexSlot, Writer};
+use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink, WriteError};
 use crate::column::Part as _;
 #[cfg(feature = "unstable")]
 use crate::dataseries::Extent;
@@ -58,7 +58,7 @@ impl Repack {
 /// let mut memory = [0; 2048];
 /// let file = AnyFile::open(&smaller, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
 /// assert!(file.types().get(0).unwrap().options().compact);
-/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
 /// ```
 ///
 /// # Errors
@@ -197,7 +197,7 @@ fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
 /// let mut extents = pieces.into_iter().skip(1);
 /// let joined = join(&file, (order, repack), Vec::new(), Stored, || Ok(extents.next()))?;
 /// assert_eq!(joined, rewrite(&file, order, repack, Vec::new(), Stored, |_| {})?);
-/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
 /// ```
 ///
 /// # Errors

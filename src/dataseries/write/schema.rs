@@ -81,9 +81,9 @@ impl Uses {
 ///
 /// ```
 /// # #[cfg(feature = "alloc")] {
-/// use pilaster::bytes::{LittleEndian, Sink};
+/// use pilaster::bytes::{LittleEndian, Sink, WriteError};
 /// use pilaster::dataseries::record;
-/// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, Of, Schema, WriteError, Writer};
+/// use pilaster::dataseries::write::{Descriptions, ExtentBuffer, Of, Schema, Writer};
 ///
 /// record! {
 ///     struct Tick = "Tick" { time: int64 relative }
@@ -105,7 +105,7 @@ impl Uses {
 /// }
 /// assert_eq!((file.extents(), extent.len()), (1, 1808));
 /// # }
-/// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
 /// ```
 pub trait Schema: Steps {}
 
@@ -177,7 +177,7 @@ impl Steps for ExtentType<'_> {
     }
 
     fn pack<E: Endian>(&self, records: &mut [u8]) {
-        pack::<E>(self.records(), self.layout.record_len(), self.options.compact, records);
+        pack::<E, _>(self.records(), self.layout.record_len(), self.options.compact, records);
     }
 
     fn compact(&self, records: &mut [u8]) -> usize {

@@ -2,7 +2,7 @@
 
 use super::pack::Cells;
 use crate::bytes::len32;
-use crate::dataseries::layout::{Counts, FieldType, Layout, Options};
+use crate::dataseries::layout::{Counts, FieldType, Layout, Options, Ordering, Pad};
 use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{Field, FieldRecord, NameAt, Relative};
 
@@ -81,7 +81,6 @@ impl Spec {
 /// The options of a type, from the words after `pack`.
 #[must_use]
 pub const fn options(mut words: &[&str]) -> Options {
-    use crate::dataseries::layout::{Ordering, Pad};
     let mut options = Options::DEFAULT;
     while let [word, rest @ ..] = words {
         if same(word, "compact") {
@@ -108,6 +107,23 @@ pub const fn layout(mut specs: &[Spec], options: Options) -> Layout {
     match counts.layout(options) {
         Some(layout) => layout,
         None => panic!("a record has less than 2 GiB"),
+    }
+}
+
+/// Checks that extents of the type can be written, as `Steps::check` does at run time: null compaction needs a bit that says
+/// what is null, and the original cannot read two kinds of it (section 8.6).
+#[allow(clippy::panic, reason = "runs in the compiler only")]
+pub const fn check_compact(mut fields: &[FieldRecord], layout: Layout, options: Options) {
+    if !options.compact {
+        return;
+    }
+    assert!(layout.compact_prefix() > 0, "`compact` needs a bool or a nullable field");
+    let in_front = !matches!(options.ordering, Ordering::BigToSmall);
+    assert!(in_front, "the original cannot read `compact` with `big_to_small`");
+    while let [field, rest @ ..] = fields {
+        let wide = matches!(field.ty(), FieldType::FixedWidth(size) if size > 1);
+        assert!(!wide, "the original cannot read `compact` with a fixedwidth of more than one byte");
+        fields = rest;
     }
 }
 

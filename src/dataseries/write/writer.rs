@@ -8,8 +8,8 @@ use zerocopy::IntoBytes;
 
 use super::list::IndexSlot;
 use super::output::{Finished, Output, Stopped};
-use super::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Stored, WriteError};
-use crate::bytes::{Endian, Sink};
+use super::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Stored};
+use crate::bytes::{Endian, Sink, WriteError};
 use crate::dataseries;
 use crate::dataseries::raw::FileHeader;
 use crate::error::{Kind, What};
@@ -34,7 +34,7 @@ use crate::error::{Kind, What};
 ///     }
 /// }
 ///
-/// # fn main() -> Result<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>> {
+/// # fn main() -> Result<(), pilaster::bytes::WriteError<core::convert::Infallible>> {
 /// let mut slots = [IndexSlot::EMPTY; 8];
 /// # #[cfg(feature = "alloc")] {
 /// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Reading>(), &mut slots);
@@ -96,7 +96,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// }
     /// file.flush(&mut extent)?;
     /// assert_eq!(file.at() - start, 52, "64 rows of 8 bytes, compressed");
-    /// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
     /// ```
     pub const fn with(sink: S, types: Descriptions<'w>, slots: &'w mut [IndexSlot], compress: C) -> Self {
         Writer { out: Output::new(sink), types, slots, compress, extents: 0, order: PhantomData }
@@ -186,14 +186,14 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     ///     struct Tick = "Tick" { time: int64 relative }
     /// }
     ///
-    /// let mut buffer = [0; 1024];
+    /// let (mut buffer, mut row) = ([0; 1024], [0; 8]);
     /// let mut file = Writer::<LittleEndian, _>::new(SliceSink::new(&mut buffer), Descriptions::of::<Tick>(), &mut []);
-    /// let mut extent = ExtentBuffer::of::<Tick>(Memory::default())?;
+    /// let mut extent = ExtentBuffer::of::<Tick>(Memory::rows(&mut row))?;
     /// file.flush(&mut extent)?;
     /// assert_eq!(file.extents(), 0);
     /// file.flush_any(&mut extent)?;
     /// assert_eq!(file.extents(), 1);
-    /// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// }
     /// assert_eq!(copy.finish()?, bytes);
     /// # }
-    /// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
     /// ```
     ///
     /// # Errors

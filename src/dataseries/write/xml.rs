@@ -2,8 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use super::WriteError;
-use crate::bytes::Sink;
+use crate::bytes::{Sink, WriteError};
 use crate::dataseries::layout::{FieldType, Options, Ordering, Pad};
 use crate::dataseries::types::{Field, Relative};
 use crate::error::{Error, Kind, Result, What};
@@ -31,7 +30,7 @@ use crate::error::{Error, Kind, Result, What};
 /// let mut memory = [0; 256];
 /// let ty = ExtentType::parse(text.written(), &Default::default(), &mut Scratch::new(&mut memory))?;
 /// assert_eq!((ty.name(), ty.field(0).unwrap().name), ("R&D", "temp <C>"));
-/// # Ok::<(), pilaster::dataseries::write::WriteError<pilaster::Error>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct TypeXml<S> {

@@ -3,11 +3,12 @@
 use super::binary::{along, delta_packing};
 use super::cells::{Cells, Source};
 use super::dictionary::{Bounds, Dictionary};
-use super::encode::{encode, holds, numbers};
+use super::encode::{encode_checked, holds, numbers, wrong_type};
 use super::len::packed_len;
 use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
 use super::stats::{Present, Stats};
+use super::texts::check_rows;
 use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
@@ -23,14 +24,14 @@ use crate::filo::{Element, Encoding};
 /// difference between an empty and a missing string, and instants 2^64 milliseconds apart. Returns the length of the
 /// chunk.
 ///
-/// [`encode`] with the result of [`choose`] writes the same chunk. [`max_len`](super::max_len) of any encoding that can
+/// [`encode`](fn@super::encode) with the result of [`choose`] writes the same chunk. [`max_len`](super::max_len) of any encoding that can
 /// hold the rows is an upper bound of its length.
 ///
 /// Dictionaries need [`scratch_len`](super::scratch_len) bytes of `scratch`, or less if few strings are different. If
 /// it is too small for the dictionary of a column, no dictionary is considered. Numbers need no scratch.
 ///
 /// A [`DeltaDelta`](Encoding::DeltaDelta) is not chosen if slope times number of rows is 2^31 or more, because the
-/// original program, unlike this crate, reads wrong values from it (section 13, item 1). [`encode`] writes it.
+/// original program, unlike this crate, reads wrong values from it (section 13, item 1). [`encode`](fn@super::encode) writes it.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -63,7 +64,7 @@ pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -
 /// ```
 ///
 /// # Errors
-/// [`Kind::Lossy`] with the row for a UTC offset that is not a multiple of a quarter of an hour ([`encode_auto`] also
+/// [`Kind::Lossy`] with the row for a text that is not valid UTF-8, and for a UTC offset that is not a multiple of a quarter of an hour ([`encode_auto`] also
 /// returns it if the minimum of the offsets is more than 32 hours from UTC), [`Kind::Misuse`] if the number of offsets
 /// or validity bits differs from the number of values, [`Kind::Overflow`] beyond 2^31 rows, and errors of invalid spans
 /// of strings.
@@ -105,7 +106,9 @@ impl<'a> Plan<'a> {
                 let cells = Cells { source: Source::Ints(values), mask: Mask::new(rows)? };
                 numbers(self.encoding, &cells, packing, dst)
             }
-            _ => encode(self.encoding, rows, dst, &mut Scratch::new(&mut [])),
+            _ if !holds(self.encoding, rows.values.element()) => Err(wrong_type(self.encoding)),
+            // The texts were examined when the plan was made.
+            _ => encode_checked(self.encoding, rows, Mask::new(rows)?, dst, &mut Scratch::new(&mut [])),
         }
     }
 }
@@ -134,6 +137,7 @@ impl Smallest<'_, '_> {
 
 fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
     let stats = Stats::of(rows)?;
+    check_rows(rows, &stats.mask)?;
     let mut best = Smallest { stats: &stats, encoding: Encoding::Empty, len: usize::MAX };
     if stats.first.is_none() && stats.mask.rows() <= MAX_EMPTY_ROWS as usize {
         // No chunk is shorter than a header word.
@@ -179,7 +183,7 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             best.offer_if(lengths.max <= MAX_SLOT_TEXT, Encoding::FixedMaxUtf8);
             best.offer(Encoding::Utf8);
             best.offer_if(lengths.equal && full, Encoding::Repeated);
-            if let Plain::String(strings) | Plain::Utf8(strings) = rows.values
+            if let Plain::String(strings) | Plain::Utf8(strings) | Plain::Blob(strings) = rows.values
                 && let Some(plan) = dictionary(strings, &stats, best.len, scratch)?
             {
                 return Ok(plan);

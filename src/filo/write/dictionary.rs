@@ -161,7 +161,7 @@ impl<'a> Dictionary<'a> {
     pub(crate) fn of(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
         let mask = Mask::new(rows)?;
         match (rows.values, rows.values.element()) {
-            (super::Plain::String(strings) | super::Plain::Utf8(strings), element) => {
+            (super::Plain::String(strings) | super::Plain::Utf8(strings) | super::Plain::Blob(strings), element) => {
                 let found = Self::find(strings, &mask, element, Bounds::NONE, scratch)?;
                 found.ok_or_else(|| Error::new(Kind::NoRoom, What::SCRATCH, 0))
             }

@@ -7,6 +7,7 @@ use super::dictionary::Dictionary;
 use super::mask::Mask;
 use super::out::Out;
 use super::rows::{Plain, Rows};
+use super::texts::check_rows;
 use super::{binary, flat, flat_strings, utf8};
 use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
@@ -23,11 +24,22 @@ use crate::filo::{Element, Encoding};
 /// the encoding cannot store a value, [`Kind::NoRoom`] with the length of the chunk if `dst` is shorter, or with the
 /// required size if `scratch` is too small, [`Kind::Overflow`] beyond 2 GiB or 2^31 rows.
 pub fn encode(encoding: Encoding, rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
-    let element = rows.values.element();
-    if !holds(encoding, element) {
+    if !holds(encoding, rows.values.element()) {
         return Err(wrong_type(encoding));
     }
     let mask = Mask::new(rows)?;
+    check_rows(rows, &mask)?;
+    encode_checked(encoding, rows, mask, dst, scratch)
+}
+
+/// Writes rows that the encoding stores, and that are text if they are UTF8.
+pub(super) fn encode_checked(
+    encoding: Encoding,
+    rows: &Rows<'_>,
+    mask: Mask<'_>,
+    dst: &mut [u8],
+    scratch: &mut Scratch<'_>,
+) -> Result<usize> {
     let cells = |source| Cells { source, mask };
     match (encoding, rows.values) {
         (Encoding::Empty, _) => empty(&mask, dst),
@@ -46,9 +58,9 @@ pub fn encode(encoding: Encoding, rows: &Rows<'_>, dst: &mut [u8], scratch: &mut
 
         (Encoding::SimpleString, Plain::String(strings)) => flat_strings::simple_string(strings, mask, dst),
         (Encoding::ConstString, Plain::String(strings)) => flat_strings::const_string(strings, mask, dst),
-        (Encoding::Repeated, Plain::Utf8(strings)) => utf8::repeated(strings, mask, dst),
-        (Encoding::Utf8, Plain::Utf8(strings)) => utf8::variable(strings, mask, dst),
-        (Encoding::FixedMaxUtf8, Plain::Utf8(strings)) => utf8::fixed_max(strings, mask, dst),
+        (Encoding::Repeated, Plain::Utf8(strings) | Plain::Blob(strings)) => utf8::repeated(strings, mask, dst),
+        (Encoding::Utf8, Plain::Utf8(strings) | Plain::Blob(strings)) => utf8::variable(strings, mask, dst),
+        (Encoding::FixedMaxUtf8, Plain::Utf8(strings) | Plain::Blob(strings)) => utf8::fixed_max(strings, mask, dst),
         (Encoding::DictString(packing) | Encoding::DictUtf8(packing), _) => {
             Dictionary::of(rows, &mut scratch.scope())?.write(packing, dst)
         }

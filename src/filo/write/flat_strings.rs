@@ -1,15 +1,15 @@
 //! FlatBuffer kinds of strings (sections 8.5 to 8.7), written by the templates of section 17.
 
-use super::cells::{Cells, Source, lossy};
+use super::cells::{Cells, Source};
 use super::dictionary::check_codes;
 use super::len::pad4;
 use super::mask::Mask;
 use super::out::Out;
 use super::rows::Strings;
-use super::texts::Texts;
-use crate::bytes::short_strings::{copy, is_ascii};
+use super::texts::{Texts, check_text};
+use crate::bytes::short_strings::copy;
 use crate::encoding::bitpack::Packing;
-use crate::error::{Result, What};
+use crate::error::Result;
 use crate::filo::raw::Header;
 use crate::filo::{Element, Encoding};
 
@@ -28,13 +28,6 @@ fn block_len(texts: &Texts<'_>) -> Result<usize> {
         len = len.saturating_add(string_len(text));
     }
     Ok(len)
-}
-
-fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
-    if is_ascii(bytes) || core::str::from_utf8(bytes).is_ok() {
-        return Ok(());
-    }
-    Err(lossy(What::FILO_STRING, row()))
 }
 
 impl Out<'_> {

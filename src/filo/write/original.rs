@@ -6,6 +6,7 @@ use super::dictionary::{Bounds, Dictionary};
 use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
 use super::stats::{Present, Slant, Stats};
+use super::texts::check_rows;
 use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
@@ -114,7 +115,8 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
         }
         (BuilderFamily::Old, _) => false,
     };
-    if let Plain::Utf8(strings) = rows.values {
+    if let Plain::Utf8(strings) | Plain::Blob(strings) = rows.values {
+        check_rows(rows, &Mask::new(rows)?)?;
         return utf8(rows, strings, original.hint, scratch);
     }
     let stats = Stats::of(rows)?;

@@ -47,8 +47,10 @@ pub enum Plain<'a> {
         offsets: &'a [i32],
     },
     String(Strings<'a>),
-    /// UTF8 strings or blobs.
+    /// Text. Bytes that are not valid UTF-8 are refused.
     Utf8(Strings<'a>),
+    /// Byte strings, in the encodings of UTF8.
+    Blob(Strings<'a>),
 }
 
 /// Strings in one of two forms.
@@ -61,7 +63,7 @@ pub enum Strings<'a> {
 }
 
 impl Plain<'_> {
-    /// Returns the element type. Blobs are UTF8 here; only a reader distinguishes them.
+    /// Returns the element type.
     #[must_use]
     pub const fn element(&self) -> Element {
         match self {
@@ -74,6 +76,7 @@ impl Plain<'_> {
             Plain::DateTime { .. } => Element::DateTime,
             Plain::String(_) => Element::String,
             Plain::Utf8(_) => Element::Utf8,
+            Plain::Blob(_) => Element::Blob,
         }
     }
 }
@@ -94,7 +97,7 @@ impl<'a> Rows<'a> {
             Plain::Long(values) | Plain::Timestamp(values) | Plain::DateTime { millis: values, .. } => values.len(),
             Plain::Float(values) => values.len(),
             Plain::Double(values) => values.len(),
-            Plain::String(strings) | Plain::Utf8(strings) => strings.len(),
+            Plain::String(strings) | Plain::Utf8(strings) | Plain::Blob(strings) => strings.len(),
         }
     }
 

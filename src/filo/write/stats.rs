@@ -97,7 +97,9 @@ impl<'a> Stats<'a> {
                 let millis = range(millis, &mask, at(millis, first));
                 Present::DateTimes { millis, zones: zones(offsets, &mask)? }
             }
-            Plain::String(strings) | Plain::Utf8(strings) => Present::Strings(lengths(strings, &mask, first)?),
+            Plain::String(strings) | Plain::Utf8(strings) | Plain::Blob(strings) => {
+                Present::Strings(lengths(strings, &mask, first)?)
+            }
         };
         Ok(Stats { element: rows.values.element(), mask, first, present, slant })
     }
@@ -126,7 +128,7 @@ impl<'a> Stats<'a> {
             Encoding::Repeated => {
                 let value = match self.element {
                     Element::Int => 4,
-                    Element::Utf8 => text.max,
+                    Element::Utf8 | Element::Blob => text.max,
                     _ => 8,
                 };
                 value.saturating_add(HEADER_LEN + 4)

@@ -2,8 +2,26 @@
 
 use super::cells::lossy;
 use super::mask::Mask;
-use super::rows::Strings;
+use super::rows::{Plain, Rows, Strings};
+use crate::bytes::short_strings::is_ascii;
 use crate::error::{Error, Kind, Result, What};
+
+/// Returns an error if rows of UTF8 are not text. Missing rows are not examined.
+pub(super) fn check_rows(rows: &Rows<'_>, mask: &Mask<'_>) -> Result<()> {
+    let Plain::Utf8(strings) = rows.values else { return Ok(()) };
+    for (row, text) in Texts::Rows(strings, *mask).iter().enumerate() {
+        check_text(text?.unwrap_or_default(), || row)?;
+    }
+    Ok(())
+}
+
+/// Returns an error with the row if `bytes` are not valid UTF-8.
+pub(super) fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
+    if is_ascii(bytes) || core::str::from_utf8(bytes).is_ok() {
+        return Ok(());
+    }
+    Err(lossy(What::FILO_STRING, row()))
+}
 
 /// Rows, or the entries of a dictionary. A missing row and entry 0 of every dictionary are `None`.
 #[derive(Clone, Copy, Debug)]

@@ -78,7 +78,11 @@ impl Made {
             Values::F64(values) => Plain::Double(values),
             Values::Utf8(strings) | Values::Bytes(strings) => {
                 text = strings.data.len();
-                let kind = if self.element() == Element::String { Plain::String } else { Plain::Utf8 };
+                let kind = match self.element() {
+                    Element::String => Plain::String,
+                    Element::Utf8 => Plain::Utf8,
+                    _ => Plain::Blob,
+                };
                 kind(Strings::Spans(strings))
             }
             other => panic!("no rows of Filo: {other:?}"),

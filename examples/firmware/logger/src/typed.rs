@@ -1,11 +1,9 @@
 //! Typed records of four sensors in one DataSeries file, compressed by LZF.
 
 use embedded_io::Write;
-use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch};
+use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch, WriteError};
 use pilaster::codec::HashTable;
-use pilaster::dataseries::write::{
-    AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, WriteError, Writer,
-};
+use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Writer};
 
 use crate::sensors::{
     AIR_EVERY, Air, BATTERY_EVERY, Battery, MOTION_EVERY, Motion, PRESSURE_EVERY, Pressure, air, battery, motion,

@@ -5,12 +5,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use pilaster::bytes::{LittleEndian, Sink};
+use pilaster::bytes::{LittleEndian, Sink, WriteError};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{
-    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Stored, WriteError, Writer,
-};
+use pilaster::dataseries::write::{Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Stored, Writer};
 use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::Packing;
 use pilaster::filo::write::Line;
@@ -228,7 +226,7 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
         let mut temp = Ints::new(b, Packing::I16)?;
         let mut humidity = Ints::new(c, Packing::I8)?;
         let mut millivolts = Ints::new(d, Packing::I16)?;
-        let mut charging = Booleans::new(e);
+        let mut charging = Booleans::new(e)?;
         let until = readings.min(from + ROWS as u32);
         for n in from..until {
             let reading = reading(n);

@@ -1,11 +1,9 @@
 //! Reading DataSeries files.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink, WriteError};
 use pilaster::codec::HashTable;
 use pilaster::column::{Column as _, Part as _, Table as _, fit};
-use pilaster::dataseries::write::{
-    Cell, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Record as _, WriteError, Writer,
-};
+use pilaster::dataseries::write::{Cell, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Record as _, Writer};
 use pilaster::dataseries::{AnyFile, Column, File, Part, ReadOptions, record};
 use pilaster::error::Result;
 

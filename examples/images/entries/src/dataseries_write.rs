@@ -1,11 +1,9 @@
 //! A logger of DataSeries extents: three fields, rows from the bytes of the call.
 
-use pilaster::bytes::{LittleEndian, Scratch, Sink};
+use pilaster::bytes::{LittleEndian, Scratch, Sink, WriteError};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{
-    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Resume, WriteError, Writer,
-};
+use pilaster::dataseries::write::{Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Resume, Writer};
 use pilaster::error::Result;
 
 use crate::Call;

@@ -62,15 +62,15 @@ pub fn rows(call: Call<'_>) -> Result<u32> {
         }};
     }
     let len = match element(call.kind) {
-        Element::Boolean => append!(Booleans::new(memory), v => v & 1 == 1),
+        Element::Boolean => append!(Booleans::new(memory)?, v => v & 1 == 1),
         Element::Int => append!(Ints::masked(memory, packing)?, v => v),
         Element::Long => append!(Longs::masked(memory, packing)?, v => v.into()),
-        Element::Float => append!(Floats::new(memory), v => f32::from_bits(v.cast_unsigned())),
+        Element::Float => append!(Floats::new(memory)?, v => f32::from_bits(v.cast_unsigned())),
         Element::Double => append!(Doubles::masked(memory, packing)?, v => v.into()),
         Element::Timestamp => append!(Timestamps::new(memory, -10_000, packing)?, v => v.into()),
         Element::DateTime => append!(DateTimes::new(memory, -10_000, 900_000, packing)?, v => v.into()),
-        Element::String => append!(SimpleStrings::new(memory, 64), v => if v & 1 == 1 { "odd" } else { "" }),
-        Element::Utf8 => append!(Utf8s::new(memory, 64), v => &v.to_le_bytes()),
+        Element::String => append!(SimpleStrings::new(memory, 64)?, v => if v & 1 == 1 { "odd" } else { "" }),
+        Element::Utf8 => append!(Utf8s::new(memory, 64)?, v => &v.to_le_bytes()),
         Element::Blob => append!(FixedMax::new(memory, 4)?, v => &v.to_le_bytes()),
     };
     Ok(len as u32)
@@ -142,7 +142,8 @@ fn with_rows(
         }
         Element::DateTime => Plain::DateTime { millis: longs, offsets },
         Element::String => Plain::String(strings),
-        Element::Utf8 | Element::Blob => Plain::Utf8(strings),
+        Element::Utf8 => Plain::Utf8(strings),
+        Element::Blob => Plain::Blob(strings),
     };
     let validity = if call.row & 64 == 0 { Validity::All } else { Validity::Bits(bits) };
     Ok(write(&Rows { values, validity }, dst, &mut scratch)? as u32)

@@ -7,10 +7,11 @@ use super::super::encode::{holds, wrong_type};
 use super::super::mask::FlatMask;
 use super::super::out::Out;
 use super::Append;
-use super::store::{Shape, Store, rows_and_room};
+use super::store::{Shape, Store, rows_and_room, too_wide};
+use crate::bytes::low8;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::bitpack::pack::fits;
-use crate::error::{Result, What};
+use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Header, QUARTER_MS};
 use crate::filo::{Element, Encoding};
 
@@ -20,7 +21,7 @@ const WITH_WORDS: FlatMask = FlatMask { rows: 0, nulls: true };
 /// Returns the layout of a chunk with cells of `packing` and a table that ends at `table_end`.
 const fn shape(table_end: usize, packing: Packing) -> Shape {
     // The header word, and the length in bytes before the data.
-    Shape::new(WITH_WORDS.words(table_end).saturating_add(4), true, packing)
+    Shape::new(low8(WITH_WORDS.words(table_end).saturating_add(4)), true, packing)
 }
 
 /// Booleans are bits in words of 64.
@@ -29,6 +30,9 @@ const BITS: Shape = Shape { bits: 1, ..shape(SIMPLE_END, Packing::W64) };
 const SIMPLE_END: usize = 36;
 const DIFF_END: usize = 48;
 const DATE_TIME_END: usize = 64;
+
+// A `Shape` has one byte for the position of the mask words, which is largest for this table.
+const _: () = assert!(WITH_WORDS.words(DATE_TIME_END) + 4 < 256);
 
 /// The targets of the offsets in a table, and the number of rows.
 struct Targets {
@@ -43,7 +47,7 @@ fn finish<'b>(
     header: Header,
     table_end: usize,
     table: &dyn Fn(&mut Out<'_>, Targets) -> Result<()>,
-) -> Result<&'b [u8]> {
+) -> Result<(&'b mut [u8], usize)> {
     let (rows, cells) = (store.rows(), store.cell_bytes());
     let mask = FlatMask { rows, nulls: store.nulls() };
     let data = mask.end(table_end);
@@ -55,10 +59,10 @@ fn finish<'b>(
     out.u32(cells)?;
     out.take(cells)?;
     let len = out.finish()?;
-    Ok(buffer.get(..len).unwrap_or_default())
+    Ok((buffer, len))
 }
 
-fn finish_simple(store: Store<'_>, packing: Packing) -> Result<&[u8]> {
+fn finish_simple(store: Store<'_>, packing: Packing) -> Result<(&mut [u8], usize)> {
     finish(store, Header::SimplePrimitive, SIMPLE_END, &|out, targets| {
         out.root(16, [12, 20, 12, 16, 4, 8])?;
         out.info(packing)?;
@@ -77,9 +81,14 @@ macro_rules! simple_writers {
 
         impl<'b> $name<'b> {
             /// Creates an empty vector in `buffer`.
-            #[must_use]
-            pub const fn new(buffer: &'b mut [u8]) -> Self {
-                $name(Store::new(buffer, $shape))
+            ///
+            /// # Errors
+            /// [`Kind::Misuse`] if `buffer` holds no row.
+            pub const fn new(buffer: &'b mut [u8]) -> Result<Self> {
+                match Store::new(buffer, $shape) {
+                    Ok(store) => Ok($name(store)),
+                    Err(e) => Err(e),
+                }
             }
 
             /// Returns the size in bytes of a buffer for `rows` rows.
@@ -103,7 +112,7 @@ macro_rules! simple_writers {
                 self.0.push(0, false)
             }
 
-            fn finish(self) -> Result<&'b [u8]> {
+            fn close(self) -> Result<(&'b mut [u8], usize)> {
                 finish_simple(self.0, Packing::$packing)
             }
         }
@@ -119,7 +128,7 @@ simple_writers! {
     /// use pilaster::filo::write::append::{Append, Booleans};
     ///
     /// let mut buffer = [0; Booleans::max_len(64)];
-    /// let mut switches = Booleans::new(&mut buffer);
+    /// let mut switches = Booleans::new(&mut buffer)?;
     /// while switches.room() > 0 {
     ///     switches.push(switches.rows() % 3 == 0)?;
     /// }
@@ -142,7 +151,7 @@ impl<'b> Diffs<'b> {
     fn push(&mut self, value: i64) -> Result<()> {
         let difference = value.wrapping_sub(self.base).cast_unsigned();
         if !fits(self.packing, difference) {
-            return Err(self.store.lossy(What::FILO_DATA));
+            return Err(too_wide(What::FILO_DIFFERENCE, difference.cast_signed(), self.packing));
         }
         self.store.push(difference, true)
     }
@@ -175,12 +184,12 @@ impl<'b> Timestamps<'b> {
     /// Creates a vector of timestamps whose differences to `base`, in milliseconds, have the width `packing`.
     ///
     /// # Errors
-    /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.
+    /// [`Kind::WrongType`] if the format has no such width, [`Kind::Misuse`] if `buffer` holds no row.
     pub fn new(buffer: &'b mut [u8], base: i64, packing: Packing) -> Result<Self> {
         if !holds(Encoding::Diff(packing), Element::Timestamp) {
             return Err(wrong_type(Encoding::Diff(packing)));
         }
-        Ok(Timestamps(Diffs { store: Store::new(buffer, shape(DIFF_END, packing)), packing, base }))
+        Ok(Timestamps(Diffs { store: Store::new(buffer, shape(DIFF_END, packing))?, packing, base }))
     }
 
     /// Returns the size in bytes of a buffer for `rows` rows.
@@ -203,7 +212,7 @@ impl<'b> Append<'b> for Timestamps<'b> {
         self.0.push_na()
     }
 
-    fn finish(self) -> Result<&'b [u8]> {
+    fn close(self) -> Result<(&'b mut [u8], usize)> {
         let Diffs { store, packing, base } = self.0;
         finish(store, Header::DiffPrimitive, DIFF_END, &|out, targets| {
             out.root(20, [14, 28, 20, 24, 4, 12, 16])?;
@@ -242,20 +251,19 @@ impl<'b> DateTimes<'b> {
     /// is the offset from UTC of all rows.
     ///
     /// # Errors
-    /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width,
-    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the offset is not a multiple of a quarter of an hour, or if the
-    /// number of quarters does not fit a signed byte.
+    /// [`Kind::WrongType`] if the format has no such width, [`Kind::Lossy`] if the offset is not a multiple of a quarter
+    /// of an hour, or if the number of quarters does not fit a signed byte; [`Kind::Misuse`] if `buffer` holds no row.
     #[allow(clippy::cast_possible_truncation, reason = "checked on the same line")]
     pub fn new(buffer: &'b mut [u8], base: i64, offset_ms: i32, packing: Packing) -> Result<Self> {
         let encoding = Encoding::DiffDateTime { millis: packing, zones: None };
         if !holds(encoding, Element::DateTime) {
             return Err(wrong_type(encoding));
         }
-        let store = Store::new(buffer, shape(DATE_TIME_END, packing));
         let quarters = offset_ms / QUARTER_MS;
         if offset_ms % QUARTER_MS != 0 || quarters != quarters as i8 as i32 {
-            return Err(store.lossy(What::FILO_ZONE));
+            return Err(Error::new(Kind::Lossy, What::FILO_ZONE, 0));
         }
+        let store = Store::new(buffer, shape(DATE_TIME_END, packing))?;
         Ok(DateTimes { diffs: Diffs { store, packing, base }, quarters: quarters as i8 })
     }
 
@@ -279,7 +287,7 @@ impl<'b> Append<'b> for DateTimes<'b> {
         self.diffs.push_na()
     }
 
-    fn finish(self) -> Result<&'b [u8]> {
+    fn close(self) -> Result<(&'b mut [u8], usize)> {
         let Diffs { store, packing, base } = self.diffs;
         let [zone] = self.quarters.to_le_bytes();
         finish(store, Header::DiffDateTime, DATE_TIME_END, &|out, targets| {

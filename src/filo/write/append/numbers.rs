@@ -3,7 +3,7 @@
 use super::super::encode::{holds, wrong_type};
 use super::super::out::Out;
 use super::Append;
-use super::store::{Shape, Store, rows_and_room};
+use super::store::{Shape, Store, rows_and_room, too_wide};
 use crate::encoding::bitpack::Packing;
 use crate::encoding::bitpack::pack::{Word, fits};
 use crate::encoding::linear::Line;
@@ -16,7 +16,6 @@ use crate::filo::{Element, Encoding};
 struct Packed<'b> {
     store: Store<'b>,
     packing: Packing,
-    masked: bool,
 }
 
 const fn shape(masked: bool, packing: Packing) -> Shape {
@@ -29,20 +28,21 @@ impl<'b> Packed<'b> {
         if !holds(Encoding::Packed(packing), element) {
             return Err(wrong_type(Encoding::Packed(packing)));
         }
-        Ok(Packed { store: Store::new(buffer, shape(masked, packing)), packing, masked })
+        Ok(Packed { store: Store::new(buffer, shape(masked, packing))?, packing })
     }
 
+    /// Appends `word`, which are the bits of `value`.
     #[inline]
-    fn push<W: Word>(&mut self, word: W) -> Result<()> {
+    fn push<W: Word>(&mut self, word: W, value: i64) -> Result<()> {
         if !fits(self.packing, word) {
-            return Err(self.store.lossy(What::FILO_DATA));
+            return Err(too_wide(What::FILO_VALUE_WIDTH, value, self.packing));
         }
         self.store.push(word.wide(), true)
     }
 
-    fn finish(self) -> Result<&'b [u8]> {
-        let Packed { store, packing, masked } = self;
-        let Shape { front, .. } = shape(masked, packing);
+    fn close(self) -> Result<(&'b mut [u8], usize)> {
+        let Packed { store, packing } = self;
+        let (front, masked) = (store.front(), store.masked());
         let (rows, words, cells) = (store.rows(), store.mask_bytes(), store.cell_bytes());
         let encoding = if masked { Encoding::Masked(packing) } else { Encoding::Packed(packing) };
         let buffer = store.close(front, masked);
@@ -55,7 +55,7 @@ impl<'b> Packed<'b> {
         out.packed_header(packing, rows)?;
         out.take(cells)?;
         let len = out.finish()?;
-        Ok(buffer.get(..len).unwrap_or_default())
+        Ok((buffer, len))
     }
 }
 
@@ -70,7 +70,8 @@ macro_rules! packed_writers {
             /// Creates a vector of numbers of the width `packing`, without missing rows.
             ///
             /// # Errors
-            /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
+            /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width,
+            /// [`Kind::Misuse`](crate::error::Kind::Misuse) if `buffer` holds no row.
             pub fn new(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
                 match Packed::new(buffer, false, packing, Element::$element) {
                     Ok(packed) => Ok($name(packed)),
@@ -81,7 +82,7 @@ macro_rules! packed_writers {
             /// Creates a vector of numbers of the width `packing` with an NA mask.
             ///
             /// # Errors
-            /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
+            /// Errors of [`new`](Self::new).
             pub fn masked(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
                 match Packed::new(buffer, true, packing, Element::$element) {
                     Ok(packed) => Ok($name(packed)),
@@ -110,8 +111,8 @@ macro_rules! packed_writers {
                 self.0.store.push(0, false)
             }
 
-            fn finish(self) -> Result<&'b [u8]> {
-                self.0.finish()
+            fn close(self) -> Result<(&'b mut [u8], usize)> {
+                self.0.close()
             }
         }
 
@@ -136,7 +137,7 @@ packed_writers! {
     /// assert_eq!(ints.finish()?, [6, 7, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0x07, 0x1f]);
     /// # Ok::<(), pilaster::Error>(())
     /// ```
-    Ints of Int: i32, |packed, value| packed.push(value.cast_unsigned());
+    Ints of Int: i32, |packed, value| packed.push(value.cast_unsigned(), value.into());
 
     /// Longs of 2 to 64 bits, one by one.
     ///
@@ -153,10 +154,13 @@ packed_writers! {
     /// assert_eq!((vector.get(0)?, vector.get(1)?), (Some(Value::Long(1 << 40)), None));
     ///
     /// let mut narrow = Longs::new(&mut buffer, Packing::U8)?;
-    /// assert!(narrow.push(256).is_err() && narrow.push_na().is_err());
+    /// let too_wide = narrow.push(256).unwrap_err();
+    /// assert_eq!((too_wide.at(), too_wide.need()), (256, 8), "the value, and the width in bits");
+    /// assert_eq!(too_wide.to_string(), "filo value: 256 does not fit 8 bits, unsigned");
+    /// assert_eq!(narrow.push_na().unwrap_err().to_string(), "row 0 is missing, and the filo vector has no NA mask");
     /// # Ok::<(), pilaster::Error>(())
     /// ```
-    Longs of Long: i64, |packed, value| packed.push(value.cast_unsigned());
+    Longs of Long: i64, |packed, value| packed.push(value.cast_unsigned(), value);
 
     /// Doubles, one by one: in 64 bits, or as the ints that they are equal to in 2 to 32 bits.
     ///
@@ -180,10 +184,10 @@ packed_writers! {
     /// # Ok::<(), pilaster::Error>(())
     /// ```
     Doubles of Double: f64, |packed, value| match packed.packing {
-        Packing::W64 => packed.push(value.to_bits()),
+        Packing::W64 => packed.push(value.to_bits(), 0),
         _ => match whole(value) {
-            Some(int) => packed.push(int.cast_unsigned()),
-            None => Err(packed.store.lossy(What::FILO_DATA)),
+            Some(int) => packed.push(int.cast_unsigned(), int.into()),
+            None => Err(too_wide(What::FILO_WHOLE, value.to_bits().cast_signed(), packed.packing)),
         },
     };
 }
@@ -201,7 +205,8 @@ packed_writers! {
 /// for tick in [77, 186, 290] {
 ///     ticks.push(tick)?;
 /// }
-/// assert_eq!(ticks.push(376).unwrap_err().at(), 3, "below the line, and the width is unsigned");
+/// let early = ticks.push(376).unwrap_err();
+/// assert_eq!(early.to_string(), "filo difference to line or base: -1 does not fit 4 bits, unsigned");
 /// assert_eq!(ticks.finish()?.len(), 4 + 12 + 4 + 2);
 /// # Ok::<(), pilaster::Error>(())
 /// ```
@@ -216,17 +221,18 @@ pub struct Lines<'b> {
 
 impl<'b> Lines<'b> {
     /// Number of bytes before the packed vector: header word, base, slope.
-    const FRONT: usize = 16;
+    const FRONT: u8 = 16;
 
     /// Creates a vector of longs whose differences to `line` have the width `packing`.
     ///
     /// # Errors
-    /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.
+    /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width,
+    /// [`Kind::Misuse`](crate::error::Kind::Misuse) if `buffer` holds no row.
     pub fn new(buffer: &'b mut [u8], line: Line, packing: Packing) -> Result<Self> {
         if !holds(Encoding::DeltaDelta(packing), Element::Long) {
             return Err(wrong_type(Encoding::DeltaDelta(packing)));
         }
-        let store = Store::new(buffer, Shape::new(Self::FRONT, false, packing));
+        let store = Store::new(buffer, Shape::new(Self::FRONT, false, packing))?;
         Ok(Lines { store, packing, line, next: line.at(0) })
     }
 
@@ -245,7 +251,7 @@ impl<'b> Append<'b> for Lines<'b> {
     fn push(&mut self, value: i64) -> Result<()> {
         let distance = value.cast_unsigned().wrapping_sub(self.next);
         if !fits(self.packing, distance) {
-            return Err(self.store.lossy(What::FILO_DATA));
+            return Err(too_wide(What::FILO_DIFFERENCE, distance.cast_signed(), self.packing));
         }
         self.store.push(distance, true)?;
         self.next = self.next.wrapping_add(i64::from(self.line.slope).cast_unsigned());
@@ -256,17 +262,17 @@ impl<'b> Append<'b> for Lines<'b> {
         self.store.push(0, false)
     }
 
-    fn finish(self) -> Result<&'b [u8]> {
+    fn close(self) -> Result<(&'b mut [u8], usize)> {
         let Lines { store, packing, line, .. } = self;
         let rows = store.rows();
         let cells = store.cell_bytes();
-        let buffer = store.close(Self::FRONT, false);
+        let buffer = store.close(Self::FRONT.into(), false);
         let mut out = Out::chunk(Encoding::DeltaDelta(packing).header(), cells.saturating_add(16), buffer)?;
         out.put(line.base.to_le_bytes())?;
         out.put(line.slope.to_le_bytes())?;
         out.packed_header(packing, rows)?;
         out.take(cells)?;
         let len = out.finish()?;
-        Ok(buffer.get(..len).unwrap_or_default())
+        Ok((buffer, len))
     }
 }

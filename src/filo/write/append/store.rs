@@ -6,15 +6,15 @@ use crate::bytes::{low8, low32};
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 
-/// The layout of a growing chunk.
+/// The layout of a growing chunk. A logger has a writer per column on its stack, so the fields are bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Number of bytes before the mask words, the header word included.
-    pub front: usize,
+    pub front: u8,
     /// Whether there are mask words.
     pub masked: bool,
     /// Number of bits of a cell; 1 for booleans, which are stored in words of 64.
-    pub bits: u32,
+    pub bits: u8,
 }
 
 /// Number of bytes between mask words and cells: the length of the cells, or the header of the packed vector.
@@ -22,8 +22,8 @@ const MIDDLE: usize = 4;
 
 impl Shape {
     /// Creates the layout of cells of `packing`.
-    pub const fn new(front: usize, masked: bool, packing: Packing) -> Self {
-        Shape { front, masked, bits: packing.bits() }
+    pub const fn new(front: u8, masked: bool, packing: Packing) -> Self {
+        Shape { front, masked, bits: low8(packing.bits() as usize) }
     }
 
     const fn mask_bytes(self, rows: usize) -> usize {
@@ -42,14 +42,14 @@ impl Shape {
 
     /// Returns the size in bytes of a buffer for `rows` rows.
     pub const fn len(self, rows: usize) -> usize {
-        let fixed = self.front.saturating_add(MIDDLE);
+        let fixed = (self.front as usize).saturating_add(MIDDLE);
         fixed.saturating_add(self.mask_bytes(rows)).saturating_add(self.cell_bytes(rows))
     }
 
     /// Returns the number of rows that a buffer of `len` bytes can hold.
     const fn capacity(self, len: usize) -> usize {
         let bits = self.bits as usize;
-        let room = len.saturating_sub(self.front).saturating_sub(MIDDLE).saturating_mul(8);
+        let room = len.saturating_sub(self.front as usize).saturating_sub(MIDDLE).saturating_mul(8);
         // 64 rows share a word of the mask.
         let mask = if self.masked { 64 } else { 0 };
         let group = bits.saturating_mul(64).saturating_add(mask);
@@ -76,14 +76,28 @@ pub(super) struct Store<'b> {
 }
 
 impl<'b> Store<'b> {
-    pub const fn new(buffer: &'b mut [u8], shape: Shape) -> Self {
+    /// Creates an empty vector in `buffer`, which must have space for a row.
+    pub const fn new(buffer: &'b mut [u8], shape: Shape) -> Result<Self> {
         let capacity = shape.capacity(buffer.len());
-        let cells = shape.front.saturating_add(shape.mask_bytes(capacity)).saturating_add(MIDDLE);
-        Store { buffer, shape, cells, capacity, rows: 0, nulls: false }
+        if capacity == 0 {
+            return Err(no_row(0, shape.len(1)));
+        }
+        let cells = (shape.front as usize).saturating_add(shape.mask_bytes(capacity)).saturating_add(MIDDLE);
+        Ok(Store { buffer, shape, cells, capacity, rows: 0, nulls: false })
     }
 
     pub const fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Returns the number of bytes before the mask words.
+    pub const fn front(&self) -> usize {
+        self.shape.front as usize
+    }
+
+    /// Returns whether there are mask words.
+    pub const fn masked(&self) -> bool {
+        self.shape.masked
     }
 
     /// Returns whether a row is missing.
@@ -106,15 +120,10 @@ impl<'b> Store<'b> {
         self.shape.mask_bytes(self.rows)
     }
 
-    /// Creates the error for a value of the next row that the vector cannot store.
-    #[cold]
-    pub fn lossy(&self, what: What) -> Error {
-        Error::new(Kind::Lossy, what, self.rows as u64)
-    }
-
     /// Appends a row: its cell, truncated to the width, and its mask bit.
     pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
-        let Shape { front, bits, masked, .. } = self.shape;
+        let Shape { front, bits, masked } = self.shape;
+        let (front, bits) = (usize::from(front), u32::from(bits));
         let (row, cells) = (self.rows, self.cells);
         // The only check of the capacity: all positions below are inside the buffer, and no sum exceeds its length.
         if row >= self.capacity {
@@ -123,7 +132,7 @@ impl<'b> Store<'b> {
         if masked {
             set_bits(self.buffer, front, row, 1, u8::from(!present));
         } else if !present {
-            return Err(self.lossy(What::FILO_MASK));
+            return Err(self.no_mask());
         }
         if bits < 8 {
             set_bits(self.buffer, cells, row, bits, low8(low32(cell) as usize));
@@ -142,6 +151,11 @@ impl<'b> Store<'b> {
     }
 
     #[cold]
+    fn no_mask(&self) -> Error {
+        Error::new(Kind::Lossy, What::FILO_MASK, self.rows as u64)
+    }
+
+    #[cold]
     fn full(&self) -> Error {
         let need = self.shape.len(self.rows.saturating_add(1));
         Error::needing(Kind::NoRoom, What::DESTINATION, self.rows as u64, need as u64)
@@ -153,7 +167,8 @@ impl<'b> Store<'b> {
     pub fn close(self, front: usize, masked: bool) -> &'b mut [u8] {
         let Store { buffer, shape, cells: from, rows, .. } = self;
         let words = if masked { shape.mask_bytes(rows) } else { 0 };
-        zero(buffer, shape.front.saturating_add(rows.div_ceil(8)), shape.front.saturating_add(words));
+        let mask = usize::from(shape.front);
+        zero(buffer, mask.saturating_add(rows.div_ceil(8)), mask.saturating_add(words));
 
         let to = front.saturating_add(words).saturating_add(MIDDLE);
         let len = shape.cell_bytes(rows);
@@ -164,6 +179,22 @@ impl<'b> Store<'b> {
         buffer
     }
 }
+
+/// Creates the error for a buffer that cannot hold row `row` even if it is the only one; `need` bytes would do.
+#[cold]
+pub(super) const fn no_row(row: usize, need: usize) -> Error {
+    Error::needing(Kind::Misuse, What::FILO_BUFFER, row as u64, need as u64)
+}
+
+/// Creates the error for a number that does not fit the width of the vector.
+#[cold]
+pub(super) const fn too_wide(what: What, value: i64, packing: Packing) -> Error {
+    let signed = if packing.signed() { SIGNED } else { 0 };
+    Error::needing(Kind::Lossy, what, value.cast_unsigned(), (packing.bits() | signed) as u64)
+}
+
+/// Marks a signed width in the error.
+const SIGNED: u32 = 1 << 7;
 
 /// Sets value `row` of the values of `bits` bits (1, 2 or 4) that start at byte `at`. The first value of a byte sets
 /// the others to zero, because the buffer may have arbitrary contents.

@@ -8,7 +8,7 @@ use super::super::mask::FlatMask;
 use super::super::out::{MAX_LEN, Out};
 use super::super::utf8::word;
 use super::Append;
-use super::store::{move_down, rows_and_room, set_bits};
+use super::store::{move_down, no_row, rows_and_room, set_bits};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{FIXED_NA, HEADER_LEN, Header, UTF8_LEN_BITS, UTF8_NA};
 
@@ -25,10 +25,16 @@ struct Words<'b> {
 }
 
 impl<'b> Words<'b> {
-    const fn new(buffer: &'b mut [u8], table: usize, max_rows: usize) -> Self {
+    /// Creates an empty table at `table` for at most `max_rows` rows. A row without text takes `empty` bytes beside its
+    /// word.
+    const fn new(buffer: &'b mut [u8], table: usize, max_rows: usize, empty: usize) -> Result<Self> {
         let capacity = if max_rows < MAX_LEN { max_rows } else { MAX_LEN };
         let end = table.saturating_add(capacity.saturating_mul(4));
-        Words { buffer, table, capacity, rows: 0, end }
+        let need = end.saturating_add(empty);
+        if capacity == 0 || need > most(buffer) {
+            return Err(no_row(0, need));
+        }
+        Ok(Words { buffer, table, capacity, rows: 0, end })
     }
 
     /// Appends a row with this word and a text of `len` bytes. Returns the bytes for the caller to fill, or an error if
@@ -36,8 +42,8 @@ impl<'b> Words<'b> {
     fn push(&mut self, word: u32, len: usize) -> Result<&mut [u8]> {
         let at = self.table.saturating_add(self.rows.saturating_mul(4));
         let end = self.end.saturating_add(len);
-        if self.rows >= self.capacity || end > self.buffer.len().min(MAX_LEN) {
-            return Err(self.no_room(end));
+        if self.rows >= self.capacity || end > most(self.buffer) {
+            return Err(self.no_room(end, len));
         }
         if let Some(slot) = self.buffer.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
             *slot = word.to_le_bytes();
@@ -48,8 +54,13 @@ impl<'b> Words<'b> {
         Ok(text)
     }
 
+    /// Creates the error for a text of `len` bytes that would end at `end`.
     #[cold]
-    fn no_room(&self, end: usize) -> Error {
+    fn no_room(&self, end: usize, len: usize) -> Error {
+        let alone = self.table.saturating_add(self.capacity.saturating_mul(4)).saturating_add(len);
+        if alone > most(self.buffer) {
+            return no_row(self.rows, alone);
+        }
         Error::needing(Kind::NoRoom, What::DESTINATION, self.rows as u64, end as u64)
     }
 
@@ -58,17 +69,13 @@ impl<'b> Words<'b> {
     }
 
     const fn room(&self) -> usize {
-        // No row fits a buffer that is too small for the table.
-        if self.end > self.buffer.len() { 0 } else { self.capacity.saturating_sub(self.rows) }
+        self.capacity.saturating_sub(self.rows)
     }
 
     /// Closes the gap between table and text, and moves the table to `table`. `moved` corrects a word for a text that
     /// moves forward by the given number of bytes. Returns the buffer, and the end of the text.
-    fn close(self, table: usize, moved: &dyn Fn(u32, u32) -> u32) -> Result<(&'b mut [u8], usize)> {
+    fn close(self, table: usize, moved: &dyn Fn(u32, u32) -> u32) -> (&'b mut [u8], usize) {
         let (text, size) = (self.capacity.saturating_mul(4), self.rows.saturating_mul(4));
-        if self.end > self.buffer.len() {
-            return Err(self.no_room(self.end));
-        }
         let Words { buffer, table: from, end, .. } = self;
         let gap = u32::try_from(text.saturating_sub(size)).unwrap_or(u32::MAX);
         if let Some(words) = buffer.get_mut(from..from.saturating_add(size)) {
@@ -80,8 +87,13 @@ impl<'b> Words<'b> {
         let (text_from, text_to) = (from.saturating_add(text), table.saturating_add(size));
         let len = end.saturating_sub(text_from);
         move_down(buffer, text_from, text_to, len);
-        Ok((buffer, text_to.saturating_add(len)))
+        (buffer, text_to.saturating_add(len))
     }
+}
+
+/// Returns the maximum length of a chunk in `buffer`.
+const fn most(buffer: &[u8]) -> usize {
+    if buffer.len() < MAX_LEN { buffer.len() } else { MAX_LEN }
 }
 
 fn fill(to: &mut [u8], bytes: impl Iterator<Item = u8>) {
@@ -93,11 +105,12 @@ fn fill(to: &mut [u8], bytes: impl Iterator<Item = u8>) {
 /// Byte strings of any length, one by one, as a [`Utf8`](super::super::super::Encoding::Utf8) vector.
 ///
 /// ```
+/// use pilaster::error::Kind;
 /// use pilaster::filo::write::append::{Append, Utf8s};
 ///
 /// let mut buffer = [0; Utf8s::max_len(2, 5)];
-/// let mut names = Utf8s::new(&mut buffer, 2);
-/// names.push(b"gneiss").unwrap_err();
+/// let mut names = Utf8s::new(&mut buffer, 2)?;
+/// assert_eq!(names.push(b"gneiss").unwrap_err().kind(), Kind::Misuse, "it does not fit an empty buffer either");
 /// names.push(b"tuff")?;
 /// names.push_na()?;
 /// assert_eq!(names.room(), 0);
@@ -112,9 +125,14 @@ impl<'b> Utf8s<'b> {
     const TABLE: usize = HEADER_LEN + 4;
 
     /// Creates an empty vector in `buffer` for at most `max_rows` rows.
-    #[must_use]
-    pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Self {
-        Utf8s(Words::new(buffer, Self::TABLE, max_rows))
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if `buffer` holds no row, which has space for the words of `max_rows` rows.
+    pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Result<Self> {
+        match Words::new(buffer, Self::TABLE, max_rows, 0) {
+            Ok(words) => Ok(Utf8s(words)),
+            Err(e) => Err(e),
+        }
     }
 
     /// Returns the size in bytes of a buffer for `rows` rows with `text_bytes` bytes in total, if no string is longer
@@ -144,16 +162,16 @@ impl<'b> Append<'b> for Utf8s<'b> {
         Ok(())
     }
 
-    fn finish(self) -> Result<&'b [u8]> {
+    fn close(self) -> Result<(&'b mut [u8], usize)> {
         let rows = self.0.rows;
         let (buffer, end) = self.0.close(Self::TABLE, &|word, gap| match word {
             UTF8_NA => UTF8_NA,
             word if word & UTF8_NA != 0 => word.wrapping_sub(gap.wrapping_shl(UTF8_LEN_BITS)),
             word => word.wrapping_sub(gap),
-        })?;
+        });
         let mut out = Out::chunk(Header::Utf8, end.saturating_sub(HEADER_LEN), buffer)?;
         out.u32(rows)?;
-        Ok(buffer.get(..end).unwrap_or_default())
+        Ok((buffer, end))
     }
 }
 
@@ -164,7 +182,7 @@ impl<'b> Append<'b> for Utf8s<'b> {
 /// use pilaster::filo::{Element, Value, Vector};
 ///
 /// let mut buffer = [0; SimpleStrings::max_len(2, 6)];
-/// let mut names = SimpleStrings::new(&mut buffer, 2);
+/// let mut names = SimpleStrings::new(&mut buffer, 2)?;
 /// names.push("gneiss")?;
 /// names.push_na()?;
 /// let vector = Vector::open(names.finish()?, Element::String)?;
@@ -189,10 +207,15 @@ impl<'b> SimpleStrings<'b> {
     }
 
     /// Creates an empty vector in `buffer` for at most `max_rows` rows.
-    #[must_use]
-    pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if `buffer` holds no row, which has space for the offsets of `max_rows` rows.
+    pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Result<Self> {
         let (_, table) = Self::layout(max_rows, true);
-        SimpleStrings { words: Words::new(buffer, table, max_rows), nulls: false }
+        match Words::new(buffer, table, max_rows, stored_len(0)) {
+            Ok(words) => Ok(SimpleStrings { words, nulls: false }),
+            Err(e) => Err(e),
+        }
     }
 
     /// Returns the size in bytes of a buffer for `rows` rows with `text_bytes` bytes in total.
@@ -207,8 +230,7 @@ impl<'b> SimpleStrings<'b> {
         let slot = self.words.table.saturating_add(row.saturating_mul(4));
         let offset = u32::try_from(self.words.end.saturating_sub(slot)).unwrap_or(u32::MAX);
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        // Length, text, and at least one NUL.
-        let to = self.words.push(offset, pad4(text.len().saturating_add(5)))?;
+        let to = self.words.push(offset, stored_len(text.len()))?;
         fill(to, len.to_le_bytes().iter().chain(text).copied());
 
         let (mask, _) = Self::layout(self.words.capacity, true);
@@ -231,7 +253,7 @@ impl<'b> Append<'b> for SimpleStrings<'b> {
         self.append(&[], false)
     }
 
-    fn finish(self) -> Result<&'b [u8]> {
+    fn close(self) -> Result<(&'b mut [u8], usize)> {
         let SimpleStrings { words, nulls } = self;
         let rows = words.rows;
         let (words_at, _) = Self::layout(words.capacity, true);
@@ -241,7 +263,7 @@ impl<'b> Append<'b> for SimpleStrings<'b> {
         if let Some(rest) = words.buffer.get_mut(words_at.saturating_add(used)..words_at.saturating_add(all)) {
             rest.fill(0);
         }
-        let (buffer, end) = words.close(table, &u32::wrapping_sub)?;
+        let (buffer, end) = words.close(table, &u32::wrapping_sub);
 
         let mask = FlatMask { rows, nulls };
         let mut out = Out::chunk(Header::SimpleString, end.saturating_sub(HEADER_LEN), buffer)?;
@@ -251,8 +273,13 @@ impl<'b> Append<'b> for SimpleStrings<'b> {
         mask.put_tables(&mut out)?;
         out.take(mask.words_len())?;
         out.u32(rows)?;
-        Ok(buffer.get(..end).unwrap_or_default())
+        Ok((buffer, end))
     }
+}
+
+/// Returns the size in bytes of a string of `len` bytes in a [`SimpleStrings`]: length, text, and at least one NUL.
+const fn stored_len(len: usize) -> usize {
+    pad4(len.saturating_add(5))
 }
 
 /// Byte strings in slots of one size, one by one, as a
@@ -264,7 +291,7 @@ impl<'b> Append<'b> for SimpleStrings<'b> {
 /// let mut buffer = [0; FixedMax::max_len(3, 2)];
 /// let mut units = FixedMax::new(&mut buffer, 3)?;
 /// units.push(b"mV")?;
-/// assert!(units.push(b"degC").is_err());
+/// assert_eq!(units.push(b"degC").unwrap_err().to_string(), "filo fixed-max slot: 4 bytes do not fit 3");
 /// units.push_na()?;
 /// assert_eq!(units.finish()?, [6, 3, 0, 0, 4, 2, b'm', b'V', 0, 0, 0xff, 0, 0]);
 /// # Ok::<(), pilaster::Error>(())
@@ -283,12 +310,16 @@ impl<'b> FixedMax<'b> {
     /// Creates a vector of strings of at most `longest` bytes.
     ///
     /// # Errors
-    /// [`Kind::Lossy`] if `longest` is 0 or 255.
+    /// [`Kind::Lossy`] if `longest` is 0 or 255; [`Kind::Misuse`] if `buffer` holds no row.
     pub fn new(buffer: &'b mut [u8], longest: u8) -> Result<Self> {
-        match longest {
-            1..=254 => Ok(FixedMax { buffer, slot: longest.saturating_add(1), rows: 0 }),
-            _ => Err(Error::new(Kind::Lossy, What::FILO_SLOT, 0)),
+        if !matches!(longest, 1..=254) {
+            return Err(Error::new(Kind::Lossy, What::FILO_SLOT, 0));
         }
+        let one = Self::max_len(longest, 1);
+        if one > most(buffer) {
+            return Err(no_row(0, one));
+        }
+        Ok(FixedMax { buffer, slot: longest.saturating_add(1), rows: 0 })
     }
 
     /// Returns the size in bytes of a buffer for `rows` rows.
@@ -317,8 +348,7 @@ impl<'b> Append<'b> for FixedMax<'b> {
     }
 
     fn room(&self) -> usize {
-        let len = if self.buffer.len() < MAX_LEN { self.buffer.len() } else { MAX_LEN };
-        match len.saturating_sub(Self::SLOTS).checked_div(self.slot as usize) {
+        match most(self.buffer).saturating_sub(Self::SLOTS).checked_div(self.slot as usize) {
             Some(rows) => rows.saturating_sub(self.rows),
             None => 0,
         }
@@ -327,7 +357,9 @@ impl<'b> Append<'b> for FixedMax<'b> {
     fn push(&mut self, text: &[u8]) -> Result<()> {
         match u8::try_from(text.len()) {
             Ok(len) if len < self.slot => self.append([len].iter().chain(text)),
-            _ => Err(Error::new(Kind::Lossy, What::FILO_SLOT, self.rows as u64)),
+            _ => {
+                Err(Error::needing(Kind::Lossy, What::FILO_SLOT, text.len() as u64, self.slot.saturating_sub(1).into()))
+            }
         }
     }
 
@@ -335,11 +367,11 @@ impl<'b> Append<'b> for FixedMax<'b> {
         self.append([0, FIXED_NA].iter())
     }
 
-    fn finish(self) -> Result<&'b [u8]> {
+    fn close(self) -> Result<(&'b mut [u8], usize)> {
         let FixedMax { buffer, slot, rows } = self;
         let len = Self::max_len(slot.saturating_sub(1), rows);
         let mut out = Out::chunk(Header::FixedMaxUtf8, len.saturating_sub(HEADER_LEN), buffer)?;
         out.put([slot])?;
-        Ok(buffer.get(..len).unwrap_or_default())
+        Ok((buffer, len))
     }
 }

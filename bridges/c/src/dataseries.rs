@@ -1,0 +1,237 @@
+//! DataSeries: the writer of a file, and the rows that are not yet written.
+
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+
+use pilaster::bytes::NativeEndian;
+use pilaster::dataseries::write::{
+    Description, Descriptions, ExtentBuffer, Foreign, ForeignField, IndexSlot, Memory, Rest, Resume, Writer,
+};
+use pilaster::error::{Error, Kind, What};
+
+use crate::compress::Codec;
+use crate::error::Failure;
+use crate::raw::{At, CSink, In, Marked, Out, Put, Region, Text, apart, ascii, exports, written};
+
+/// The writer of a file, in the byte order of the processor.
+pub type File = Writer<'static, NativeEndian, CSink, Codec>;
+/// Rows of one type.
+pub type Extent = ExtentBuffer<'static, NativeEndian, Foreign<'static, { cfg!(feature = "text") }>>;
+/// `pilaster_ds_entry`: a type in the list of a file.
+pub type Entry = MaybeUninit<Description<'static>>;
+
+impl Marked for File {
+    const MARK: u32 = 0x7a6c_0001;
+}
+
+impl Marked for Extent {
+    const MARK: u32 = 0x7a6c_0002;
+}
+
+/// `pilaster_ds_type`: a type of records, a constant of C.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CType {
+    /// The name.
+    pub name: Text,
+    /// The description.
+    pub xml: Text,
+    /// The fields.
+    pub fields: In<ForeignField>,
+    /// Number of fields.
+    pub field_count: u32,
+    /// Size of a record in bytes.
+    pub record_len: u32,
+}
+
+/// `pilaster_ds_config`: what a file is written with.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Config {
+    /// Stores the bytes of the file.
+    pub put: Option<Put>,
+    /// The first argument of `put`.
+    pub context: Out<c_void>,
+    /// The types, in ascending order of their names.
+    pub types: In<In<CType>>,
+    /// Memory for as many entries as types.
+    pub entries: Out<Entry>,
+    /// Number of types.
+    pub type_count: u32,
+    /// The compressor.
+    pub mode: u32,
+    /// Memory for the index: 8 bytes for each extent.
+    pub slots: Region,
+    /// Memory of the compressor: its table.
+    pub table: Region,
+    /// Memory of the compressor: its output.
+    pub packed: Region,
+}
+
+/// `pilaster_ds_memory`: memory of an extent.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ExtentMemory {
+    /// For the records.
+    pub rows: Region,
+    /// For the strings.
+    pub pool: Region,
+    /// For the table of unique strings.
+    pub unique: Out<u32>,
+    /// Number of its slots.
+    pub unique_count: usize,
+}
+
+/// `pilaster_ds_found`: the end of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Found {
+    /// Where the log is resumed.
+    pub at: u64,
+    /// Number of rows before that offset.
+    pub rows: u64,
+    /// The rest of the bytes: nothing, erased flash, an index, damage; 0 to 3.
+    pub rest: u32,
+    /// Zero.
+    pub zero: u32,
+}
+
+/// `pilaster_ds_counts`: how far a file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Counts {
+    /// Number of bytes so far.
+    pub bytes: u64,
+    /// Number of extents of rows so far.
+    pub extents: u64,
+}
+
+/// `pilaster_ds_extent_counts`: how full an extent is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct ExtentCounts {
+    /// Number of rows.
+    pub rows: u64,
+    /// Number of further rows that fit.
+    pub room: u64,
+}
+
+/// The checked parts of a configuration.
+#[derive(Debug)]
+struct Lent {
+    sink: CSink,
+    types: Descriptions<'static>,
+    slots: &'static mut [IndexSlot],
+    codec: Codec,
+}
+
+impl Config {
+    /// Checks the memory of a file whose state has the bounds `own`. `argument` is the number of the argument.
+    fn lend(self, own: (usize, usize), argument: u32) -> Result<Lent, Failure> {
+        let Config { put, context, types, entries, type_count, mode, slots, table, packed } = self;
+        let count = type_count as usize;
+        apart(&[own, entries.bounds(count), slots.bounds(), table.bounds(), packed.bounds()], argument)?;
+        let sink = CSink::new(put, context, argument)?;
+        let types = self::types(types, entries, count, argument)?;
+        let codec = Codec::new(mode, table.lend(argument)?, packed.lend(argument)?)?;
+        Ok(Lent { sink, types, slots: IndexSlot::over(slots.lend(argument)?), codec })
+    }
+}
+
+/// Returns the list of the types that `from` points to, in the memory of `entries`.
+pub fn types(
+    from: In<In<CType>>,
+    entries: Out<Entry>,
+    count: usize,
+    argument: u32,
+) -> Result<Descriptions<'static>, Failure> {
+    let from = from.items(count, argument)?;
+    let list = written(entries.lend(count, argument)?, |k| {
+        let ty = from.get(k).ok_or(Failure::Argument(argument, 0))?.load(argument)?;
+        Ok(Description { name: ty.name(argument)?, xml: ty.xml.bytes(argument)? })
+    })?;
+    Ok(Descriptions::new(list)?)
+}
+
+impl CType {
+    fn name(&self, argument: u32) -> Result<&'static str, Failure> {
+        ascii(self.name.bytes(argument)?).ok_or(Failure::Argument(argument, 0))
+    }
+}
+
+/// Creates an extent of rows of type `ty`.
+fn extent(ty: CType, memory: Memory<'static>) -> Result<Extent, Failure> {
+    let fields = ty.fields.items(ty.field_count as usize, 2)?;
+    let extent = ExtentBuffer::new(Foreign::new(ty.name(2)?, fields)?, memory)?;
+    if extent.record_len() as u64 != u64::from(ty.record_len) {
+        let need = extent.record_len() as u64;
+        return Err(Error::needing(Kind::Misuse, What::DATASERIES_TYPE, 0, need).into());
+    }
+    Ok(extent)
+}
+
+exports! {
+    /// Begins a file.
+    fn pilaster_ds_init(writer: At<File>, config: In<Config>) {
+        writer.vacant(1)?;
+        let Lent { sink, types, slots, codec } = config.load(2)?.lend(writer.bounds(), 2)?;
+        writer.place(Writer::with(sink, types, slots, codec), 1)
+    }
+
+    /// Continues a log.
+    fn pilaster_ds_resume(writer: At<File>, config: In<Config>, log: In<u8>, len: usize, found: Out<Found>) {
+        writer.vacant(1)?;
+        let log = log.items(len, 3)?;
+        let Lent { sink, types, slots, codec } = config.load(2)?.lend(writer.bounds(), 2)?;
+        let resume = Resume::find::<NativeEndian>(log, types, slots)?;
+        let rest = match resume.rest() {
+            Rest::Nothing => 0,
+            Rest::Erased => 1,
+            Rest::Index => 2,
+            Rest::Damage(_) => 3,
+        };
+        found.tell(Found { at: resume.at(), rows: resume.rows(), rest, zero: 0 }, 5)?;
+        writer.place(Writer::resume_with(sink, types, slots, codec, &resume), 1)
+    }
+
+    /// Creates an extent.
+    fn pilaster_ds_extent_init(at: At<Extent>, ty: In<CType>, memory: In<ExtentMemory>) {
+        at.vacant(1)?;
+        let ExtentMemory { rows, pool, unique, unique_count } = memory.load(3)?;
+        apart(&[at.bounds(), rows.bounds(), pool.bounds(), unique.bounds(unique_count)], 3)?;
+        let memory = Memory { rows: rows.lend(3)?, pool: pool.lend(3)?, unique: unique.lend(unique_count, 3)? };
+        at.place(extent(ty.load(2)?, memory)?, 1)
+    }
+
+    /// Adds a row.
+    fn pilaster_ds_row(writer: At<File>, rows: At<Extent>, record: In<u8>, len: usize, texts: In<Text>, count: usize) {
+        let (record, texts) = (record.items(len, 3)?, texts.items(count, 5)?);
+        for text in texts {
+            text.bytes(5)?;
+        }
+        let texts = texts.iter().map(|text| text.bytes(5).unwrap_or_default());
+        writer.with(1, |file| rows.with(2, |extent| Ok(file.push_foreign(extent, record, texts)?)))
+    }
+
+    /// Writes the rows of an extent.
+    fn pilaster_ds_flush(writer: At<File>, rows: At<Extent>) {
+        writer.with(1, |file| rows.with(2, |extent| Ok(file.flush(extent)?)))
+    }
+
+    /// Ends a file. The state is not initialised then.
+    fn pilaster_ds_finish(writer: At<File>) {
+        writer.take(1, |file| Ok(file.end()?))
+    }
+
+    /// Returns how far a file is.
+    fn pilaster_ds_count(writer: At<File>, counts: Out<Counts>) {
+        let now = |file: &mut File| Ok(Counts { bytes: file.at(), extents: file.extents() as u64 });
+        counts.tell(writer.with(1, now)?, 2)
+    }
+
+    /// Returns how full an extent is.
+    fn pilaster_ds_extent_count(rows: At<Extent>, counts: Out<ExtentCounts>) {
+        let now = |extent: &mut Extent| Ok(ExtentCounts { rows: extent.len().into(), room: extent.room() as u64 });
+        counts.tell(rows.with(1, now)?, 2)
+    }
+}

@@ -1,0 +1,210 @@
+//! The log ring in NOR flash.
+
+use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash};
+use pilaster::bytes::{NativeEndian, WriteError};
+use pilaster::dataseries::flash::{Cursor, Log, Ring};
+use pilaster::error::{Error, Kind, What};
+
+use crate::dataseries::{CType, Entry, Extent, types};
+use crate::error::Failure;
+use crate::raw::{At, Flash, In, Marked, Out, Region, Text, apart, exports};
+
+/// Size of a word of the flash in bytes, the largest of those that divide it: `PILASTER_FLASH_WORD`.
+const WORD: usize = if cfg!(feature = "word-32") {
+    32
+} else if cfg!(feature = "word-16") {
+    16
+} else if cfg!(feature = "word-8") {
+    8
+} else {
+    4
+};
+
+/// The log of a device.
+pub type DeviceLog = Log<'static, NativeEndian, Flash, crate::compress::Codec>;
+
+impl Marked for DeviceLog {
+    const MARK: u32 = 0x7a6c_0003;
+}
+
+impl Marked for Cursor {
+    const MARK: u32 = 0x7a6c_0004;
+}
+
+/// A function of the flash has failed, with this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed(i32);
+
+impl NorFlashError for Failed {
+    fn kind(&self) -> NorFlashErrorKind {
+        NorFlashErrorKind::Other
+    }
+}
+
+/// Returns the result of a function. `None` is a null pointer.
+fn done(code: Option<i32>) -> Result<(), Failed> {
+    match code {
+        Some(0) => Ok(()),
+        code => Err(Failed(code.unwrap_or(i32::MIN))),
+    }
+}
+
+impl ErrorType for Flash {
+    type Error = Failed;
+}
+
+impl ReadNorFlash for Flash {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, at: u32, bytes: &mut [u8]) -> Result<(), Failed> {
+        done(Flash::read(self, at, bytes))
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+}
+
+impl NorFlash for Flash {
+    const WRITE_SIZE: usize = WORD;
+    // `Config::ring` checks that segments consist of erase units.
+    const ERASE_SIZE: usize = WORD;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), Failed> {
+        done(Flash::erase(self, from, to))
+    }
+
+    fn write(&mut self, at: u32, bytes: &[u8]) -> Result<(), Failed> {
+        done(Flash::write(self, at, bytes))
+    }
+}
+
+impl From<WriteError<Failed>> for Failure {
+    fn from(e: WriteError<Failed>) -> Self {
+        match e {
+            WriteError::Format(e) => Failure::Library(e),
+            WriteError::Sink(Failed(code)) => Failure::Caller(code),
+        }
+    }
+}
+
+/// `pilaster_ring_config`: what a log is kept in.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Config {
+    /// The flash.
+    pub flash: Flash,
+    /// Offset of the first segment.
+    pub start: u32,
+    /// Size of a segment in bytes.
+    pub segment: u32,
+    /// Number of segments.
+    pub segments: u32,
+    /// Number of types.
+    pub type_count: u32,
+    /// The types, in ascending order of their names.
+    pub types: In<In<CType>>,
+    /// Memory for as many entries as types.
+    pub entries: Out<Entry>,
+    /// The compressor.
+    pub mode: u32,
+    /// Zero.
+    pub zero: u32,
+    /// Memory of the compressor: its table.
+    pub table: Region,
+    /// Memory of the compressor: its output.
+    pub packed: Region,
+    /// Memory that gathers the bytes of a write: whole words.
+    pub page: Region,
+}
+
+impl Config {
+    /// The ring, which must consist of whole units, of words that this build can write.
+    fn ring(&self) -> Result<Ring, Failure> {
+        let Config { flash, start, segment, segments, .. } = *self;
+        let whole = |n: u32| n.checked_rem(flash.erase_size) == Some(0);
+        let words = u32::try_from(WORD).ok().and_then(|word| word.checked_rem(flash.word)) == Some(0);
+        if flash.read.is_none() || flash.write.is_none() || flash.erase.is_none() || !words {
+            return Err(Failure::Argument(2, WORD as u64));
+        }
+        if !whole(start) || !whole(segment) {
+            return Err(Error::needing(Kind::Misuse, What::FLASH_REGION, start.into(), flash.erase_size.into()).into());
+        }
+        Ok(Ring { start, segment, segments })
+    }
+
+    fn mount(self, own: (usize, usize)) -> Result<DeviceLog, Failure> {
+        let ring = self.ring()?;
+        let Config { flash, type_count, entries, mode, table, packed, page, .. } = self;
+        apart(&[own, entries.bounds(type_count as usize), table.bounds(), packed.bounds(), page.bounds()], 2)?;
+        let types = types(self.types, entries, type_count as usize, 2)?;
+        let codec = crate::compress::Codec::new(mode, table.lend(2)?, packed.lend(2)?)?;
+        Ok(Log::mount(flash, ring, types, codec, page.lend(2)?)?)
+    }
+}
+
+/// `pilaster_ring_counts`: how full a ring is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Counts {
+    /// Number of segments that hold the log.
+    pub segments: u32,
+    /// Number of segments that were begun since the log exists.
+    pub begun: u32,
+}
+
+exports! {
+    /// Finds the log in the flash, and where it continues.
+    fn pilaster_ring_mount(ring: At<DeviceLog>, config: In<Config>) {
+        ring.vacant(1)?;
+        ring.place(config.load(2)?.mount(ring.bounds())?, 1)
+    }
+
+    /// Adds a row.
+    fn pilaster_ring_row(ring: At<DeviceLog>, rows: At<Extent>, record: In<u8>, len: usize, texts: In<Text>, count: usize) {
+        let (record, texts) = (record.items(len, 3)?, texts.items(count, 5)?);
+        for text in texts {
+            text.bytes(5)?;
+        }
+        let texts = texts.iter().map(|text| text.bytes(5).unwrap_or_default());
+        ring.with(1, |log| rows.with(2, |extent| Ok(log.push_foreign(extent, record, texts)?)))
+    }
+
+    /// Writes the rows of an extent.
+    fn pilaster_ring_flush(ring: At<DeviceLog>, rows: At<Extent>) {
+        ring.with(1, |log| rows.with(2, |extent| Ok(log.flush(extent)?)))
+    }
+
+    /// Gives up the oldest segment.
+    fn pilaster_ring_give_up(ring: At<DeviceLog>) {
+        ring.with(1, |log| {
+            log.give_up();
+            Ok(())
+        })
+    }
+
+    /// Returns how full the ring is.
+    fn pilaster_ring_count(ring: At<DeviceLog>, counts: Out<Counts>) {
+        let now = |log: &mut DeviceLog| Ok(Counts { segments: log.segments(), begun: log.begun() });
+        counts.tell(ring.with(1, now)?, 2)
+    }
+
+    /// Places a cursor before the oldest extent.
+    fn pilaster_ring_begin(cursor: At<Cursor>) {
+        cursor.place(Cursor::new(), 1)
+    }
+
+    /// Reads the next extent; its length is 0 after the newest.
+    fn pilaster_ring_next(ring: At<DeviceLog>, cursor: At<Cursor>, to: Out<u8>, room: usize, len: Out<usize>) {
+        len.tell(0, 5)?;
+        let memory = to.lend(room, 3)?;
+        let mut read = |log: &mut DeviceLog, cursor: &mut Cursor| {
+            Ok(match log.next_extent(cursor, memory)? {
+                Some(extent) => extent.bytes()?.len(),
+                None => 0,
+            })
+        };
+        let found = ring.with(1, |log| cursor.with(2, |cursor| read(log, cursor)))?;
+        len.tell(found, 5)
+    }
+}

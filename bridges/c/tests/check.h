@@ -1,0 +1,25 @@
+/* What the tests share. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1);                                                              \
+        }                                                                         \
+    } while (0)
+
+/* Stores bytes as a file of a folder. */
+static inline void store(const char *folder, const char *name, const void *bytes, size_t len) {
+    char path[512];
+    CHECK(snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path);
+    FILE *const file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, len, file) == len && fclose(file) == 0);
+}
+
+#endif

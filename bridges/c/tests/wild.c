@@ -1,0 +1,286 @@
+/*
+ * Calls with arguments that the input chooses: null and unaligned pointers, lengths beyond the address space, memory that overlaps, types
+ * with wrong fields, functions that fail, calls in any order. Each call returns a code; a file that is finished is valid.
+ *
+ * A fuzz target of libFuzzer (clang -DFUZZER -fsanitize=fuzzer,address), or a program that makes its own input.
+ */
+#include "check.h"
+#include "pilaster_filo.h"
+#include "pilaster_record.h"
+#include "pilaster_vortex.h"
+
+#define MIXED_FIELDS(F)                               \
+    F(BOOL, flag, NULLABLE, ABSOLUTE, EXACT)          \
+    F(INT64, time, REQUIRED, RELATIVE, EXACT)         \
+    F(INT32, number, NULLABLE, RELATIVE, EXACT)       \
+    F(DOUBLE, temp, NULLABLE, ABSOLUTE, SCALED(0.01)) \
+    F(FIXED(5), id, REQUIRED, ABSOLUTE, EXACT)        \
+    F(TEXT, note, NULLABLE, ABSOLUTE, EXACT)          \
+    F(UNIQUE_TEXT, place, REQUIRED, ABSOLUTE, EXACT)
+PILASTER_RECORD(mixed, "Mixed", "example.org", "1.0", MIXED_FIELDS)
+
+#define TICK_FIELDS(F) F(INT64, time, REQUIRED, RELATIVE, EXACT)
+PILASTER_RECORD(tick, "Tick", "example.org", "1.0", TICK_FIELDS)
+
+/* The input. */
+typedef struct input {
+    const uint8_t *at;
+    size_t len;
+} input;
+
+static input in;
+
+static uint8_t next(void) {
+    if (in.len == 0u) {
+        return 0u;
+    }
+    in.len -= 1u;
+    in.at += 1;
+    return in.at[-1];
+}
+
+static uint32_t below(uint32_t limit) {
+    return ((uint32_t)next() << 8 | next()) % limit;
+}
+
+/* Whether something unusual happens: once in eight times. */
+static bool odd(void) {
+    return next() % 8u == 7u;
+}
+
+typedef struct file {
+    uint8_t at[1 << 16];
+    size_t len;
+    bool failed;
+} file;
+
+static file out;
+
+static int32_t put(void *context, const uint8_t *bytes, size_t len) {
+    file *const to = (file *)context;
+    if (len > sizeof to->at - to->len || next() == 255u) {
+        to->failed = true;
+        return next() % 2u == 0u ? -5 : 5;
+    }
+    (void)memcpy(&to->at[to->len], bytes, len);
+    to->len += len;
+    return 0;
+}
+
+static pilaster_ds_writer writer;
+static pilaster_ds_extent extents[2];
+static pilaster_ds_entry entries[4];
+static uint8_t slots[64], packed[256], rows[2][400], pool[2][256];
+static uint16_t table[257];
+static uint32_t unique[2][8];
+static pilaster_error error;
+/* Whether all arguments since the file was begun were right, and all arguments of each extent. */
+static bool honest, clean[2];
+
+static int32_t checked(int32_t code) {
+    CHECK(code == error.code);
+    CHECK((code >= 0 && code <= PILASTER_UNKNOWN) || (code >= PILASTER_ARGUMENT && code <= PILASTER_CALLER) || code == -5);
+    return code;
+}
+
+/* Memory of the caller, or what a wrong call has: `other` is memory of the same call. */
+static pilaster_memory memory_of(uint8_t *at, size_t len, uint8_t *other) {
+    pilaster_memory memory = {at, len};
+    if (!odd()) {
+        return memory;
+    }
+    honest = false;
+    switch (below(6u)) {
+    case 0: memory.at = NULL; break;
+    case 1: memory.len = SIZE_MAX; break;
+    case 2: memory.len = SIZE_MAX / 2u + 2u; break;
+    case 3: memory.len = 0u; break;
+    case 4: memory.len = below((uint32_t)len); break;
+    default: memory.at = other; memory.len = 32u; break;
+    }
+    return memory;
+}
+
+/* A type, and memory for its fields, which a state uses as long as it is used. */
+typedef struct own_type {
+    pilaster_ds_type type;
+    pilaster_ds_field fields[8];
+} own_type;
+
+static own_type of_writer[2], of_extent[2];
+
+/* Type k, at times with something wrong. */
+static const pilaster_ds_type *type_of(uint32_t k, own_type *own) {
+    pilaster_ds_type *const type = &own->type;
+    *type = k == 0u ? *mixed_type() : *tick_type();
+    (void)memcpy(own->fields, type->fields, type->field_count * sizeof own->fields[0]);
+    type->fields = own->fields;
+    if (odd()) {
+        honest = false;
+        switch (below(6u)) {
+        case 0: ((uint8_t *)own->fields)[below((uint32_t)(type->field_count * sizeof own->fields[0]))] ^= next(); break;
+        case 1: type->record_len = next(); break;
+        case 2: type->field_count = below(type->field_count + 1u); break;
+        case 3: type->name.len = below(5u); break;
+        case 4: type->fields = NULL; break;
+        default: type->xml.at = NULL; break;
+        }
+    }
+    return type;
+}
+
+static void begin(void) {
+    honest = true;
+    (void)memset(&writer, 0, sizeof writer);
+    const pilaster_ds_type *const list[] = {type_of(0u, &of_writer[0]), type_of(1u, &of_writer[1])};
+    pilaster_ds_config config = {put, &out, list, entries, 2u, 0u, memory_of(slots, sizeof slots, packed), memory_of((uint8_t *)table, sizeof table, slots), memory_of(packed, sizeof packed, slots)};
+    config.compression = below(8u);
+    if (odd()) {
+        honest = false;
+        switch (below(4u)) {
+        case 0: config.put = NULL; break;
+        case 1: config.entries = NULL; break;
+        case 2: config.types = NULL; break;
+        default: config.type_count = UINT32_MAX; break;
+        }
+    }
+    if (below(3u) == 0u) {
+        pilaster_ds_found found;
+        if (checked(pilaster_ds_resume(&writer, &config, out.at, out.len, &found, &error)) == PILASTER_OK) {
+            CHECK(found.at <= out.len);
+            out.len = (size_t)found.at;
+            out.failed = false;
+        }
+        honest = false;
+    } else {
+        out.len = 0u;
+        out.failed = false;
+        (void)checked(pilaster_ds_init(odd() ? NULL : &writer, &config, &error));
+    }
+}
+
+static void new_extent(uint32_t k) {
+    const bool before = honest;
+    honest = true;
+    (void)memset(&extents[k], 0, sizeof extents[k]);
+    const pilaster_ds_memory memory = {memory_of(rows[k], sizeof rows[k], pool[k]), memory_of(pool[k], sizeof pool[k], rows[k]), unique[k], below(9u)};
+    (void)checked(pilaster_ds_extent_init(&extents[k], type_of(odd() ? 1u - k : k, &of_extent[k]), odd() ? NULL : &memory, &error));
+    clean[k] = honest;
+    honest = before;
+}
+
+static void add_row(uint32_t k) {
+    honest = honest && clean[k];
+    if (odd()) {
+        uint8_t record[64];
+        pilaster_text texts[3];
+        for (size_t i = 0; i < sizeof record; i += 1) {
+            record[i] = next();
+        }
+        for (size_t i = 0; i < 3u; i += 1) {
+            texts[i].at = odd() ? NULL : (const char *)record;
+            texts[i].len = odd() ? SIZE_MAX : below(64u);
+        }
+        honest = false;
+        (void)checked(pilaster_ds_row(&writer, &extents[k], record, below(65u), texts, below(4u), &error));
+    } else if (k == 0u) {
+        struct mixed row = {0};
+        row.flag_is_null = next() % 2u == 0u;
+        row.time = (int64_t)below(60000u) << (below(40u));
+        row.number = next();
+        row.number_is_null = next() % 2u == 0u;
+        row.temp = next() * 0.5;
+        row.note.at = "a note that may be cut";
+        row.note.len = below(23u);
+        row.note_is_null = next() % 2u == 0u;
+        row.place.at = next() % 2u == 0u ? "attic" : "cellar";
+        row.place.len = 5u;
+        (void)checked(mixed_row(&writer, &extents[0], &row, &error));
+    } else {
+        const struct tick row = {(int64_t)below(60000u)};
+        (void)checked(tick_row(&writer, &extents[1], &row, &error));
+    }
+}
+
+static void finish(void) {
+    const bool valid = honest && !out.failed;
+    if (checked(pilaster_ds_finish(&writer, &error)) == PILASTER_OK && valid) {
+        static uint8_t memory[4096];
+        uint32_t finished = 0;
+        CHECK(checked(pilaster_ds_verify(out.at, out.len, memory, sizeof memory, &finished, &error)) == PILASTER_OK);
+        CHECK(finished == 1u);
+    }
+}
+
+static void filo(void) {
+    static pilaster_filo vector;
+    static uint8_t page[128];
+    size_t len = 0;
+    const uint32_t width = next();
+    const size_t size = below(129u);
+    switch (below(8u)) {
+    case 0: (void)checked(pilaster_filo_ints_init(&vector, page, size, width, next() % 2u, &error)); break;
+    case 1: (void)checked(pilaster_filo_utf8s_init(&vector, page, size, odd() ? SIZE_MAX : below(9u), &error)); break;
+    case 2: (void)checked(pilaster_filo_ints_push(&vector, (int32_t)below(300u) - 150, &error)); break;
+    case 3: (void)checked(pilaster_filo_utf8s_push(&vector, (const char *)out.at, below(40u), &error)); break;
+    case 4: (void)checked(pilaster_filo_ints_missing(&vector, &error)); break;
+    case 5: (void)checked(pilaster_filo_utf8s_missing(&vector, &error)); break;
+    case 6: (void)checked(pilaster_filo_ints_finish(&vector, &len, &error)); break;
+    default: (void)checked(pilaster_filo_utf8s_finish(&vector, &len, &error)); break;
+    }
+    CHECK(len <= sizeof page);
+}
+
+static void blosc(void) {
+    static uint8_t decoded[300], scratch[600];
+    pilaster_blosc_info info;
+    (void)checked(pilaster_blosc_examine(in.at, in.len, odd() ? NULL : &info, &error));
+    (void)checked(pilaster_blosc_decode(in.at, in.len, decoded, below(301u), scratch, below(601u), &error));
+}
+
+static void run(const uint8_t *data, size_t len) {
+    in.at = data;
+    in.len = len;
+    out.len = 0u;
+    (void)memset(&writer, 0, sizeof writer);
+    (void)memset(extents, 0, sizeof extents);
+    while (in.len > 0u) {
+        const uint32_t k = below(2u);
+        switch (below(16u)) {
+        case 0: begin(); break;
+        case 1: new_extent(k); break;
+        case 2:
+            honest = honest && clean[k];
+            (void)checked(pilaster_ds_flush(&writer, odd() ? NULL : &extents[k], &error));
+            break;
+        case 3: finish(); break;
+        case 4: filo(); break;
+        case 5: blosc(); break;
+        default: add_row(k); break;
+        }
+    }
+}
+
+#if defined(FUZZER)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
+    run(data, len);
+    return 0;
+}
+#else
+int main(int count, char **arguments) {
+    static uint8_t data[2048];
+    CHECK(count == 2);
+    uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
+    for (long round = strtol(arguments[1], NULL, 10); round > 0; round -= 1) {
+        for (size_t k = 0; k < sizeof data; k += 1) {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            data[k] = (uint8_t)(seed >> 32);
+        }
+        run(data, sizeof data);
+    }
+    return 0;
+}
+#endif
