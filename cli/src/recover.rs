@@ -74,7 +74,7 @@ pub enum Damaged {
     /// Bytes in memory, and their name.
     Memory(Held, String),
     /// Bytes that are read when they are needed, and their name.
-    Ranges(Ranges, String),
+    Ranges(Box<Ranges>, String),
 }
 
 /// What [`saved`] returns.
@@ -106,7 +106,7 @@ pub fn saved(damaged: Damaged, to: &Path, options: Options) -> Result<Report, Fa
     let (source, content) = match damaged {
         Damaged::Path(path) => (of(path), None),
         Damaged::Memory(bytes, name) => (of(name.into()), Some(bytes.into())),
-        Damaged::Ranges(ranges, name) => (of(name.into()), Some(ranges.into())),
+        Damaged::Ranges(ranges, name) => (of(name.into()), Some((*ranges).into())),
     };
     // The command takes a dash for standard output.
     let target = if to.as_os_str() == "-" { Path::new(".").join(to) } else { to.to_owned() };

@@ -15,10 +15,7 @@ fn framed(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<
     let mut packed = Vec::new();
     for (bytes, count) in frames {
         metadata.extend_from_slice(&[0x12, 4, 0x08, claim(bytes.len()), 0x10, *count]);
-        let mut frame = vec![0; zstd::max_len(bytes.len())];
-        let len = zstd::encode(bytes, &mut frame).unwrap();
-        frame.truncate(len);
-        packed.push(frame);
+        packed.push(crate::zstd::encoded(bytes, 1));
     }
     let mut buffers: Vec<&[u8]> = packed.iter().map(Vec::as_slice).collect();
     let numbers: Vec<u16> = (0..packed.len() as u16).collect();

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pilaster::bytes::Scratch;
 use pilaster::error::{Kind, What};
+#[cfg(feature = "zstd-encode")]
+use pilaster::unstable::codec::zstd::{MAX_LEVEL, encode, encode_scratch_len, max_len};
 use pilaster::unstable::codec::zstd::{WORKSPACE_LEN, decode, decode_with};
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 
@@ -129,6 +131,16 @@ fn the_dictionary_is_asked_for() {
     }
 }
 
+/// Returns the frame of `bytes` at a level.
+#[cfg(feature = "zstd-encode")]
+pub fn encoded(bytes: &[u8], level: u8) -> Vec<u8> {
+    let mut frame = vec![0; max_len(bytes.len())];
+    let mut memory = vec![0; encode_scratch_len(level, bytes.len())];
+    let len = encode(bytes, &mut frame, level, &mut Scratch::new(&mut memory)).unwrap();
+    frame.truncate(len);
+    frame
+}
+
 /// The frames of a Vortex writer state the length of their content, which its readers require. Both decoders find it.
 #[cfg(feature = "zstd-encode")]
 #[test]
@@ -146,14 +158,16 @@ fn frames_that_state_their_length() {
         let words: Vec<u8> = (0..len).map(|i| if i % 3 == 0 { noise() & 7 } else { b'a' }).collect();
         let any: Vec<u8> = (0..len).map(|_| noise()).collect();
         for content in [run, text, words, any] {
-            let frame = pilaster::unstable::codec::zstd::sized_frame(&content);
-            let mut decoder = FrameDecoder::new();
-            decoder.reset(&mut &frame[..]).unwrap();
-            assert_eq!(decoder.content_size(), len as u64);
-            assert!(oracle(&frame, &[]).is_some_and(|found| found == content), "{len}");
-            let mut room = vec![0xee; len];
-            let got = decode(&frame, &mut room, &mut Scratch::new(&mut memory));
-            assert!(got == Ok(len) && room == content, "{len}: {got:?}");
+            for level in [1, 5, MAX_LEVEL] {
+                let frame = encoded(&content, level);
+                let mut decoder = FrameDecoder::new();
+                decoder.reset(&mut &frame[..]).unwrap();
+                assert_eq!(decoder.content_size(), len as u64);
+                assert!(oracle(&frame, &[]).is_some_and(|found| found == content), "{len}, level {level}");
+                let mut room = vec![0xee; len];
+                let got = decode(&frame, &mut room, &mut Scratch::new(&mut memory));
+                assert!(got == Ok(len) && room == content, "{len}, level {level}: {got:?}");
+            }
         }
     }
 }

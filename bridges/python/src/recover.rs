@@ -78,7 +78,7 @@ fn save(source: &Arc<Source>, to: &Path, how: Saving) -> Result<Report> {
         // It is opened again, so that its problems are reported.
         (true, _) => (Damaged::Path(name.into()), None),
         (_, Some(buffer)) => (Damaged::Memory(Arc::new(Memory(buffer.clone())), name), Some(source.format())),
-        _ => (Damaged::Ranges(ranges(source, &failed), name), Some(source.format())),
+        _ => (Damaged::Ranges(Box::new(ranges(source, &failed)), name), Some(source.format())),
     };
     let dtype = source.ty().filter(|_| source.format() == Format::Vortex).map(str::to_owned);
     saved(damaged, to, Saving { format, dtype, ..how }).map_err(|failure| {

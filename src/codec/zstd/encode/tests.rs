@@ -38,7 +38,7 @@ fn every_level_and_every_sample() {
 /// Bytes of `n` different values, the lower ones far more often.
 fn alphabet(n: usize, len: usize) -> Vec<u8> {
     let pairs = check::noise(len * 2);
-    pairs.as_chunks::<2>().0.iter().map(|[a, b]| (usize::from(*a) * usize::from(*b) * n >> 16) as u8).collect()
+    pairs.as_chunks::<2>().0.iter().map(|[a, b]| ((usize::from(*a) * usize::from(*b) * n) >> 16) as u8).collect()
 }
 
 #[test]
