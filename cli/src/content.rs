@@ -1,4 +1,4 @@
-//! The bytes of a file: in memory, by positions, or those of a dataset.
+//! The bytes of a file: in memory, by positions, or in the files of a dataset.
 
 use std::fs;
 use std::io::{self, Read, Seek as _, SeekFrom};

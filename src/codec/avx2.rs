@@ -172,7 +172,7 @@ fn swap<const BY: i32>(x: __m256i, y: __m256i, low: __m256i) -> (__m256i, __m256
     (_mm256_xor_si256(x, _mm256_slli_epi64::<BY>(t)), _mm256_xor_si256(y, t))
 }
 
-/// Interleaves the vectors of the lower half with those of the upper half, byte by byte within each lane of 16 bytes, as
+/// Interleaves the vectors of the lower half with the vectors of the upper half, byte by byte within each lane of 16 bytes, as
 /// often as `count` can be halved.
 #[inline]
 #[target_feature(enable = "avx2")]

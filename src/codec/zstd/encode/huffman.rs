@@ -90,7 +90,7 @@ impl Code {
 
     /// Writes the codes of all symbols as one stream.
     pub(super) fn stream(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
-        /// So many codes fit a word after a flush.
+        /// The number of codes that fit a word after a flush.
         const STEP: usize = 5;
         const { assert!(len32(STEP) * LONGEST <= 56) }
         let mut bits = Bits::new(out);
@@ -266,7 +266,7 @@ mod tests {
         for n in 2..=SYMBOLS {
             for steepness in [1u32, 2, 3, 5] {
                 let mut counts = [0; SYMBOLS];
-                // From equal counts to those of Fibonacci, whose best code is the longest.
+                // From equal counts to Fibonacci numbers, whose best code is the longest.
                 let (mut a, mut b) = (1u32, 1u32);
                 for (i, count) in counts.iter_mut().take(n).enumerate() {
                     *count = match steepness {

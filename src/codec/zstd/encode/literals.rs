@@ -122,7 +122,7 @@ impl<'s> Literals<'s> {
     }
 }
 
-/// Returns the length of the header of so many literals.
+/// Returns the length of the header of `len` literals.
 const fn head(len: usize, four: bool) -> usize {
     match len {
         _ if !four => 3,

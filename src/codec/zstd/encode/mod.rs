@@ -69,7 +69,7 @@ const fn plan(level: u8, n: usize) -> Plan {
         9 => (Search::Rows32(32, 2), 19, 4),
         _ => (Search::Rows32(32, 2), 20, 4),
     };
-    // More positions than there are bytes help nobody.
+    // More positions than bytes are never used.
     let most = match n {
         0..256 => 8,
         _ => n.wrapping_sub(1).ilog2().wrapping_add(1),
@@ -223,7 +223,7 @@ impl Encoder<'_> {
     }
 }
 
-/// Writes the header of a frame: with the length of its content, and a checksum behind it.
+/// Writes the header of a frame: the length of its content, and that a checksum follows.
 fn header(n: usize, out: &mut Put<'_>) -> Option<()> {
     const CHECKSUM: u8 = 1 << 2;
     const SINGLE: u8 = 1 << 5;

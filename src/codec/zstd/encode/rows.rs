@@ -9,7 +9,7 @@ use crate::codec::greedy::common;
 const PATIENCE: u32 = 8;
 /// From this step, positions that are skipped are not stored.
 const HASTY: usize = 8;
-/// Of longer matches only the first and the last positions are stored.
+/// Only the first and the last positions of longer matches are stored.
 const LONG: usize = 384;
 const FIRST: usize = 96;
 const LAST: usize = 32;
@@ -121,7 +121,7 @@ impl<'s, const W: usize> Rows<'s, W> {
         Some(if best.distance == 0 { Match::NONE } else { best })
     }
 
-    /// Returns a match that saves more than `best`, among those of the next positions.
+    /// Returns a match that saves more than `best`, among the matches at the next positions.
     #[inline(always)]
     fn better(&mut self, src: &[u8], mut best: Match, [from, last, end]: [usize; 3], repeat: u32) -> Option<Match> {
         let (mut at, mut tries) = (from, self.lazy);

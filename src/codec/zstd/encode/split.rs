@@ -7,7 +7,7 @@ use crate::codec::zstd::huffman::SYMBOLS;
 pub(super) const LONGEST: usize = 128 << 10;
 /// Blocks end at multiples of this number of bytes from their start.
 const STEP: usize = 8 << 10;
-/// Of the bytes, one of this number is counted.
+/// One byte of this number is counted.
 const SAMPLE: usize = 8;
 /// Number of bits that the counted bytes must save for a new block.
 const PRICE: u64 = 250;
