@@ -173,14 +173,15 @@ fn extent(ty: CType, memory: Memory<'static>) -> Result<Extent, Failure> {
 exports! {
     /// Begins a file.
     fn pilaster_ds_init(writer: At<File>, config: In<Config>) {
-        writer.vacant(1)?;
+        let vacant = writer.vacant(1)?;
         let Lent { sink, types, slots, codec } = config.load(2)?.lend(writer.bounds(), 2)?;
-        writer.place(Writer::with(sink, types, slots, codec), 1)
+        vacant.place(Writer::with(sink, types, slots, codec));
+        Ok(())
     }
 
     /// Continues a log.
     fn pilaster_ds_resume(writer: At<File>, config: In<Config>, log: In<u8>, len: usize, found: Out<Found>) {
-        writer.vacant(1)?;
+        let vacant = writer.vacant(1)?;
         let log = log.items(len, 3)?;
         let Lent { sink, types, slots, codec } = config.load(2)?.lend(writer.bounds(), 2)?;
         let resume = Resume::find::<NativeEndian>(log, types, slots)?;
@@ -191,20 +192,24 @@ exports! {
             Rest::Damage(_) => 3,
         };
         found.tell(Found { at: resume.at(), rows: resume.rows(), rest, zero: 0 }, 5)?;
-        writer.place(Writer::resume_with(sink, types, slots, codec, &resume), 1)
+        vacant.place(Writer::resume_with(sink, types, slots, codec, &resume));
+        Ok(())
     }
 
     /// Creates an extent.
     fn pilaster_ds_extent_init(at: At<Extent>, ty: In<CType>, memory: In<ExtentMemory>) {
-        at.vacant(1)?;
+        let vacant = at.vacant(1)?;
         let ExtentMemory { rows, pool, unique, unique_count } = memory.load(3)?;
         apart(&[at.bounds(), rows.bounds(), pool.bounds(), unique.bounds(unique_count)], 3)?;
         let memory = Memory { rows: rows.lend(3)?, pool: pool.lend(3)?, unique: unique.lend(unique_count, 3)? };
-        at.place(extent(ty.load(2)?, memory)?, 1)
+        vacant.place(extent(ty.load(2)?, memory)?);
+        Ok(())
     }
 
     /// Adds a row.
     fn pilaster_ds_row(writer: At<File>, rows: At<Extent>, record: In<u8>, len: usize, texts: In<Text>, count: usize) {
+        // Without strings, no type has any.
+        let count = if cfg!(feature = "text") { count } else { 0 };
         let (record, texts) = (record.items(len, 3)?, texts.items(count, 5)?);
         for text in texts {
             text.bytes(5)?;

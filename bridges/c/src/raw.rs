@@ -26,6 +26,10 @@ pub struct Out<T>(*mut T);
 #[repr(transparent)]
 pub struct At<T>(*mut State<T>);
 
+/// Memory for a state, which no call uses.
+#[derive(Debug)]
+pub struct Vacant<T>(*mut State<T>);
+
 /// State in memory of the caller: a mark, and what it marks.
 #[repr(C)]
 pub struct State<T> {
@@ -164,24 +168,19 @@ pub fn ascii(bytes: &[u8]) -> Option<&str> {
 }
 
 impl<T: Marked> At<T> {
-    /// Checks that a state can be placed here.
-    pub fn vacant(self, argument: u32) -> Done {
+    /// Checks that a state can be placed here. No function of C may be called until it is placed.
+    pub fn vacant(self, argument: u32) -> Result<Vacant<T>, Failure> {
         check(self.0, 1, argument)?;
         // SAFETY: checked; the caller guarantees the rest. A mark is a plain number.
         match unsafe { ptr::addr_of!((*self.0).mark).read_volatile() } {
             BUSY => Err(Failure::State(argument)),
-            _ => Ok(()),
+            _ => Ok(Vacant(self.0)),
         }
     }
 
     /// Places a state.
     pub fn place(self, value: T, argument: u32) -> Done {
-        self.vacant(argument)?;
-        // SAFETY: checked by `vacant`.
-        unsafe {
-            ptr::addr_of_mut!((*self.0).value).write(MaybeUninit::new(value));
-            ptr::addr_of_mut!((*self.0).mark).write_volatile(T::MARK);
-        }
+        self.vacant(argument)?.place(value);
         Ok(())
     }
 
@@ -226,6 +225,17 @@ impl<T: Marked> At<T> {
     /// The first address of the state, and the one after its last.
     pub fn bounds(self) -> (usize, usize) {
         bounds(self.0, 1)
+    }
+}
+
+impl<T: Marked> Vacant<T> {
+    /// Places a state.
+    pub fn place(self, value: T) {
+        // SAFETY: `At::vacant`, which alone creates this, has checked the pointer.
+        unsafe {
+            ptr::addr_of_mut!((*self.0).value).write(MaybeUninit::new(value));
+            ptr::addr_of_mut!((*self.0).mark).write_volatile(T::MARK);
+        }
     }
 }
 
