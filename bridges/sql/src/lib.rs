@@ -26,7 +26,7 @@
 //! [`Options::trust_statistics`]: if a file lies, rows would be missing.
 //!
 //! Ranges are fetched from any `object_store`. Opening a file takes two requests at the same time at most, and another one if its
-//! metadata are larger than 448 KiB, or 64 KiB of DataSeries. They are kept.
+//! metadata are larger than 64 KiB. They are kept.
 //!
 //! Texts and lists have offsets of 32 bits, dictionaries are returned as values, and every column can be null, so that files that
 //! store the same columns differently are one table. A column that a file does not have is null there.

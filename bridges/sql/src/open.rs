@@ -24,7 +24,7 @@ pub(crate) fn with_file<R>(
 ) -> Result<R, Failure> {
     let (ranges, hints) = (remote.ranges(), options.hints());
     let mut memory = Memory::default();
-    remote.open(heads, options.format);
+    remote.open(heads);
     let mut open = || -> pilaster::Result<()> {
         while let Err(e) = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch()) {
             memory.grow(e)?;

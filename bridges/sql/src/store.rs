@@ -10,7 +10,6 @@ use datafusion_execution::object_store::ObjectStoreUrl;
 use futures::{StreamExt as _, TryStreamExt as _, future, stream};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
-use pilaster::any::Format;
 use pilaster::bytes::{Block, FileRange, Ranges};
 use tokio::runtime::Handle;
 
@@ -20,21 +19,9 @@ use crate::error::{Failure, Reason};
 /// A file of at most this many bytes is fetched at once.
 const WHOLE: u64 = 256 << 10;
 
-/// What is fetched first of a larger file.
-struct Ends {
-    /// Number of bytes of the start, at least.
-    start: u64,
-    /// Bounds of the number of bytes of the end: a 4096th of the file, as the metadata of most files are.
-    tail: (u64, u64),
-}
-
-impl Ends {
-    /// Of DataSeries, whose types are at the start.
-    const SERIES: Ends = Ends { start: 64 << 10, tail: (64 << 10, 1 << 20) };
-
-    /// Of other formats, which have a mark at the start, and at the end some 400 bytes for each column: those of 1,000 columns.
-    const TABLE: Ends = Ends { start: 4 << 10, tail: (448 << 10, 1 << 20) };
-}
+/// Bounds of the number of bytes at the end of a larger file that are fetched first: a 4096th of the file, as the metadata of most
+/// files are. The least one is also fetched of the start.
+const TAIL: (u64, u64) = (64 << 10, 1 << 20);
 
 /// Maximum number of bytes between metadata at the end of a file that are fetched with them.
 const SPAN: u64 = 2 << 20;
@@ -77,8 +64,6 @@ struct State {
     recent: VecDeque<Piece>,
     /// Whether the file is being opened, so that ranges are kept in `head`.
     opening: bool,
-    /// Whether the file is one of DataSeries.
-    series: bool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -110,9 +95,8 @@ impl Remote {
 
     /// Takes over the metadata that another reader of the file fetched; without any, ranges are kept until
     /// [`opened`](Self::opened).
-    pub fn open(&self, heads: &Heads, format: Format) {
+    pub fn open(&self, heads: &Heads) {
         let mut state = locked(&self.state);
-        state.series = format == Format::DataSeries;
         match heads.get(&self.key()) {
             Some(head) => state.head = head,
             None => state.opening = true,
@@ -194,11 +178,10 @@ impl Remote {
         if len <= WHOLE {
             return Ok(vec![self.request(0..len).await?]);
         }
-        let ends = if locked(&self.state).series { Ends::SERIES } else { Ends::TABLE };
-        let tail = len.saturating_sub((len >> 12).clamp(ends.tail.0, ends.tail.1))..len;
+        let tail = len.saturating_sub((len >> 12).clamp(TAIL.0, TAIL.1))..len;
         let (first, next) = self.next_head(wanted.start);
         // At first, the parts after the header are wanted, too.
-        let least = if first { ends.start } else { (len >> 10).clamp(LEAST.0, LEAST.1) };
+        let least = if first { TAIL.0 } else { (len >> 10).clamp(LEAST.0, LEAST.1) };
         let mut wanted = wanted.start..wanted.end.max(wanted.start.saturating_add(least)).min(len);
         if let Some(next) = next
             && next.saturating_sub(wanted.start) <= SPAN

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use datafusion::error::Result;
 use datafusion::prelude::SessionContext;
 use object_store::http::HttpBuilder;
@@ -50,27 +49,6 @@ async fn requests_of_queries() {
         if format != "DATASERIES" {
             assert!(text(&context, "SELECT count(*) FROM log").await.unwrap().contains("| 1048576 "));
             assert_eq!(server.taken(), (0, 0), "{format}");
-        }
-    }
-}
-
-/// Metadata of 1,000 columns.
-#[tokio::test]
-async fn opening_a_wide_file_takes_two_requests() {
-    let names: Vec<_> = (0..1000).map(|k| format!("column_{k}")).collect();
-    for rows in [10, 2000] {
-        let column: ArrayRef = Arc::new(Int64Array::from_iter_values((0..rows).map(|row| row * 7919 * 7919)));
-        let wide = RecordBatch::try_from_iter(names.iter().map(|name| (name, Arc::clone(&column)))).unwrap();
-        for (format, extension, write) in FORMATS {
-            let (server, name) = (Server::start(true), format!("wide.{extension}"));
-            let bytes = write(&wide);
-            let len = bytes.len();
-            server.put(&format!("/{name}"), bytes);
-            let context = open(&server, format, &name).await.unwrap();
-            let (opened, bytes) = server.taken();
-            assert!(opened <= 2, "{format}: {opened} requests of {bytes} of {len} bytes");
-            let last = text(&context, "SELECT max(column_999) FROM log").await.unwrap();
-            assert!(last.contains(&format!("| {} ", (rows - 1) * 7919 * 7919)), "{format}: {last}");
         }
     }
 }
