@@ -11,6 +11,8 @@ pub(crate) struct Counts {
     pub zones_pruned: Count,
     /// Rows that statistics excluded.
     pub rows_pruned: Count,
+    /// Rows that the predicate excluded by its own columns, before others were read.
+    pub rows_filtered: Count,
     /// Bytes that were fetched.
     pub bytes_read: Count,
     /// Ranges that were fetched.
@@ -26,6 +28,7 @@ impl Counts {
             zones: count("zones"),
             zones_pruned: count("zones_pruned"),
             rows_pruned: count("rows_pruned"),
+            rows_filtered: count("rows_filtered"),
             bytes_read: count("bytes_read"),
             requests: count("requests"),
             files_skipped: count("files_skipped"),

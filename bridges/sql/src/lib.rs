@@ -20,7 +20,8 @@
 //! formats, it owns groups of rows, each placed where it would begin if all rows had the same size. Every group is in exactly
 //! one range.
 //!
-//! A predicate is kept to leave out zones of rows by their statistics, and DataFusion filters the rows again. Statistics that a
+//! A predicate is kept to leave out rows, and DataFusion filters the rows again. Its own columns are read first, of Vortex and Jay, and
+//! others where rows are left. Before, zones of rows are left out by their statistics. Statistics that a
 //! format does not check, as in Vortex and Jay, are used only with
 //! [`Options::trust_statistics`]: if a file lies, rows would be missing.
 //!
@@ -50,6 +51,7 @@ mod error;
 mod extents;
 mod files;
 mod format;
+mod late;
 mod open;
 mod opener;
 mod options;

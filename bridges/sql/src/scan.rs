@@ -19,6 +19,7 @@ use pilaster_arrow::{ReadOptions, Spare};
 
 use crate::error::{Failure, Reason};
 use crate::extents::Extents;
+use crate::late::{self, Late};
 use crate::open;
 use crate::options::Options;
 use crate::order::Order;
@@ -45,6 +46,24 @@ pub(crate) struct Scan {
     pub order: Option<Order>,
     /// The directory of a dataset.
     pub directory: Option<PathBuf>,
+}
+
+impl Scan {
+    /// Returns the scan of other columns, without predicate.
+    pub fn with_columns(&self, columns: SchemaRef) -> Scan {
+        Scan {
+            options: self.options.clone(),
+            file_schema: Arc::clone(&self.file_schema),
+            columns,
+            predicate: None,
+            limit: self.limit,
+            batch_rows: self.batch_rows,
+            range: self.range.clone(),
+            heads: Arc::clone(&self.heads),
+            order: None,
+            directory: self.directory.clone(),
+        }
+    }
 }
 
 /// Passes batches on. Returns whether more are wanted.
@@ -163,6 +182,10 @@ fn rows(
     let step = if changes { STEP_ROWS.0 } else { step(remote.len(), part.rows()) };
     let (mut window, mut read) = (ranges.window(), ranges.bytes_read());
     let mut reading = Reading::default();
+    let mut late = match &pruner {
+        Some(_) if !empty => Late::new(scan, file.table(name)?, remote.counts())?,
+        _ => None,
+    };
     for rows in steps(scan, &part, (mine, step), pruner.as_mut().filter(|_| changes))? {
         let kept = match &mut pruner {
             Some(pruner) => pruner.kept(&part, rows)?,
@@ -170,9 +193,10 @@ fn rows(
         };
         for rows in kept {
             let file = file.with_input(window.input());
-            let more = match empty {
-                true => count(scan, rows.end.saturating_sub(rows.start), put)?,
-                false => reading.rows(scan, file.table(name)?, Some(rows), put)?,
+            let more = match (empty, &mut late) {
+                (true, _) => count(scan, rows.end.saturating_sub(rows.start), put)?,
+                (false, None) => reading.rows(scan, file.table(name)?, Some(rows), put)?,
+                (false, Some(late)) => left(scan, &file, (&mut reading, late), rows, put)?,
             };
             if !more {
                 return Ok(());
@@ -183,6 +207,30 @@ fn rows(
         }
     }
     Ok(())
+}
+
+/// Reads the rows that a predicate leaves. Returns whether more are wanted.
+fn left(
+    scan: &Scan,
+    file: &File<'_>,
+    (reading, late): (&mut Reading, &mut Late<'_>),
+    rows: Range<u64>,
+    put: &mut Put<'_>,
+) -> Result<bool, Reason> {
+    let name = scan.options.table.as_deref();
+    for rows in late::pieces(rows) {
+        let kept = late.kept(file.table(name)?, rows)?;
+        // Without rows, nothing else tells that no more are wanted.
+        if kept.is_empty() && !put(RecordBatch::new_empty(Arc::clone(&scan.columns))) {
+            return Ok(false);
+        }
+        for rows in kept {
+            if !reading.rows(scan, file.table(name)?, Some(rows), put)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Maximum number of steps that are sorted.

@@ -12,12 +12,14 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;
 use futures::TryStreamExt as _;
+use glob::Pattern;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _};
 use pilaster::any::{self, BCOLZ_MARKERS, Format};
 use pilaster_datafusion::{Dataset, Format as FileFormat};
 use url::Url;
 
 use super::args::Reading;
+use super::shown;
 
 /// Registers a table for each name that no table and no function has yet.
 pub async fn register(context: &SessionContext, names: &[TableReference], reading: &Reading) -> Result<()> {
@@ -43,6 +45,7 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
     }
     let urls = urls(place)?;
     let Some(url) = urls.first() else { return plan_err!("no table or file is called {place:?}") };
+    let path_of = |file: &ObjectMeta| shown(&url.object_store(), &file.location);
     let state = context.state();
     let store = state.runtime_env().object_store(url)?;
     let mut files = Vec::new();
@@ -53,9 +56,9 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
     files.retain(|file| file.location.as_ref().ends_with(&extension));
     if let Some(empty) = files.iter().find(|file| file.size == 0) {
         if !reading.skip_damaged {
-            return plan_err!("/{}: the file has 0 bytes; --skip-damaged leaves out such files", empty.location);
+            return plan_err!("{}: the file has 0 bytes; --skip-damaged leaves out such files", path_of(empty));
         }
-        log::warn!("damaged file left out: /{}: the file has 0 bytes", empty.location);
+        log::warn!("damaged file left out: {}: the file has 0 bytes", path_of(empty));
         files.retain(|file| file.size > 0);
     }
     let format = Arc::new(FileFormat::new(reading.options(format)));
@@ -90,10 +93,10 @@ fn keys(url: &ListingTableUrl, files: &[ObjectMeta]) -> Result<Vec<String>> {
         match &known {
             Some((first, wanted)) if *wanted != keys => {
                 return plan_err!(
-                    "/{}: the file is in directories of the columns [{}], and /{} in those of [{}]",
-                    file.location,
+                    "{}: the file is in directories of the columns [{}], and {} in those of [{}]",
+                    shown(&url.object_store(), &file.location),
                     keys.join(", "),
-                    first.location,
+                    shown(&url.object_store(), &first.location),
                     wanted.join(", ")
                 );
             }
@@ -106,6 +109,9 @@ fn keys(url: &ListingTableUrl, files: &[ObjectMeta]) -> Result<Vec<String>> {
 
 /// Returns the files and directories that a name in a query means.
 fn urls(place: &str) -> Result<Vec<ListingTableUrl>> {
+    if let Some(url) = remote(place)? {
+        return Ok(vec![url]);
+    }
     let path = Path::new(place);
     let paths = match path.exists() {
         true => vec![path.to_owned()],
@@ -125,6 +131,37 @@ fn urls(place: &str) -> Result<Vec<ListingTableUrl>> {
     };
     paths.into_iter().map(url).collect()
 }
+
+/// Returns the URL of files of a server, with the pattern of their paths if it is one.
+fn remote(place: &str) -> Result<Option<ListingTableUrl>> {
+    let scheme = place.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let Some(scheme) = scheme.filter(|scheme| REMOTE.contains(&scheme.as_str())) else { return Ok(None) };
+    if place.contains(['?', '#']) {
+        return plan_err!("{place:?}: a URL of files has neither '?' nor '#'; patterns have '*' and '[…]' only");
+    }
+    let first = scheme.len().saturating_add("://".len());
+    let (fixed, pattern) = match place.get(first..).and_then(|rest| rest.find(['*', '['])) {
+        // A server may have an address in brackets.
+        Some(at) if place.get(first..first.saturating_add(at)).is_some_and(|rest| rest.contains('/')) => {
+            let cut = place.get(..first.saturating_add(at)).and_then(|fixed| fixed.rfind('/'));
+            let (fixed, pattern) = place.split_at(cut.map_or(place.len(), |cut| cut.saturating_add(1)));
+            if pattern.contains('=') {
+                // DataFusion matches the rest of the path only.
+                return plan_err!(
+                    "{place:?}: patterns of URLs leave out directories such as day=1/, so that none can have '='"
+                );
+            }
+            let pattern = Pattern::new(pattern);
+            (fixed, Some(pattern.map_err(|e| plan_datafusion_err!("{place:?} is no pattern of paths: {e}"))?))
+        }
+        _ => (place, None),
+    };
+    let url = Url::parse(fixed).map_err(|e| plan_datafusion_err!("{place:?} is no URL: {e}"))?;
+    ListingTableUrl::try_new(url, pattern).map(Some)
+}
+
+/// The schemes of URLs of servers.
+const REMOTE: [&str; 3] = ["http", "https", "s3"];
 
 /// Returns the format of files, and the end of their names. Files with extensions of no format are left out if others have one.
 async fn found(

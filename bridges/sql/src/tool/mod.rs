@@ -4,6 +4,7 @@ pub mod answer;
 pub mod args;
 pub mod files;
 pub mod query;
+pub mod stores;
 pub mod workers;
 
 use std::io::{self, Write};
@@ -11,6 +12,8 @@ use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
 use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::object_store::ObjectStoreUrl;
+use object_store::path::Path;
 use tokio::runtime::Builder;
 
 /// Number of threads per processor, and at least. Batches of some queries take seconds, and others must answer meanwhile that this
@@ -56,6 +59,14 @@ impl<W: Write> Write for Output<W> {
     fn flush(&mut self) -> io::Result<()> {
         let done = self.out.flush();
         self.note(done)
+    }
+}
+
+/// Returns the path of a file for people. Paths in stores begin without a slash.
+pub fn shown(store: &ObjectStoreUrl, path: &Path) -> String {
+    match store.as_str() {
+        "file:///" => format!("/{path}"),
+        store => format!("{}/{path}", store.trim_end_matches('/')),
     }
 }
 

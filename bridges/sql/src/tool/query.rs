@@ -22,7 +22,7 @@ use pilaster_datafusion::{Codec, register};
 
 use super::answer::{Target, printed};
 use super::args::Args;
-use super::{files, workers};
+use super::{files, stores, workers};
 
 /// Returns a session, whose scans are distributed if there are workers.
 fn session(args: &Args, channels: &Arc<dyn ChannelResolver + Send + Sync>) -> Result<SessionContext> {
@@ -42,7 +42,8 @@ fn session(args: &Args, channels: &Arc<dyn ChannelResolver + Send + Sync>) -> Re
             .with_target_partitions(partitions)
             .set_usize("datafusion.optimizer.repartition_file_min_size", least);
     }
-    let builder = SessionStateBuilder::new().with_default_features().with_config(config);
+    let builder =
+        SessionStateBuilder::new().with_default_features().with_config(config).with_runtime_env(stores::environment()?);
     let builder = match &args.workers[..] {
         [] => builder,
         addresses => builder

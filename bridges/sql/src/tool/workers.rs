@@ -13,7 +13,6 @@ use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
-use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_distributed::{
@@ -32,6 +31,8 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::{Channel, Endpoint, Server};
 use url::Url;
 use uuid::Uuid;
+
+use super::{shown, stores};
 
 /// How long a worker may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -55,7 +56,8 @@ pub async fn serve(listen: &str, mut out: impl Write) -> Result<()> {
         let (codec, channels) = (codec.clone(), Arc::clone(&channels));
         let builder = query.builder.with_distributed_user_codec(codec).with_distributed_channel_resolver(channels);
         async move { Ok(builder.build()) }
-    });
+    })
+    .with_runtime_env(stores::environment()?);
     // A coordinator that is frozen or cut off needs no rows.
     let server = Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE.0))
@@ -76,7 +78,10 @@ impl WorkerResolver for Addresses {
 
 /// Connections to workers, which notice within seconds that one is frozen, and whose errors name the worker.
 #[derive(Default)]
-pub struct Channels(Mutex<HashMap<Url, Connected>>);
+pub struct Channels(Known);
+
+/// The workers that are connected.
+type Known = Arc<Mutex<HashMap<Url, Connected>>>;
 
 impl Channels {
     /// Asks every worker whether it answers.
@@ -85,7 +90,7 @@ impl Channels {
             let mut channel = self.get_worker_client_for_url(url).await?;
             match timeout(ANSWER, channel.get_worker_info(GetWorkerInfoRequest {})).await {
                 Ok(answer) => answer.map(|_| ()),
-                Err(_) => Err(named(url, "", format!("no answer within {} s", ANSWER.as_secs()))),
+                Err(_) => Err(named(url, &Reads::default(), format!("no answer within {} s", ANSWER.as_secs()))),
             }
         };
         try_join_all(workers.iter().map(one)).await.map(|_| ())
@@ -109,6 +114,9 @@ struct Reads {
 /// Number of files that an error names.
 const NAMED: usize = 3;
 
+/// What is between the name of a worker and its files.
+const READS: &str = ", which reads ";
+
 impl Reads {
     /// Adds the files of a task. Files of an earlier query are forgotten.
     fn add(&mut self, request: &SetPlanRequest) {
@@ -124,8 +132,7 @@ impl Reads {
         let scan = plan.downcast_ref::<DataSourceExec>();
         if let Some(scan) = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>()) {
             let files = scan.file_groups.iter().flat_map(|group| group.iter());
-            let root = if scan.object_store_url == ObjectStoreUrl::local_filesystem() { "/" } else { "" };
-            self.files.extend(files.map(|file| format!("{root}{}", file.object_meta.location)));
+            self.files.extend(files.map(|file| shown(&scan.object_store_url, &file.object_meta.location)));
         }
         plan.children().into_iter().for_each(|plan| self.walk(plan));
     }
@@ -134,7 +141,7 @@ impl Reads {
 impl Display for Reads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (k, file) in self.files.iter().take(NAMED).enumerate() {
-            write!(f, "{}{file}", if k == 0 { ", which reads " } else { ", " })?;
+            write!(f, "{}{file}", if k == 0 { READS } else { ", " })?;
         }
         match self.files.len().saturating_sub(NAMED) {
             0 => Ok(()),
@@ -150,7 +157,7 @@ impl ChannelResolver for Channels {
         let connected = match known.get(url) {
             Some(connected) => connected.clone(),
             None => {
-                let endpoint = Endpoint::from_shared(url.to_string()).map_err(|e| named(url, "", e))?;
+                let endpoint = Endpoint::from_shared(url.to_string()).map_err(|e| named(url, &Reads::default(), e))?;
                 let endpoint = endpoint
                     .connect_timeout(CONNECT)
                     .http2_keep_alive_interval(KEEP_ALIVE.0)
@@ -162,26 +169,59 @@ impl ChannelResolver for Channels {
             }
         };
         let inner = grpc::create_worker_client(grpc::BoxCloneSyncChannel::new(connected.channel));
-        Ok(Box::new(Named { name: Name { url: url.clone(), reading: connected.reading }, inner }))
+        Ok(Box::new(Named {
+            name: Name { url: url.clone(), known: Arc::clone(&self.0), reading: connected.reading },
+            inner,
+        }))
     }
 }
 
 /// Returns an error of a worker.
-fn named(url: &Url, reads: impl Display, e: impl Display) -> DataFusionError {
+fn named(url: &Url, reads: &Reads, e: impl Display) -> DataFusionError {
+    exec_datafusion_err!("{}{reads}: {e}", title(url))
+}
+
+/// Returns how errors call a worker.
+fn title(url: &Url) -> String {
     let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
-    exec_datafusion_err!("worker {host}:{port}{reads}: {e}")
+    format!("worker {host}:{port}")
+}
+
+/// Returns which of some workers an error names last, and what it says of that one: workers read from each other, so that the error
+/// of one passes through others. Each names the one that it reads from, and the last one has the error.
+fn innermost<'w, 't>(text: &'t str, workers: impl Iterator<Item = &'w Url>) -> Option<(&'w Url, &'t str)> {
+    let found = workers.filter_map(|url| {
+        let title = title(url);
+        // Ports begin with the same digits.
+        let ends = [": ", READS].into_iter().filter_map(|next| text.rfind(&format!("{title}{next}")));
+        let at = ends.max()?;
+        Some((at, url, text.get(at.saturating_add(title.len())..)?))
+    });
+    found.max_by_key(|(at, ..)| *at).map(|(_, url, rest)| (url, rest))
 }
 
 /// A worker, and what it reads.
 #[derive(Clone)]
 struct Name {
     url: Url,
+    known: Known,
     reading: Arc<Mutex<Reads>>,
 }
 
 impl Name {
-    fn error(&self, e: impl Display) -> DataFusionError {
-        named(&self.url, self.reading.lock().unwrap_or_else(PoisonError::into_inner), e)
+    /// Returns an error of this worker, or of the one that it read from.
+    fn error(&self, e: &DataFusionError) -> DataFusionError {
+        let text = e.strip_backtrace();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let reading = match innermost(&text, known.keys()) {
+            // It names the files, too.
+            Some((url, rest)) if rest.starts_with(READS) => return exec_datafusion_err!("{}{rest}", title(url)),
+            // A worker does not know what others read.
+            Some((url, rest)) => known.get(url).map(|other| (url, &other.reading, rest.trim_start_matches(": "))),
+            None => None,
+        };
+        let (url, reading, cause) = reading.unwrap_or((&self.url, &self.reading, &text));
+        named(url, &reading.lock().unwrap_or_else(PoisonError::into_inner), cause)
     }
 }
 
@@ -194,7 +234,7 @@ struct Named {
 impl Named {
     fn stream<T: 'static>(&self, stream: BoxStream<'static, Result<T>>) -> BoxStream<'static, Result<T>> {
         let name = self.name.clone();
-        stream.map(move |item| item.map_err(|e| name.error(e))).boxed()
+        stream.map(move |item| item.map_err(|e| name.error(&e))).boxed()
     }
 }
 
@@ -210,7 +250,7 @@ impl WorkerChannel for Named {
     ) -> Result<BoxStream<'static, Result<WorkerToCoordinatorMsg>>> {
         self.name.reading.lock().unwrap_or_else(PoisonError::into_inner).add(&request);
         let answer = self.inner.coordinator_channel(headers, request, messages, metrics, context).await;
-        Ok(self.stream(answer.map_err(|e| self.name.error(e))?))
+        Ok(self.stream(answer.map_err(|e| self.name.error(&e))?))
     }
 
     async fn execute_task(
@@ -221,11 +261,51 @@ impl WorkerChannel for Named {
         context: &Arc<TaskContext>,
     ) -> Result<Vec<BoxStream<'static, Result<RecordBatch>>>> {
         let streams = self.inner.execute_task(headers, request, metrics, context).await;
-        let streams = streams.map_err(|e| self.name.error(e))?;
+        let streams = streams.map_err(|e| self.name.error(&e))?;
         Ok(streams.into_iter().map(|stream| self.stream(stream)).collect())
     }
 
     async fn get_worker_info(&mut self, request: GetWorkerInfoRequest) -> Result<GetWorkerInfoResponse> {
-        self.inner.get_worker_info(request).await.map_err(|e| self.name.error(e))
+        self.inner.get_worker_info(request).await.map_err(|e| self.name.error(&e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(port: u16) -> Url {
+        Url::parse(&format!("http://127.0.0.1:{port}/")).expect("valid")
+    }
+
+    #[tokio::test]
+    async fn the_worker_that_has_the_error_is_named() {
+        let channels = Channels::default();
+        let mut known = channels.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (port, file) in [(7001, "/a.ds"), (7002, "/b.ds"), (70, "/c.ds")] {
+            let channel = Endpoint::from_static("http://127.0.0.1:1").connect_lazy();
+            let reads = Reads { query: Uuid::nil(), files: [file.to_owned()].into() };
+            known.insert(url(port), Connected { channel, reading: Arc::new(Mutex::new(reads)) });
+        }
+        let outer =
+            Name { url: url(7001), known: Arc::clone(&channels.0), reading: Arc::clone(&known[&url(7001)].reading) };
+        drop(known);
+        for (text, wanted) in [
+            ("x", "worker 127.0.0.1:7001, which reads /a.ds: Execution error: x"),
+            ("worker 127.0.0.1:7002: x: y", "worker 127.0.0.1:7002, which reads /b.ds: x: y"),
+            ("Execution error: worker 127.0.0.1:7002: x", "worker 127.0.0.1:7002, which reads /b.ds: x"),
+            (
+                "worker 127.0.0.1:7001, which reads /a.ds: worker 127.0.0.1:7002, which reads /d.ds: x",
+                "worker 127.0.0.1:7002, which reads /d.ds: x",
+            ),
+            // No worker that is known.
+            (
+                "worker 127.0.0.1:7003: x",
+                "worker 127.0.0.1:7001, which reads /a.ds: Execution error: worker 127.0.0.1:7003: x",
+            ),
+        ] {
+            let found = outer.error(&DataFusionError::Execution(text.to_owned()));
+            assert_eq!(found.strip_backtrace(), format!("Execution error: {wanted}"));
+        }
     }
 }

@@ -16,6 +16,10 @@ mod damaged;
 mod goldens;
 mod pruned;
 mod remote;
+#[cfg(feature = "remote")]
+mod served;
+#[cfg(feature = "remote")]
+mod server;
 mod split;
 mod tables;
 #[cfg(feature = "tool")]

@@ -176,3 +176,56 @@ async fn floats_that_are_not_numbers_are_found() {
     let answer = text(&context, "SELECT count(*) FROM log WHERE v > 2.0").await.unwrap();
     assert!(answer.contains("| 1 "), "{answer}");
 }
+
+/// Other columns are read only where the predicate leaves rows, also without statistics.
+#[tokio::test]
+async fn columns_are_read_for_rows_that_are_left() {
+    const ROWS: usize = 1 << 20;
+    let dir = tempfile::tempdir().unwrap();
+    for (format, extension, write) in FORMATS.into_iter().take(2) {
+        let bytes = write(&batch(0, 1 << 20));
+        let path = put(dir.path(), &format!("log.{extension}"), &bytes);
+        for partitions in [1, 3] {
+            let context = session(partitions);
+            table(&context, "log", format, &path, "").await.unwrap();
+            let mut read = Vec::new();
+            for (condition, rows, filtered) in [
+                ("t >= 0", ROWS, 0),
+                ("t BETWEEN 500000 AND 500009", 10, ROWS - 10),
+                ("t < 3 OR t IN (4, 900000)", 5, ROWS - 6),
+                ("t < 0", 0, ROWS),
+                ("host IS NULL AND t < 17", 1, ROWS - 1),
+            ] {
+                let sql = format!("SELECT count(t), sum(x), max(host), sum(k) FROM log WHERE {condition}");
+                let (found, plan) = counted(&context, &sql).await.unwrap();
+                let found = found[0].column(0).as_primitive::<Int64Type>().value(0);
+                assert_eq!(found, i64::try_from(rows).unwrap(), "{format} {condition}");
+                let left_out = count(&plan, "rows_filtered");
+                assert!(left_out >= filtered && left_out <= ROWS - rows, "{format} {condition}: {left_out}");
+                read.push(count(&plan, "bytes_read"));
+            }
+            // What DataFusion cannot ask either is its error.
+            let error = text(&context, "SELECT sum(x) FROM log WHERE 10 / (t - 5) > 1").await.unwrap_err().to_string();
+            assert!(error.contains("Divide by zero"), "{error}");
+            assert!(read[1] * 2 < read[0] && read[3] <= read[1], "{format}: {read:?}");
+        }
+    }
+}
+
+/// The first rows of any order are found by its column.
+#[tokio::test]
+async fn columns_are_read_for_the_first_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    for (format, extension, write) in FORMATS.into_iter().take(2) {
+        let path = put(dir.path(), &format!("log.{extension}"), &write(&batch(0, 1 << 20)));
+        let context = session(1);
+        table(&context, "log", format, &path, "").await.unwrap();
+        for (order, first) in [("t", 0), ("k DESC, t", 321)] {
+            let sql = format!("SELECT t, x, host, k FROM log ORDER BY {order} LIMIT 3");
+            let (rows, plan) = counted(&context, &sql).await.unwrap();
+            assert_eq!(rows[0].column(0).as_primitive::<Int64Type>().value(0), first, "{order}");
+            let filtered = count(&plan, "rows_filtered");
+            assert!(order != "t" || filtered > 1 << 19, "{format} {order}: {filtered} rows");
+        }
+    }
+}

@@ -15,7 +15,14 @@ pub struct Worker {
 
 impl Worker {
     pub fn start() -> Self {
-        let mut child = tool().args(["worker", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        Self::within(&[])
+    }
+
+    /// Starts a worker with variables of its environment.
+    pub fn within(environment: &[(&str, &str)]) -> Self {
+        let mut command = tool();
+        command.args(["worker", "--listen", "127.0.0.1:0"]).envs(environment.iter().copied());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).to_owned();
@@ -61,6 +68,15 @@ pub fn out(output: &Output) -> String {
 pub fn error(output: &Output) -> String {
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A query for which workers read from each other, and which takes every reader much time.
+fn grouped(path: &Path) -> String {
+    format!(
+        "SELECT host, sum(n) FROM (SELECT host, k, sum(length(repeat(host, 20000))) AS n FROM '{}' GROUP BY host, k) \
+         GROUP BY host",
+        path.display()
+    )
 }
 
 /// A query that takes every reader much time for each of its rows.
@@ -142,16 +158,15 @@ fn a_frozen_worker_is_an_error_within_ten_seconds() {
     stopped("-STOP", slow);
 }
 
+/// A worker reads from the killed one.
+#[test]
+fn a_killed_worker_is_an_error_for_other_workers() {
+    stopped("-KILL", grouped);
+}
+
 /// A worker reads from the frozen one.
 #[test]
 fn a_frozen_worker_is_an_error_for_other_workers() {
-    let grouped = |path: &Path| {
-        format!(
-            "SELECT host, sum(n) FROM (SELECT host, k, sum(length(repeat(host, 20000))) AS n FROM '{}' GROUP BY host, k) \
-             GROUP BY host",
-            path.display()
-        )
-    };
     stopped("-STOP", grouped);
 }
 
@@ -167,6 +182,8 @@ fn stopped(signal: &str, sql: impl Fn(&Path) -> String) {
     let (error, took) = (error(&output), begin.elapsed());
     let named = format!("worker {}, which reads {}: ", workers[1].address, path.display());
     assert!(error.contains(&named), "{error}");
+    // Not one that read from it.
+    assert_eq!(error.matches("worker 127.").count(), 1, "{error}");
     assert!(took < Duration::from_secs(10), "{took:?}");
     if signal == "-STOP" {
         workers[1].signal("-CONT");
@@ -207,6 +224,29 @@ fn a_damaged_file_is_named_with_its_worker() {
     let local = ask(&[], &["--skip-damaged", "--threads", "3"], &sql);
     assert!(local.status.success());
     assert_eq!(String::from_utf8_lossy(&skipped.stdout), String::from_utf8_lossy(&local.stdout));
+}
+
+/// A worker that has an error is named, and not those that read from it.
+#[test]
+fn a_damaged_file_is_named_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let workers = [Worker::start(), Worker::start()];
+    let sound = dataseries(&batch(0, 200_000));
+    for eighth in [1, 3, 5, 7] {
+        let mut bytes = sound.clone();
+        let place = bytes.len() / 8 * eighth;
+        bytes[place] ^= 1;
+        let path = put(dir.path(), &format!("{eighth}.ds"), &bytes);
+        for sql in
+            ["SELECT host, k, sum(t) FROM '{}' GROUP BY host, k", "SELECT t, k FROM '{}' ORDER BY k DESC, t LIMIT 5"]
+        {
+            let error = error(&ask(&workers, &["--threads", "2"], &sql.replace("{}", path.to_str().unwrap())));
+            let named = workers.iter().filter(|worker| error.contains(&format!("worker {}", worker.address))).count();
+            assert_eq!((named, error.matches("worker 127.").count()), (1, 1), "{error}");
+            let file = path.to_str().unwrap();
+            assert!(error.contains(&format!("{file}: ")) && error.contains("at offset"), "{error}");
+        }
+    }
 }
 
 #[test]

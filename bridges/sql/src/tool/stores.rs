@@ -1,0 +1,76 @@
+//! Stores of the files that queries name: the local file system, and servers, which are connected when a query first names one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::error::Result;
+use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use object_store::ObjectStore;
+use url::Url;
+
+/// Returns what sessions of coordinators and workers share: the stores.
+pub fn environment() -> Result<Arc<RuntimeEnv>> {
+    RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default())).build_arc()
+}
+
+/// The stores, each of which is connected once: metadata of files are kept for a store.
+#[derive(Debug, Default)]
+struct Stores {
+    known: DefaultObjectStoreRegistry,
+    connecting: Mutex<()>,
+}
+
+impl ObjectStoreRegistry for Stores {
+    fn register_store(&self, url: &Url, store: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
+        self.known.register_store(url, store)
+    }
+
+    fn deregister_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        self.known.deregister_store(url)
+    }
+
+    fn get_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        let _one = self.connecting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.known.get_store(url).or_else(|unknown| match connected(url)? {
+            Some(store) => {
+                self.known.register_store(url, Arc::clone(&store));
+                Ok(store)
+            }
+            None => Err(unknown),
+        })
+    }
+}
+
+#[cfg(feature = "remote")]
+fn connected(url: &Url) -> Result<Option<Arc<dyn ObjectStore>>> {
+    use std::time::Duration;
+
+    use object_store::aws::AmazonS3Builder;
+    use object_store::http::HttpBuilder;
+    use object_store::{ClientOptions, RetryConfig};
+
+    // A server that is down is an error after seconds, not minutes.
+    let retry = RetryConfig { max_retries: 5, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() };
+    Ok(match url.scheme() {
+        "http" | "https" => {
+            let origin = &url[..url::Position::BeforePath];
+            let options = ClientOptions::new().with_allow_http(true);
+            Some(Arc::new(HttpBuilder::new().with_url(origin).with_client_options(options).with_retry(retry).build()?))
+        }
+        "s3" => {
+            let bucket = url.host_str().unwrap_or_default();
+            Some(Arc::new(AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry).build()?))
+        }
+        _ => None,
+    })
+}
+
+#[cfg(not(feature = "remote"))]
+fn connected(url: &Url) -> Result<Option<Arc<dyn ObjectStore>>> {
+    match url.scheme() {
+        "http" | "https" | "s3" => datafusion::common::plan_err!(
+            "{url}: this pilaster-sql was built without remote files; build it with --features tool,remote"
+        ),
+        _ => Ok(None),
+    }
+}
