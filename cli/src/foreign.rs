@@ -53,14 +53,17 @@ const MAGIC: [Magic; 37] = [
     (0, b"\x7fELF", "an ELF program"),
 ];
 
-/// What the feature `arrow` adds, by parts of names and extensions.
-const OF_ARROW: [&str; 7] = ["parquet", "arrow", "feather", "ipc", "csv", "json", "gz"];
+/// What the feature `arrow` adds, by words of names and extensions.
+const OF_ARROW: [&str; 13] =
+    ["parquet", "pq", "arrow", "arrows", "feather", "ipc", "csv", "tsv", "json", "jsonl", "ndjson", "gz", "gzip"];
 
 /// Returns what helps with a format that this build lacks, and another one has; nothing for other formats. `what` is a name or an
 /// extension.
 pub fn remedy(what: &str) -> &'static str {
     let what = what.to_ascii_lowercase();
-    match !cfg!(feature = "arrow") && OF_ARROW.iter().any(|part| what.contains(part)) {
+    match !cfg!(feature = "arrow")
+        && what.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| OF_ARROW.contains(&word))
+    {
         true => {
             "; this build of the tool lacks Parquet, Arrow and compression, and reads neither CSV nor JSON lines: \
              `cargo install pilaster-cli` installs one that does"

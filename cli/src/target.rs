@@ -133,7 +133,7 @@ impl<'p> Target<'p> {
         match fs::symlink_metadata(path) {
             Ok(_) if append => Ok(Target { path, place: Place::Directory }),
             Ok(_) => Err(Failure::Usage(format!(
-                "{} exists; a dataset is written to a new directory: remove this one, name another, or add rows with --append",
+                "{} exists; a dataset is written to a new directory: remove this one or name another",
                 path.display()
             ))),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Target { path, place: Place::Directory }),

@@ -228,10 +228,8 @@ fn put_rows<L: Lanes>(lanes: L, plane: &[u8; STEP], rows: &mut [u8], row: usize,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::lanes::ONLY_PLAIN;
     use crate::codec::tests as check;
     use crate::error::{Kind, What};
-    use core::sync::atomic::Ordering;
     use std::vec;
     use std::vec::Vec;
 
@@ -255,10 +253,7 @@ mod tests {
 
     #[test]
     fn every_size_and_leftover() {
-        for plain in [true, false] {
-            ONLY_PLAIN.store(plain, Ordering::Relaxed);
-            sizes_and_leftovers();
-        }
+        check::with_each_lanes(sizes_and_leftovers);
     }
 
     fn sizes_and_leftovers() {

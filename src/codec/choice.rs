@@ -148,7 +148,7 @@ impl Codec {
 
     /// Encodes `src` to `dst` with memory from the heap. Returns the encoded length in bytes.
     ///
-    /// `level` is 1 to 9; codecs without levels ignore it. Pass a `dst` shorter than
+    /// `level` is 1 to 9, or 10 for Zstandard; codecs without levels ignore it. Pass a `dst` shorter than
     /// [`max_len`](Self::max_len) to accept only a result that pays: `&mut dst[..src.len() - 1]`.
     ///
     /// # Errors

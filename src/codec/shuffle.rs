@@ -167,10 +167,8 @@ impl<const S: usize> Kernel for Deal<'_, '_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::lanes::ONLY_PLAIN;
     use crate::codec::tests as check;
     use crate::error::{Kind, What};
-    use core::sync::atomic::Ordering;
     use std::vec;
     use std::vec::Vec;
 
@@ -190,10 +188,7 @@ mod tests {
 
     #[test]
     fn every_size_and_leftover() {
-        for plain in [true, false] {
-            ONLY_PLAIN.store(plain, Ordering::Relaxed);
-            sizes_and_leftovers();
-        }
+        check::with_each_lanes(sizes_and_leftovers);
     }
 
     fn sizes_and_leftovers() {

@@ -15,8 +15,18 @@ const MOST: usize = 4096;
 /// Room for what becomes of it.
 const ROOM: usize = MOST + MOST / 32 + 16;
 
-/// Memory for Zstandard, which no level needs more of.
-const MEMORY: usize = zstd::encode_scratch_len(zstd::MAX_LEVEL, MOST);
+/// Memory for Zstandard at every level and of every length.
+const MEMORY: usize = {
+    let (mut most, mut level) = (0, 0);
+    while level <= zstd::MAX_LEVEL {
+        let enough = zstd::encode_scratch_len(level, MOST);
+        if enough > most {
+            most = enough;
+        }
+        level += 1;
+    }
+    most
+};
 
 /// The first byte says how often the rest is repeated, so that there is something to find; and the level.
 pub fn run(data: &[u8]) {

@@ -25,7 +25,11 @@ pub(crate) const ROWS: u64 = 1 << 18;
 /// Two ranges with a gap of at most this many rows are read as one.
 const GAP: u64 = 1 << 12;
 
-/// Number of times that a predicate which left most rows is not asked.
+/// If a predicate leaves more ranges of a piece, all rows of it are read: each range costs a request per column, and keeps all that it
+/// fetched in memory.
+const RANGES: usize = 4;
+
+/// Number of times that a predicate which left most rows, or rows everywhere, is not asked.
 const PAUSE: u32 = 8;
 
 /// A predicate, and how it is asked.
@@ -117,8 +121,11 @@ impl<'s> Late<'s> {
         }
         let len = |rows: &Range<u64>| rows.end.saturating_sub(rows.start);
         let (all, left) = (len(&rows), kept.iter().map(len).fold(0, u64::saturating_add));
-        if left > all >> 1 {
+        if kept.len() > RANGES || left > all >> 1 {
             self.pause = PAUSE;
+        }
+        if kept.len() > RANGES {
+            return Ok(vec![rows]);
         }
         self.counts.rows_filtered.add(usize::try_from(all.saturating_sub(left)).unwrap_or(usize::MAX));
         Ok(kept)

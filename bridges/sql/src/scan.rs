@@ -180,7 +180,9 @@ fn rows(
     };
     let changes = pruner.as_ref().is_some_and(Pruner::changes);
     let step = if changes { STEP_ROWS.0 } else { step(remote.len(), part.rows()) };
-    let (mut window, mut read) = (ranges.window(), ranges.bytes_read());
+    // A few bytes keep all that was fetched with them.
+    let fetched = || u64::try_from(remote.counts().bytes_read.value()).unwrap_or(u64::MAX);
+    let (mut window, mut read, mut before) = (ranges.window(), ranges.bytes_read(), fetched());
     let mut reading = Reading::default();
     let mut late = match &pruner {
         Some(_) if !empty => Late::new(scan, file.table(name)?, remote.counts())?,
@@ -202,8 +204,8 @@ fn rows(
                 return Ok(());
             }
         }
-        if ranges.bytes_read().saturating_sub(read) >= WINDOW {
-            (window, read) = (ranges.window(), ranges.bytes_read());
+        if ranges.bytes_read().saturating_sub(read).max(fetched().saturating_sub(before)) >= WINDOW {
+            (window, read, before) = (ranges.window(), ranges.bytes_read(), fetched());
         }
     }
     Ok(())

@@ -210,7 +210,7 @@ impl Remote {
     async fn request(&self, range: Range<u64>) -> io::Result<Piece> {
         let options = GetOptions {
             range: Some(GetRange::Bounded(range.clone())),
-            if_match: self.meta.e_tag.clone(),
+            if_match: self.meta.e_tag.clone().filter(|tag| !is_weak(tag)),
             ..GetOptions::default()
         };
         self.counts.requests.add(1);
@@ -218,6 +218,9 @@ impl Remote {
         if found.meta.size != self.meta.size {
             let text = format!("the file has {} bytes now, and had {}", found.meta.size, self.meta.size);
             return Err(self.error(&range, text));
+        }
+        if self.meta.e_tag.as_deref().is_some_and(is_weak) && found.meta.e_tag != self.meta.e_tag {
+            return Err(self.error(&range, "the file was changed after it was opened"));
         }
         if self.meta.e_tag.is_none() && !same_time(&self.meta, &found.meta) {
             let text = format!("the file was changed at {}, after it was opened", found.meta.last_modified);
@@ -283,6 +286,11 @@ fn cut(pieces: &[Piece], mut used: Vec<Range<u64>>) -> Vec<Piece> {
         })
     });
     found.collect()
+}
+
+/// Whether a tag is weak: servers never match it, as it does not tell that all bytes are the same.
+fn is_weak(tag: &str) -> bool {
+    tag.starts_with("W/")
 }
 
 /// Returns the bytes of a range, if a piece has all of them.

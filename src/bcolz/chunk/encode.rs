@@ -114,7 +114,7 @@ pub const fn max_len(n: usize) -> usize {
 const SLOTS: usize = if FAST { 16_384 } else { 1024 };
 
 /// Returns the scratch size in bytes of [`encode`] for `n` bytes: a block if they are shuffled, and the match finder's
-/// table; for Zstandard all that its encoder needs for a block, which is up to 13 bytes for each of its bytes, and 9 KB.
+/// table; for Zstandard all that its encoder needs for a block, which is up to 19 bytes for each of its bytes, and 9 KB.
 #[must_use]
 pub fn encode_scratch_len(params: &Params, n: usize) -> usize {
     let block = params.blocksize(u32::try_from(n).unwrap_or(u32::MAX)) as usize;

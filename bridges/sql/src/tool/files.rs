@@ -157,7 +157,10 @@ fn remote(place: &str) -> Result<Option<ListingTableUrl>> {
         _ => (place, None),
     };
     let url = Url::parse(fixed).map_err(|e| plan_datafusion_err!("{place:?} is no URL: {e}"))?;
-    ListingTableUrl::try_new(url, pattern).map(Some)
+    super::stores::without_user(&url)?;
+    // DataFusion keeps lists of files by table and path, not by server.
+    let table = TableReference::bare(place);
+    ListingTableUrl::try_new(url, pattern).map(|url| Some(url.with_table_ref(table)))
 }
 
 /// The schemes of URLs of servers.

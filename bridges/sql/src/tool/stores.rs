@@ -13,6 +13,17 @@ pub fn environment() -> Result<Arc<RuntimeEnv>> {
     RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default())).build_arc()
 }
 
+/// Returns an error for a URL with a user or a password, which plans and errors would show, and a connection would share.
+pub fn without_user(url: &Url) -> Result<()> {
+    if url.username().is_empty() && url.password().is_none() {
+        return Ok(());
+    }
+    let host = url.host_str().unwrap_or_default();
+    datafusion::common::plan_err!(
+        "a URL of {host} has a user or a password, which plans and errors would show: leave it out"
+    )
+}
+
 /// The stores, each of which is connected once: metadata of files are kept for a store.
 #[derive(Debug, Default)]
 struct Stores {
@@ -30,6 +41,7 @@ impl ObjectStoreRegistry for Stores {
     }
 
     fn get_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        without_user(url)?;
         let _one = self.connecting.lock().unwrap_or_else(PoisonError::into_inner);
         self.known.get_store(url).or_else(|unknown| match connected(url)? {
             Some(store) => {

@@ -178,7 +178,8 @@ impl Table {
         self.states = [0; 1 << LONGEST];
     }
 
-    /// Returns the state from which decoding the symbol takes the fewest bits, for the last symbol.
+    /// Returns the first state of the symbol, for the last symbol. A decoder that leaves it reads at least one bit, so that weights end
+    /// where their stream does.
     #[inline]
     pub(super) fn begin(&self, symbol: u8) -> u32 {
         let change = self.change(symbol);
