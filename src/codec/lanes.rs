@@ -4,7 +4,7 @@
 //! there is an operating system to ask, else at compile time.
 
 #[cfg(feature = "unstable")]
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::AtomicBool;
 
 /// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
 /// for the compiler to vectorise the loop.
@@ -38,7 +38,7 @@ pub(super) fn run<K: Kernel>(kernel: K) -> usize {
     #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
     if let Some(avx2) = super::avx2::Avx2::detect() {
         #[cfg(feature = "unstable")]
-        if ONLY_PLAIN.load(Ordering::Relaxed) {
+        if ONLY_PLAIN.load(core::sync::atomic::Ordering::Relaxed) {
             return plain(kernel);
         }
         return avx2.run(kernel);
@@ -52,7 +52,7 @@ fn plain<K: Kernel>(kernel: K) -> usize {
     kernel.run(Plain)
 }
 
-/// Whether [`run`] takes no wider vectors than every processor of the target has: tests and benches run both.
+/// Whether the filters use no wider vectors than every processor of the target has: tests and benches run both.
 #[cfg(feature = "unstable")]
 pub static ONLY_PLAIN: AtomicBool = AtomicBool::new(false);
 

@@ -187,7 +187,7 @@ impl<W: Write + Send> Writer<W> {
     /// Writes a batch.
     ///
     /// # Errors
-    /// Errors of the sink; a batch of another schema.
+    /// Errors of the sink; a batch of another schema; rows without columns, which Parquet does not store.
     pub fn put(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         match &mut self.0 {
             #[cfg(feature = "ipc")]
@@ -196,6 +196,9 @@ impl<W: Write + Send> Writer<W> {
             Inner::IpcStream(writer) => Ok(writer.write(batch)?),
             #[cfg(feature = "parquet")]
             Inner::Parquet { writer, schemas: (given, stored) } => {
+                if batch.num_columns() == 0 && batch.num_rows() > 0 {
+                    return Err(Error::Lacking { format: "Parquet", what: "rows without columns".to_owned() });
+                }
                 if given == stored {
                     writer.write(batch).map_err(refused)?;
                 } else {
