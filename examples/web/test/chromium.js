@@ -5,6 +5,8 @@ import { chromium } from 'playwright-core'
 
 import { serve } from '../dev.js'
 
+// A busy machine starts the browser late.
+const PATIENCE = 180_000
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync']
 
@@ -14,8 +16,14 @@ export const golden = (name) => fileURLToPath(new URL(`../../../tests/golden/${n
 export async function launch(options = {}, handle) {
   const server = serve(undefined, handle)
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGS })
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+  const browser = await chromium.launch({ executablePath, args: ARGS, timeout: PATIENCE }).catch((error) => {
+    // The tests would wait for the server.
+    server.close()
+    throw error
+  })
   const page = await browser.newPage(options)
+  page.setDefaultTimeout(PATIENCE)
   const wrong = []
   page.on('pageerror', (error) => wrong.push(error))
   const origin = `http://127.0.0.1:${server.address().port}`
