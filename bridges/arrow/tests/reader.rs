@@ -6,7 +6,7 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
 use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Borrowed, Once, Prim, Ranges, Spans, Type, Unit, Validity, Value, Values, VarBytes};
+use pilaster::column::{Borrowed, Once, Prim, Ranges, Span, Spans, Type, Unit, Validity, Value, Values, VarBytes};
 use pilaster_arrow::{Buffer, Filter, ReadOptions, read};
 
 fn golden(name: &str) -> Buffer {
@@ -289,8 +289,8 @@ fn texts_are_copied_once_and_batch_by_batch() {
 fn batches_of_long_texts_have_fewer_rows() {
     let (rows, len) = (1000u32, 100u32);
     let data: Vec<u8> = (0..rows * len).map(|at| b'a' + (at / len % 26) as u8).collect();
-    let offsets: Vec<u32> = (0..=rows).map(|row| row * len).collect();
-    let texts = VarBytes { data: &data, spans: Spans::Off32(&offsets) };
+    let spans: Vec<_> = (0..rows).map(|row| Span { at: row * len, len }).collect();
+    let texts = VarBytes { data: &data, spans: Spans::Each(&spans) };
     for (ty, values) in [(Type::Utf8, Values::Utf8(texts)), (Type::Bytes, Values::Bytes(texts))] {
         let columns = [("t", Borrowed::new(ty, values))];
         let limits = pilaster::limits::Limits { max_decoded: 10_000, ..Default::default() };
