@@ -67,7 +67,7 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(Saved, 
     Ok((saved, target.is_stdout()))
 }
 
-/// What is recovered, for callers of this library.
+/// The source of a recovery, for callers of this library.
 pub enum Damaged {
     /// A file, or the directory of a dataset.
     Path(PathBuf),

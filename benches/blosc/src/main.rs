@@ -1,5 +1,5 @@
 //! Comparison with c-blosc: `check` checks that each reads the chunks of the other, `bench` compares the speed;
-//! `zstd` compares frames with those of the C library of Zstandard. An argument after the last two chooses lines by name.
+//! `zstd` compares our frames with frames of the C library of Zstandard. An argument after the last two chooses lines by name.
 
 mod bench;
 mod check;

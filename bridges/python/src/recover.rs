@@ -29,8 +29,8 @@ impl AsRef<[u8]> for Memory {
 
 /// Writes the intact part of a damaged file to another one, as the command ``python -m pilaster recover`` does.
 ///
-/// Of DataSeries, these are all extents whose check values agree; of Jay and Vortex the columns that can be read, in which rows that
-/// cannot are missing; of bcolz the rows that all columns have. The new file has the same format, except that Vortex files are saved
+/// DataSeries keeps all extents whose check values agree; Jay and Vortex the columns that can be read, in which rows that
+/// cannot are missing; bcolz the rows that all columns have. The new file has the same format, except that Vortex files are saved
 /// in the format of the extension of ``to``.
 ///
 /// ``types``, the path of an intact file with the same types, and ``order``, ``"little"`` or ``"big"``, replace what a DataSeries file

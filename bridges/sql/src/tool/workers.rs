@@ -114,7 +114,7 @@ struct Reads {
 /// Number of files that an error names.
 const NAMED: usize = 3;
 
-/// What is between the name of a worker and its files.
+/// The text between the name of a worker and its files.
 const READS: &str = ", which reads ";
 
 impl Reads {

@@ -247,7 +247,7 @@ fn limit(lengths: &mut [u32]) {
         *len = len.wrapping_add(1);
         over = over.wrapping_sub(unit(*len));
     }
-    // What was freed too much goes to the most frequent symbols that can use it.
+    // The surplus goes to the most frequent symbols whose codes can be a bit shorter.
     while over < 0 {
         let fits = |len: &u32| over.wrapping_add(unit(*len)) <= 0;
         let Some(len) = lengths.iter_mut().rev().find(|len| fits(len)) else { return };
