@@ -1,18 +1,19 @@
 //! `pilaster sql` runs `pilaster-sql`, which these tests replace by a script.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// The tool and a program `pilaster-sql` with this text in a directory of their own.
 fn beside(script: Option<&str>) -> (tempfile::TempDir, Command) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let tool = dir.path().join("pilaster");
-    fs::copy(env!("CARGO_BIN_EXE_pilaster"), &tool).unwrap();
+    // Neither file is opened for writing here: a program that another test starts at that moment would inherit it, and a file
+    // that is open for writing cannot be run.
+    fs::hard_link(env!("CARGO_BIN_EXE_pilaster"), &tool).unwrap();
     if let Some(script) = script {
-        let path = dir.path().join("pilaster-sql");
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut write = Command::new("/bin/sh");
+        write.args(["-c", "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", script]);
+        assert!(write.arg(dir.path().join("pilaster-sql")).status().unwrap().success());
     }
     let mut command = Command::new(tool);
     command.env("PATH", dir.path());
