@@ -103,7 +103,10 @@ pub(crate) fn all<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: 
     let unknown = home.file.is_none() && matches!(ty, DataType::Utf8 | DataType::Binary);
     let mut most = if unknown { FEW } else { u64::MAX };
     loop {
-        let array = some(column, start..end.min(start.saturating_add(most)), ty, home)?;
+        let array = match has_short_dictionary(column, start..end, ty)? {
+            true => picked(column, start..end, ty, &mut None, home)?,
+            false => some(column, start..end.min(start.saturating_add(most)), ty, home)?,
+        };
         most = most.saturating_mul(4);
         start = start.saturating_add(array.len() as u64);
         // The items of nested values are counted where they are read.
@@ -123,6 +126,15 @@ pub(crate) fn all<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: 
     }
     home.copy(arrays.iter().map(|array| array.get_buffer_memory_size() as u64).sum());
     join::concat(&arrays)
+}
+
+/// Returns whether rows are best read as views of the texts of a dictionary, which has less texts than there are rows.
+fn has_short_dictionary<C: Column>(column: &C, rows: Range<u64>, ty: &DataType) -> Result<bool, Error> {
+    if !texts::has_views(ty) {
+        return Ok(false);
+    }
+    let count = rows.end.saturating_sub(rows.start);
+    Ok(column.dictionary(rows.start)?.is_some_and(|found| found.values.rows() < count))
 }
 
 /// Number of rows of texts of unknown length that are read at once.
@@ -183,7 +195,10 @@ pub(crate) fn dictionary<C: Column>(
         return Ok(Arc::new(DictionaryArray::try_new(codes, plain)?));
     };
     let first = found.first;
-    let known = values.as_ref().filter(|(at, _)| *at == first).map(|(_, known)| Arc::clone(known));
+    let known = values
+        .as_ref()
+        .filter(|(at, known)| *at == first && known.data_type() == ty)
+        .map(|(_, known)| Arc::clone(known));
     let entries = match known {
         Some(known) => known,
         None => all(&found.values, 0..found.values.rows(), ty, home)?,

@@ -58,7 +58,14 @@ impl<C: Column> Nested<C> {
     /// Finds the child rows of every row; a missing one has `none` of them, at the place where it stands.
     fn children(&self, none: u64, limit: u64) -> Result<ChildRows, Error> {
         let ranges = self.ranges.ranges();
-        let (mut offsets, mut end, mut rows) = (vec![0u64], 0u64, None::<Range<u64>>);
+        if let (Ranges::Each(spans), None, true) = (ranges, &self.nulls, none == 0)
+            && let Some(found) = consecutive(spans.get(..self.len).unwrap_or_default())
+        {
+            return Ok(found);
+        }
+        let (mut offsets, mut end, mut rows) =
+            (Vec::with_capacity(self.len.saturating_add(1)), 0u64, None::<Range<u64>>);
+        offsets.push(0);
         let mut ordered = true;
         for i in 0..self.len {
             let mut count = none;
@@ -198,6 +205,20 @@ impl<C: Column> Nested<C> {
         let array = GenericListViewArray::<i32>::try_new(Arc::clone(field), offsets, sizes, values, self.nulls)?;
         Ok(Arc::new(array))
     }
+}
+
+/// Returns the child rows of lists each of which starts at the end of the one before; `None` for other lists.
+fn consecutive(spans: &[Span]) -> Option<ChildRows> {
+    let start = spans.iter().find(|span| span.len > 0).map_or(0, |span| u64::from(span.at));
+    let mut offsets = Vec::with_capacity(spans.len().saturating_add(1));
+    let (mut end, mut ordered) = (0u64, true);
+    offsets.push(0);
+    for span in spans {
+        ordered &= span.len == 0 || u64::from(span.at) == start.saturating_add(end);
+        end = end.saturating_add(span.len.into());
+        offsets.push(end);
+    }
+    ordered.then(|| ChildRows { offsets, rows: start..start.saturating_add(end), order: None })
 }
 
 fn place(span: &Span) -> Range<u64> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
+use arrow_array::ArrayRef;
 use arrow_buffer::Buffer;
 use pilaster::column::{Place, Zone};
 use pilaster::limits::Limits;
@@ -51,6 +52,18 @@ pub struct Spare {
     pub(crate) block: Vec<u8>,
     pub(crate) pool: Pool,
     pub(crate) places: Vec<Place>,
+    /// The values of the last dictionary of each column.
+    pub(crate) values: Known,
+}
+
+/// Values of dictionaries, with the first row of each dictionary in its part.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The numbers of the columns.
+    pub columns: Vec<usize>,
+    /// The first row of the part.
+    pub part: u64,
+    pub values: Vec<Option<(u64, ArrayRef)>>,
 }
 
 impl Default for ReadOptions<'_> {

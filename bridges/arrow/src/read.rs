@@ -10,7 +10,7 @@ use pilaster::column::{Column, Memory, Part, Table};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::held::Home;
-use crate::options::{Filter, ReadOptions, Spare};
+use crate::options::{Filter, Known, ReadOptions, Spare};
 use crate::{Error, array, fields, prune, texts};
 
 /// Returns the record batches of `table`. The first part is opened to find the types, and a row of each text and list
@@ -36,7 +36,7 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     let mut home =
         Home { file: options.bytes, limit: options.limits.max_decoded, offsets: options.offsets, ..Home::default() };
     (home.views, home.common) = (options.views, options.common);
-    let mut places = options.spare.places;
+    let (mut places, mut known) = (options.spare.places, options.spare.values);
     (home.block, home.pool) = (options.spare.block, options.spare.pool);
     let limit = home.limit;
     table.choose(Some(&[]));
@@ -67,10 +67,13 @@ pub fn read<T: Table>(mut table: T, options: ReadOptions<'_>) -> Result<Reader<'
     // Reading a row of each text did not copy anything that is returned.
     (home.copied, home.compacted) = (0, 0);
     places.resize(picks.len(), Default::default());
+    if known.columns != picks || known.part != at {
+        known = Known { columns: picks.clone(), part: at, values: picks.iter().map(|_| None).collect() };
+    }
     let cursor = Cursor {
         places,
         pending: picks.iter().map(|_| None).collect(),
-        values: picks.iter().map(|_| None).collect(),
+        known,
         whole: vec![true; picks.len()],
         fewer: vec![u64::MAX; picks.len()],
         picks,
@@ -167,8 +170,8 @@ struct Cursor<'o> {
     kept: Option<prune::Kept>,
     /// Rows of each column that are read, but not returned yet.
     pending: Vec<Option<ArrayRef>>,
-    /// The values of the last dictionary of each column, with its first row.
-    values: Vec<Option<(u64, ArrayRef)>>,
+    /// The values of the last dictionary of each column.
+    known: Known,
     /// Whether the rest of each column may be read at once. In a part one failure ends this.
     whole: Vec<bool>,
     /// Maximum number of rows of each column that are read at once. Where lists have too many items, or texts too many bytes, it
@@ -186,8 +189,8 @@ impl<T> Reader<'_, T> {
     /// Returns the memory, and the places in the file, for the next reader of the same columns.
     #[must_use]
     pub fn into_spare(self) -> Spare {
-        let Cursor { home, places, .. } = self.cursor;
-        Spare { block: home.block, pool: home.pool, places }
+        let Cursor { home, places, known, .. } = self.cursor;
+        Spare { block: home.block, pool: home.pool, places, values: known }
     }
 
     /// Returns the number of bytes that were copied from where they were decoded or stored to where Arrow needs them.
@@ -233,6 +236,7 @@ impl<T: Table> Reader<'_, T> {
             Err(e) => return grow(&mut self.memory, e, self.cursor.home.limit),
         };
         let free = self.first && scratch.room() == room;
+        self.cursor.enter(self.at);
         let within = |row: u64| row.saturating_sub(self.at).min(part.rows());
         let rows = within(self.rows.start)..within(self.rows.end);
         loop {
@@ -284,7 +288,7 @@ impl Cursor<'_> {
     fn column<P: Part>(&mut self, part: &P, i: usize, rows: Range<u64>) -> Result<usize, Error> {
         let (Some(pending), Some(values), Some(whole), Some(fewer), Some(place), Some(k)) = (
             self.pending.get_mut(i),
-            self.values.get_mut(i),
+            self.known.values.get_mut(i),
             self.whole.get_mut(i),
             self.fewer.get_mut(i),
             self.places.get_mut(i),
@@ -336,11 +340,18 @@ impl Cursor<'_> {
         Ok(len)
     }
 
-    /// Forgets the part.
+    /// Forgets the dictionaries of another part.
+    fn enter(&mut self, part: u64) {
+        if self.known.part != part {
+            self.known.part = part;
+            self.known.values.iter_mut().for_each(|values| *values = None);
+        }
+    }
+
+    /// Forgets the part, but not its dictionaries, which the next reader may need.
     fn leave(&mut self) {
         self.kept = None;
         self.pending.iter_mut().for_each(|pending| *pending = None);
-        self.values.iter_mut().for_each(|values| *values = None);
         self.whole.fill(true);
         self.fewer.fill(u64::MAX);
     }

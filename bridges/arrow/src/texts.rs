@@ -17,7 +17,7 @@ use pilaster::column::{Span, Spans, VarBytes};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
-use crate::array::{strings, text_rows, too_long, wrong_type};
+use crate::array::{ascending, strings, text_rows, too_long, wrong_type};
 use crate::held::{HeldSpans, HeldTexts, Home, tight, too_large};
 
 /// Texts of at most this many bytes are within their view.
@@ -174,6 +174,11 @@ fn joined<O: OffsetSizeTrait>(
     nulls: Option<&NullBuffer>,
     home: &mut Home,
 ) -> Result<(ScalarBuffer<O>, Buffer), Error> {
+    if nulls.is_none()
+        && let Some(found) = moved::<O>(texts, home)
+    {
+        return Ok(found);
+    }
     // Loops of their own, which do not ask in each row how the texts are stored.
     match (texts.spans, nulls) {
         (Spans::Each(spans), None) => join(spans.iter().map(place), texts.data, home),
@@ -192,6 +197,21 @@ fn joined<O: OffsetSizeTrait>(
             join(places.iter().cloned(), texts.data, home)
         }
     }
+}
+
+/// Copies texts with offsets that ascend at once; `None` for other texts, and for more bytes than are allowed.
+fn moved<O: OffsetSizeTrait>(texts: &VarBytes<'_>, home: &mut Home) -> Option<(ScalarBuffer<O>, Buffer)> {
+    let mut offsets: Vec<O> = home.pool.take(texts.len().saturating_add(1));
+    offsets.clear();
+    let all = match texts.spans {
+        Spans::Off32(stored) => rebased(stored, &mut offsets),
+        Spans::Off64(stored) => rebased(stored, &mut offsets),
+        _ => None,
+    };
+    let is_allowed = |bytes: &&[u8]| bytes.len() as u64 <= home.limit.min(home.room) && ascending(&offsets);
+    let bytes = all.and_then(|all| texts.data.get(all)).filter(is_allowed);
+    let offsets = home.pool.buffer(offsets);
+    Some((offsets.into(), home.pool.copy(bytes?)))
 }
 
 const fn place(span: &Span) -> Range<usize> {
@@ -261,6 +281,11 @@ pub(crate) fn decoded(
     nulls: Option<NullBuffer>,
     (at, home): (&Range<usize>, &mut Home),
 ) -> Result<ArrayRef, Error> {
+    if *ty == DataType::Utf8View
+        && let Some(array) = consecutive(texts, nulls.as_ref(), (at, home))?
+    {
+        return Ok(array);
+    }
     let lens = lens(texts, nulls.as_ref())?;
     if *ty == DataType::Utf8View && lens.all <= tight(texts.data.len()) {
         return checked_at_once(texts, nulls, tight(lens.long) < lens.all, home);
@@ -271,6 +296,35 @@ pub(crate) fn decoded(
         false => views.gathered(texts, home)?,
     };
     views.array(ty, data, nulls, home)
+}
+
+/// Returns texts that follow each other as views of a copy of their bytes, which is made at once; `None` for other texts, and where many
+/// bytes belong to texts that are within their view.
+fn consecutive(
+    texts: &VarBytes<'_>,
+    nulls: Option<&NullBuffer>,
+    (at, home): (&Range<usize>, &mut Home),
+) -> Result<Option<ArrayRef>, Error> {
+    let Spans::Each(spans) = texts.spans else { return Ok(None) };
+    // Most texts are short.
+    if texts.data.len() < spans.len().saturating_mul(INLINE) {
+        return Ok(None);
+    }
+    let mut offsets: Vec<i32> = home.pool.take(spans.len().saturating_add(1));
+    offsets.clear();
+    let all = chained(spans, (nulls, texts.data.len()), &mut offsets);
+    let lens = offsets.iter().zip(offsets.iter().skip(1)).map(|(start, end)| end.abs_diff(*start) as usize);
+    let short: usize = lens.filter(|len| *len <= INLINE).sum();
+    let offsets = home.pool.buffer(offsets);
+    let bytes = all.and_then(|all| texts.data.get(all));
+    let fits = |bytes: &&[u8]| {
+        let len = bytes.len();
+        len as u64 <= home.limit.min(home.room) && len <= tight(len.saturating_sub(short))
+    };
+    let Some(bytes) = bytes.filter(fits) else { return Ok(None) };
+    let data = home.taken(bytes, at);
+    let array = strings::<Utf8Type>(offsets.into(), data, home.own(nulls.cloned()))?;
+    Ok(Some(Arc::new(StringViewArray::from(array.as_string::<i32>()))))
 }
 
 /// Number of bytes of texts.

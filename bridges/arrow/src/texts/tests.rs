@@ -95,6 +95,46 @@ fn offsets_of_a_file_are_checked() {
 }
 
 #[test]
+fn texts_that_are_copied_at_once_are_those_of_a_copy_row_by_row() -> Result<(), Error> {
+    let long = "a text of more than twelve bytes ß".repeat(40);
+    let rows: Vec<&str> = long.split_inclusive("te").collect();
+    let ends = rows.iter().scan(0u32, |end, row| {
+        *end = end.saturating_add(u32::try_from(row.len()).unwrap_or(0));
+        Some(*end)
+    });
+    let offsets: Vec<u32> = std::iter::once(0).chain(ends).collect();
+    let each: Vec<Span> =
+        offsets.iter().zip(offsets.iter().skip(1)).map(|(at, end)| Span { at: *at, len: end - at }).collect();
+    for skipped in [0, 3] {
+        let (expected, offsets) = (rows.get(skipped..).unwrap_or_default(), offsets.get(skipped..).unwrap_or_default());
+        let wide: Vec<u64> = offsets.iter().map(|offset| u64::from(*offset)).collect();
+        let each = Spans::Each(each.get(skipped..).unwrap_or_default());
+        for spans in [Spans::Off32(offsets), Spans::Off64(&wide), each] {
+            for ty in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
+                let all = read(&ty, (long.as_bytes(), spans), None, None)?;
+                assert_eq!(
+                    all.iter().map(|text| text.as_deref().unwrap_or("none")).collect::<Vec<_>>(),
+                    expected,
+                    "{ty}"
+                );
+                let present: Vec<bool> = (0..expected.len()).map(|i| i % 5 != 4).collect();
+                let some = read(&ty, (long.as_bytes(), spans), Some(&present), None)?;
+                let kept = all.into_iter().zip(&present).map(|(text, present)| text.filter(|_| *present));
+                assert_eq!(some, kept.collect::<Vec<_>>(), "{ty}");
+            }
+        }
+    }
+    // One character is cut in two.
+    let cut = (long.find('ß').unwrap_or(0) + 1) as u32;
+    for ty in [DataType::Utf8, DataType::Utf8View] {
+        let spans = [Span { at: 0, len: cut }, Span { at: cut, len: 40 }];
+        assert!(read(&ty, (long.as_bytes(), Spans::Each(&spans)), None, None).is_err(), "{ty}");
+        assert!(read(&DataType::Utf8, (long.as_bytes(), Spans::Off32(&[0, cut, cut + 40])), None, None).is_err());
+    }
+    Ok(())
+}
+
+#[test]
 fn texts_that_stay_take_their_offsets_only() -> Result<(), Error> {
     let file = Buffer::from(DATA);
     let texts = VarBytes { data: &file, spans: Spans::Off32(&[1, 5, 8]) };
