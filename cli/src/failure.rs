@@ -52,13 +52,8 @@ impl Failure {
 
     /// Returns the text about the input or the call; `None` if neither is bad, or if it was printed.
     pub fn text(&self) -> Option<String> {
-        match self {
-            Failure::Format(e) => Some(e.to_string()),
-            Failure::Input(text) | Failure::Usage(text) | Failure::Untyped(text) | Failure::Target(text) => {
-                Some(text.clone())
-            }
-            Failure::Output(_) | Failure::Printed | Failure::PrintedUsage => None,
-        }
+        let is_about = !matches!(self, Failure::Output(_) | Failure::Printed | Failure::PrintedUsage);
+        is_about.then(|| self.to_string())
     }
 
     /// Returns the failure of one row of column `name`.
@@ -66,6 +61,21 @@ impl Failure {
         Failure::Input(format!("column {name}, row {row}: {error}"))
     }
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Format(e) => e.fmt(f),
+            Failure::Input(text) | Failure::Usage(text) | Failure::Untyped(text) | Failure::Target(text) => {
+                f.write_str(text)
+            }
+            Failure::Output(e) => write!(f, "standard output: {e}"),
+            Failure::Printed | Failure::PrintedUsage => f.write_str("several files have errors, which were printed"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl From<pilaster::Error> for Failure {
     fn from(error: pilaster::Error) -> Self {
@@ -109,10 +119,8 @@ pub fn end(done: Result<(), Failure>) -> u8 {
 
 /// Prints the line about a failure.
 pub fn print(failure: &Failure) {
-    match (failure, failure.text()) {
-        (Failure::Output(e), _) => warn(&format!("standard output: {e}")),
-        (_, Some(text)) => warn(&text),
-        (_, None) => {}
+    if !matches!(failure, Failure::Printed | Failure::PrintedUsage) {
+        warn(&failure.to_string());
     }
 }
 

@@ -175,7 +175,7 @@ pub use recover::{Damaged, Options, Report, saved};
 /// Runs a command as the program does, with the streams and signals of the process. The first argument is the name of the
 /// program. Returns the exit status.
 pub fn run(call: impl IntoIterator<Item = OsString>) -> u8 {
-    own::own();
+    let _own = own::own();
     let command = match args::parse(call) {
         Ok(cli) => cli.command,
         Err(Stop::Help(text)) => return end(print(&text)),

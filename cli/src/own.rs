@@ -4,9 +4,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static OWN: AtomicBool = AtomicBool::new(false);
 
-/// From now on, signals end the process, after what is incomplete was removed, and progress is shown on a terminal.
-pub fn own() {
+/// The process is that of the tool, until this is dropped.
+pub struct Own(());
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        OWN.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Until the returned value is dropped, signals end the process, after what is incomplete was removed, and progress is shown on a terminal.
+#[must_use]
+pub fn own() -> Own {
     OWN.store(true, Ordering::Relaxed);
+    Own(())
 }
 
 pub fn is_own() -> bool {
