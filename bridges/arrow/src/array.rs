@@ -128,7 +128,7 @@ pub(crate) fn all<C: Column>(column: &C, rows: Range<u64>, ty: &DataType, home: 
     join::concat(&arrays)
 }
 
-/// Returns whether rows are best read as views of the texts of a dictionary, which has less texts than there are rows.
+/// Returns whether rows are best read as views of the texts of a dictionary, which has fewer texts than there are rows.
 fn has_short_dictionary<C: Column>(column: &C, rows: Range<u64>, ty: &DataType) -> Result<bool, Error> {
     if !texts::has_views(ty) {
         return Ok(false);

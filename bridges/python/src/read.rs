@@ -1,11 +1,10 @@
 //! The rows of a file as record batches, decoded by threads while the consumer takes them.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::{hint, thread};
+use std::{hint, mem, thread};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use pilaster::any::{File, Format, Table};
@@ -25,7 +24,7 @@ const PIECE_ROWS: (u64, u64) = (1 << 16, 1 << 19);
 /// Number of stored bytes that a piece has if ranges of the file are read, so that they can be released.
 const PIECE_BYTES: u64 = 32 << 20;
 
-/// Size of the largest block that a batch is expected to take. glibc keeps twice as much.
+/// Maximum size of a block that a batch is expected to take. glibc keeps twice as much.
 const BLOCK_BYTES: usize = 16 << 20;
 
 /// Number of batches that a thread decodes before the consumer takes them.
@@ -317,8 +316,8 @@ pub struct Stream {
 }
 
 /// Lets the allocator of glibc keep the memory of a batch for the next one. It adapts to the largest block that was released: until then it
-/// returns the blocks of each batch to the system, and gets them back as pages that are cleared one by one, which takes up to a third
-/// of the time of reading. The block is never written to, so that it takes no memory.
+/// returns the blocks of each batch to the system, and gets them back as pages that are cleared, which takes up to a third of the time. The
+/// block is never written to, so that it takes no memory.
 fn keep_memory() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| drop(hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES))));

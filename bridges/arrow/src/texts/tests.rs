@@ -125,7 +125,7 @@ fn texts_that_are_copied_at_once_are_those_of_a_copy_row_by_row() -> Result<(), 
         }
     }
     // One character is cut in two.
-    let cut = (long.find('ß').unwrap_or(0) + 1) as u32;
+    let cut = u32::try_from(long.find('ß').unwrap_or(0)).unwrap_or(0) + 1;
     for ty in [DataType::Utf8, DataType::Utf8View] {
         let spans = [Span { at: 0, len: cut }, Span { at: cut, len: 40 }];
         assert!(read(&ty, (long.as_bytes(), Spans::Each(&spans)), None, None).is_err(), "{ty}");
