@@ -23,3 +23,16 @@ pub fn own() -> Own {
 pub fn is_own() -> bool {
     OWN.load(Ordering::Relaxed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_has_ended_owns_nothing() {
+        let owned = own();
+        assert!(is_own());
+        drop(owned);
+        assert!(!is_own());
+    }
+}
