@@ -36,7 +36,7 @@ pub(super) struct Bounds {
     /// Maximum number of distinct entries in the first `sample` rows.
     pub entries: usize,
     pub sample: usize,
-    /// Maximum size in bytes of the entries: text, and a 32-bit word for each.
+    /// Maximum size in bytes of the entries: text, and a 32-bit word for each. Codes of 2 bits are already deducted.
     pub bytes: usize,
 }
 
@@ -292,28 +292,42 @@ impl<'a> Dictionary<'a> {
     }
 }
 
-/// Returns true if the sample certainly has too many distinct strings. It counts the distinct hashes, keeping one bit
-/// of each, which is faster than building a dictionary that is not used. False if many strings are equal, or if it is
-/// unknown.
+/// Returns true if the strings certainly exceed the bounds, false if it is unknown. Counts the distinct hashes by one
+/// bit of each, which is faster than building a dictionary that is not used, and never counts too many.
 fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &mut [u32]) -> Result<bool> {
     let sample = mask.prefix(bounds.sample).rows();
-    let wanted = sample.saturating_mul(BITS_PER_ROW).checked_next_power_of_two().unwrap_or(usize::MAX) / 32;
+    let rows = if bounds.bytes == usize::MAX { sample } else { mask.rows() };
+    let wanted = rows.saturating_mul(BITS_PER_ROW).checked_next_power_of_two().unwrap_or(usize::MAX) / 32;
     let Some(words) = words.get_mut(..wanted) else { return Ok(false) };
     words.fill(0);
     let places = wanted.wrapping_sub(1);
-    let mut different = 0usize;
-    for row in 0..sample {
-        let hash = if mask.get(row) { hash(strings.get(row)?) } else { 0 };
-        let Some(word) = words.get_mut((hash >> 5) as usize & places) else { break };
-        let bit = 1u32.wrapping_shl(hash);
-        different = different.saturating_add((*word & bit == 0).into());
-        *word |= bit;
-        if row % ROUND == ROUND - 1 && (different > bounds.entries || different < row / 2) {
-            break;
+    let (mut different, mut bytes) = (0usize, 0usize);
+    for row in 0..rows {
+        if mask.get(row) {
+            let text = strings.get(row)?;
+            let hash = hash(text);
+            let Some(word) = words.get_mut((hash >> 5) as usize & places) else { break };
+            let bit = 1u32.wrapping_shl(hash);
+            let new = *word & bit == 0;
+            *word |= bit;
+            different = different.wrapping_add(new.into());
+            bytes = bytes.saturating_add(if new { text.len().saturating_add(size_of::<u32>()) } else { 0 });
+        }
+        if row < sample && different > bounds.entries {
+            return Ok(true);
+        }
+        let beyond = || bytes.saturating_add(codes_len(different, mask.rows())) > bounds.bytes;
+        if row % ROUND == ROUND - 1 && (different < row / 2 || beyond()) {
+            return Ok(beyond());
         }
     }
-    // A missing row may have been counted once.
-    Ok(different.saturating_sub(1) > bounds.entries)
+    Ok(false)
+}
+
+/// Returns by how many bytes the codes of `entries` entries at least exceed codes of 2 bits.
+fn codes_len(entries: usize, rows: usize) -> usize {
+    let codes = packed(MinMax { min: 0, max: entries as i64 }).unwrap_or(Packing::I32);
+    codes.bytes(rows).saturating_sub(Packing::U2.bytes(rows))
 }
 
 /// Number of bits per row of the sample. Few strings share a bit then, so nearly all distinct strings are counted.
@@ -424,6 +438,21 @@ mod tests {
                     let len = found.unwrap().map(|dictionary| dictionary.len());
                     assert_eq!(len, (inside <= entries).then_some(distinct), "{entries} of {inside} in {sample}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_of_bytes_refuse_no_dictionary_that_pays() {
+        for (n, distinct) in [(5000, 5000), (5000, 3001), (40_000, 300)] {
+            let words = words(n, distinct);
+            let slices: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
+            let size: usize = slices[..distinct].iter().map(|text| text.len() + 4).sum();
+            for (bytes, found) in [(0, false), (size - 1, false), (size + codes_len(distinct, n), true)] {
+                let (bounds, mut memory) = (Bounds { bytes, ..Bounds::NONE }, vec![0xa5; scratch_len(n)]);
+                let (mask, scratch) = (Mask::all(n), &mut Scratch::new(&mut memory));
+                let some = Dictionary::find(Strings::Slices(&slices), &mask, Element::Utf8, bounds, scratch).unwrap();
+                assert_eq!(some.is_some(), found, "{bytes} bytes, {distinct} of {n}");
             }
         }
     }
