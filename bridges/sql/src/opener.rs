@@ -81,7 +81,7 @@ impl FileOpener for Opener {
         Ok(Box::pin(async move {
             let remote = Remote::new(store, meta, path.clone(), counts);
             let (put, batches) = mpsc::channel(WAITING);
-            open::start(open::SCAN, move || work(&scan, &remote, &put))?;
+            open::start(move || work(&scan, &remote, &put))?;
             Ok(stream::unfold(Some(Waiting { batches, path, since: Instant::now() }), next).flatten().boxed())
         }))
     }
