@@ -50,7 +50,7 @@ pub struct Source {
 
 /// Number of rows of a batch, unless more or fewer are chosen. It is more than the default of DataFusion, which cuts larger batches
 /// without copying, as large batches are read faster.
-const BATCH_ROWS: usize = 1 << 15;
+const BATCH_ROWS: usize = 1 << 16;
 
 /// The number of rows of a batch that DataFusion chooses if its user does not.
 const DEFAULT_ROWS: usize = 1 << 13;
