@@ -5,18 +5,18 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array as _, AsArray as _, BooleanArray};
-use arrow::compute::prep_null_mask_filter;
+use arrow::array::BooleanArray;
+use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use datafusion_common::{Result, ScalarValue, internal_datafusion_err};
-use datafusion_physical_expr::expressions::{DynamicFilterTracking, Literal};
+use datafusion_expr::Operator;
+use datafusion_physical_expr::expressions::{BinaryExpr, Column, DynamicFilterTracking};
 use datafusion_physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion_physical_expr::{PhysicalExpr, conjunction, split_conjunction};
-use datafusion_physical_expr_common::physical_expr::{is_volatile, snapshot_physical_expr};
 use pilaster::any::Table;
 
 use crate::counts::Counts;
 use crate::error::Reason;
+use crate::filter::{self, Filter, met};
 use crate::scan::{Reading, Scan, present};
 
 /// Number of rows whose predicate is asked before other columns of them are read.
@@ -32,65 +32,77 @@ const RANGES: usize = 4;
 /// Number of times that a predicate which left most rows, or rows everywhere, is not asked.
 const PAUSE: u32 = 8;
 
-/// A predicate, and how it is asked.
+/// How deep a predicate is searched for what it says about one column.
+const DEPTH: u32 = 64;
+
+/// What a predicate says about some of its columns, and how it is asked.
 pub(crate) struct Late<'s> {
-    /// The scan of the columns of the predicate.
+    /// The scan of the columns that are asked.
     scan: Scan,
     reading: Reading,
     /// The predicate in terms of the table.
     predicate: Arc<dyn PhysicalExpr>,
     tracking: DynamicFilterTracking,
-    /// The predicate as it is now, in terms of its columns; `None` if all rows meet it, or if it cannot be asked.
+    /// The condition as it is now, in terms of the columns that are asked; `None` if it is not asked.
     now: Option<Arc<dyn PhysicalExpr>>,
-    /// How often the predicate is not asked from now on.
+    /// The columns that the filter reads.
+    read: SchemaRef,
+    /// The columns of the file.
+    present: HashSet<String>,
+    /// How often the condition is not asked from now on.
     pause: u32,
     counts: &'s Counts,
 }
 
 impl<'s> Late<'s> {
-    /// Returns the predicate of a scan, if it may save reading other columns. Rows that are counted by a limit stay, and so do those
-    /// of damaged files, whose number must not depend on the predicate.
-    pub fn new(scan: &Scan, mut table: Table<'_>, counts: &'s Counts) -> Result<Option<Self>, Reason> {
-        let Some(predicate) = &scan.predicate else { return Ok(None) };
-        if scan.limit.is_some() || scan.options.skip_damaged || scan.options.tolerant {
+    /// Returns what saves reading columns of a filter; `None` if a limit ends the scan with the first rows.
+    pub fn new(scan: &Scan, filter: &Filter, mut table: Table<'_>, counts: &'s Counts) -> Result<Option<Self>, Reason> {
+        if scan.limit.is_some() {
             return Ok(None);
         }
-        // Columns of paths are not in files. Each part leaves out rows on its own.
-        let schema = &scan.file_schema;
-        let own = |part: &&Arc<dyn PhysicalExpr>| {
-            let stored =
-                |name: &str, index: usize| schema.fields().get(index).is_some_and(|field| field.name() == name);
-            !is_volatile(part) && collect_columns(part).iter().all(|column| stored(column.name(), column.index()))
+        let read = Arc::clone(filter.columns());
+        let predicate = Arc::clone(filter.predicate());
+        let mut late = Late {
+            scan: scan.with_columns(Arc::clone(&read)),
+            reading: Reading::default(),
+            tracking: DynamicFilterTracking::classify(&predicate),
+            predicate,
+            now: None,
+            present: present(&read, &mut table)?.into_iter().collect(),
+            read,
+            pause: 0,
+            counts,
         };
-        let predicate = conjunction(split_conjunction(predicate).into_iter().filter(own).cloned());
-        let used = collect_columns(&predicate);
-        let names: HashSet<_> = used.iter().map(|column| column.name()).collect();
-        let indices: Vec<_> =
-            (0..schema.fields().len()).filter(|k| used.iter().any(|used| used.index() == *k)).collect();
-        let saves = scan.columns.fields().iter().any(|field| !names.contains(field.name().as_str()));
-        if indices.is_empty() || names.len() != indices.len() || !saves {
-            return Ok(None);
-        }
-        let columns = Arc::new(schema.project(&indices).map_err(pilaster_arrow::Error::from)?);
-        if present(&columns, &mut table)?.is_empty() {
-            return Ok(None);
-        }
-        let tracking = DynamicFilterTracking::classify(&predicate);
-        let scan = scan.with_columns(columns);
-        let (reading, now) = (Reading::default(), None);
-        let mut late = Late { scan, reading, predicate, tracking, now, pause: 0, counts };
         late.rebuild();
         Ok(Some(late))
     }
 
+    /// Makes the condition of the predicate as it is now. One that cannot be made is not asked.
     fn rebuild(&mut self) {
-        let now = snapshot_physical_expr(Arc::clone(&self.predicate));
-        let now = now.and_then(|now| reassign_expr_columns(now, &self.scan.columns)).ok();
-        let always = |now: &Arc<dyn PhysicalExpr>| {
-            let literal = now.downcast_ref::<Literal>();
-            literal.is_some_and(|literal| *literal.value() == ScalarValue::Boolean(Some(true)))
-        };
-        self.now = now.filter(|now| !always(now));
+        self.now = filter::now(&self.predicate).ok().flatten().and_then(|now| self.condition(&now));
+    }
+
+    /// Returns the condition in terms of its columns, if it may save reading others. Conditions of the first rows of an order have
+    /// the form `a > 1 OR a = 1 AND b > 2`, of which the first column says nearly all.
+    fn condition(&mut self, predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
+        let parts = split_conjunction(predicate).into_iter().map(|part| {
+            let mut columns: Vec<_> = collect_columns(part).into_iter().collect();
+            columns.sort_by_key(Column::index);
+            let weaker = columns.iter().find_map(|column| weakened(part, column, DEPTH));
+            weaker.unwrap_or_else(|| Arc::clone(part))
+        });
+        let condition = conjunction(parts);
+        let used: HashSet<_> = collect_columns(&condition).iter().map(|column| column.name().to_owned()).collect();
+        let saves = self.read.fields().iter().any(|field| !used.contains(field.name()));
+        if !saves || used.is_disjoint(&self.present) {
+            return None;
+        }
+        let fields = self.read.fields().iter().filter(|field| used.contains(field.name())).cloned();
+        let columns = Schema::new(fields.collect::<Vec<_>>());
+        if *self.scan.columns != columns {
+            (self.scan, self.reading) = (self.scan.with_columns(Arc::new(columns)), Reading::default());
+        }
+        reassign_expr_columns(condition, &self.scan.columns).ok()
     }
 
     /// Returns ranges that have all of `rows` that meet the predicate, as it is now.
@@ -115,7 +127,7 @@ impl<'s> Late<'s> {
         };
         self.reading.rows(&self.scan, table, Some(rows.clone()), &mut put)?;
         if !asked {
-            // DataFusion asks the same of the same rows, if no other condition leaves them out, and tells why it cannot.
+            // The filter asks the same of the same rows, if no other condition leaves them out, and tells why it cannot.
             self.now = None;
             return Ok(vec![rows]);
         }
@@ -132,11 +144,19 @@ impl<'s> Late<'s> {
     }
 }
 
-/// Returns which rows of a batch meet a predicate.
-fn met(predicate: &Arc<dyn PhysicalExpr>, batch: &RecordBatch) -> Result<BooleanArray> {
-    let met = predicate.evaluate(batch)?.into_array(batch.num_rows())?;
-    let met = met.as_boolean_opt().ok_or_else(|| internal_datafusion_err!("a condition that is no boolean"))?;
-    Ok(if met.nulls().is_some() { prep_null_mask_filter(met) } else { met.clone() })
+/// Returns a condition of one column that all rows meet which meet `part`; `None` if there is none.
+fn weakened(part: &Arc<dyn PhysicalExpr>, column: &Column, depth: u32) -> Option<Arc<dyn PhysicalExpr>> {
+    if collect_columns(part).iter().all(|used| used == column) {
+        return Some(Arc::clone(part));
+    }
+    let (binary, depth) = (part.downcast_ref::<BinaryExpr>()?, depth.checked_sub(1)?);
+    let sides = [binary.left(), binary.right()].map(|side| weakened(side, column, depth));
+    match (binary.op(), sides) {
+        (Operator::And, [Some(left), Some(right)]) => Some(Arc::new(BinaryExpr::new(left, Operator::And, right))),
+        (Operator::And, [one, other]) => one.or(other),
+        (Operator::Or, [Some(left), Some(right)]) => Some(Arc::new(BinaryExpr::new(left, Operator::Or, right))),
+        _ => None,
+    }
 }
 
 /// Adds the rows of a batch that meet a predicate to ranges. `first`: the row of the batch.

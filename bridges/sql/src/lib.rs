@@ -20,8 +20,8 @@
 //! formats, it owns groups of rows, each placed where it would begin if all rows had the same size. Every group is in exactly
 //! one range.
 //!
-//! A predicate is kept to leave out rows, and DataFusion filters the rows again. Its own columns are read first, of Vortex and Jay, and
-//! others where rows are left. Before, zones of rows are left out by their statistics. Statistics that a
+//! A predicate is applied to the rows of Vortex and Jay while they are read: its own columns are read first, and others where rows are
+//! left. Of other formats, of damaged files that are left out, and of columns of paths, DataFusion applies it. Before, zones of rows are left out by their statistics. Statistics that a
 //! format does not check, as in Vortex and Jay, are used only with
 //! [`Options::trust_statistics`]: if a file lies, rows would be missing.
 //!
@@ -50,6 +50,7 @@ mod dataset;
 mod error;
 mod extents;
 mod files;
+mod filter;
 mod format;
 mod late;
 mod open;

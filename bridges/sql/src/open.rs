@@ -1,8 +1,10 @@
 //! Opens a file, and hands it to a function on a thread of its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use datafusion_common::{DataFusionError, Result};
 use pilaster::any::File;
@@ -13,7 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::error::{Failure, Reason};
 use crate::options::Options;
-use crate::store::{Heads, Remote};
+use crate::store::{Heads, Remote, locked};
 
 /// Opens a file and passes it to `take`. Blocks.
 pub(crate) fn with_file<R>(
@@ -50,21 +52,92 @@ pub(crate) async fn on_thread<R: Send + 'static>(
     run: impl FnOnce() -> Result<R, Failure> + Send + 'static,
 ) -> Result<Result<R, Failure>> {
     let (answer, answered) = oneshot::channel();
-    start(SCAN, move || {
+    start(move || {
         // Fails if the caller no longer waits.
         let _ = answer.send(run());
     })?;
     Ok(answered.await.unwrap_or_else(|_| Err(Failure { path: path.to_owned(), reason: Reason::Ended })))
 }
 
-/// The name of threads that read.
-pub(crate) const SCAN: &str = "pilaster-scan";
+/// How long a thread waits for the next function. Allocators keep memory per thread, so that a new thread for each file would
+/// take new memory from the system, which clears it: that took up to 40 % of the time of a short query.
+const IDLE: Duration = Duration::from_secs(1);
 
-/// Starts a thread. A panic ends it, and drops what it owns.
-pub(crate) fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
-    let quiet = move || {
-        let _ = catch_unwind(AssertUnwindSafe(run));
-    };
-    let started = thread::Builder::new().name(name.to_owned()).spawn(quiet);
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Threads that wait, each with its number.
+static WAITING: Mutex<Vec<(u64, mpsc::Sender<Job>)>> = Mutex::new(Vec::new());
+
+/// Starts a function that may block on a thread of its own, which no other function shares meanwhile. A panic ends the function, and
+/// drops what it owns.
+pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut job: Job = Box::new(run);
+    loop {
+        let waiting = locked(&WAITING).pop();
+        let Some((_, thread)) = waiting else { break };
+        match thread.send(job) {
+            Ok(()) => return Ok(()),
+            Err(mpsc::SendError(back)) => job = back,
+        }
+    }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let started = thread::Builder::new().name("pilaster-scan".to_owned()).spawn(move || work(number, job));
     started.map(|_| ()).map_err(DataFusionError::IoError)
+}
+
+/// Runs a function, and then others as long as there are any.
+fn work(number: u64, mut job: Job) {
+    loop {
+        let _ = catch_unwind(AssertUnwindSafe(job));
+        let (thread, jobs) = mpsc::channel();
+        locked(&WAITING).push((number, thread));
+        let next = jobs.recv_timeout(IDLE).ok().or_else(|| {
+            let mut waiting = locked(&WAITING);
+            let before = waiting.len();
+            waiting.retain(|(other, _)| *other != number);
+            // Who took the thread from the list sends it a function.
+            let taken = waiting.len() == before;
+            drop(waiting);
+            if taken { jobs.recv().ok() } else { None }
+        });
+        let Some(next) = next else { return };
+        job = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn threads_are_used_again_but_not_shared() {
+        let (found, all) = mpsc::channel();
+        for _ in 0..10 {
+            let found = found.clone();
+            start(move || found.send(thread::current().id()).unwrap()).unwrap();
+            thread::sleep(Duration::from_millis(20));
+        }
+        // A panic ends the function only.
+        start(|| panic!("of a test")).unwrap();
+        let ids: HashSet<_> = all.try_iter().collect();
+        assert!(ids.len() < 10, "{ids:?}");
+        // Each of these waits for all others.
+        let together = Arc::new(std::sync::Barrier::new(50));
+        for _ in 0..50 {
+            let (found, together) = (found.clone(), Arc::clone(&together));
+            start(move || {
+                together.wait();
+                found.send(thread::current().id()).unwrap();
+            })
+            .unwrap();
+        }
+        drop(found);
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 50);
+        // Those that nobody needs end.
+        thread::sleep(IDLE * 3);
+        assert!(locked(&WAITING).is_empty());
+    }
 }

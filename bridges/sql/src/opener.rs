@@ -32,7 +32,7 @@ use crate::store::{Heads, Remote, shown_at};
 const WAITING: usize = 1;
 
 /// Maximum number of batches in a message. Each message can wake two threads, which takes as long as decoding a few thousand rows.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 2;
 
 /// Opens the files of one partition of a scan.
 pub(crate) struct Opener {
@@ -81,7 +81,7 @@ impl FileOpener for Opener {
         Ok(Box::pin(async move {
             let remote = Remote::new(store, meta, path.clone(), counts);
             let (put, batches) = mpsc::channel(WAITING);
-            open::start(open::SCAN, move || work(&scan, &remote, &put))?;
+            open::start(move || work(&scan, &remote, &put))?;
             Ok(stream::unfold(Some(Waiting { batches, path, since: Instant::now() }), next).flatten().boxed())
         }))
     }

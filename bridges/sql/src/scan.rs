@@ -19,6 +19,7 @@ use pilaster_arrow::{ReadOptions, Spare};
 
 use crate::error::{Failure, Reason};
 use crate::extents::Extents;
+use crate::filter::Filter;
 use crate::late::{self, Late};
 use crate::open;
 use crate::options::Options;
@@ -184,9 +185,10 @@ fn rows(
     let fetched = || u64::try_from(remote.counts().bytes_read.value()).unwrap_or(u64::MAX);
     let (mut window, mut read, mut before) = (ranges.window(), ranges.bytes_read(), fetched());
     let mut reading = Reading::default();
-    let mut late = match &pruner {
-        Some(_) if !empty => Late::new(scan, file.table(name)?, remote.counts())?,
-        _ => None,
+    let mut filter = Filter::new(scan, file.table(name)?)?;
+    let mut late = match &filter {
+        Some(filter) => Late::new(scan, filter, file.table(name)?, remote.counts())?,
+        None => None,
     };
     for rows in steps(scan, &part, (mine, step), pruner.as_mut().filter(|_| changes))? {
         let kept = match &mut pruner {
@@ -195,10 +197,10 @@ fn rows(
         };
         for rows in kept {
             let file = file.with_input(window.input());
-            let more = match (empty, &mut late) {
-                (true, _) => count(scan, rows.end.saturating_sub(rows.start), put)?,
-                (false, None) => reading.rows(scan, file.table(name)?, Some(rows), put)?,
-                (false, Some(late)) => left(scan, &file, (&mut reading, late), rows, put)?,
+            let more = match &mut filter {
+                Some(filter) => left(scan, &file, (filter, late.as_mut()), rows, put)?,
+                None if empty => count(scan, rows.end.saturating_sub(rows.start), put)?,
+                None => reading.rows(scan, file.table(name)?, Some(rows), put)?,
             };
             if !more {
                 return Ok(());
@@ -215,11 +217,12 @@ fn rows(
 fn left(
     scan: &Scan,
     file: &File<'_>,
-    (reading, late): (&mut Reading, &mut Late<'_>),
+    (filter, late): (&mut Filter, Option<&mut Late<'_>>),
     rows: Range<u64>,
     put: &mut Put<'_>,
 ) -> Result<bool, Reason> {
     let name = scan.options.table.as_deref();
+    let Some(late) = late else { return filter.rows(file.table(name)?, rows, put) };
     for rows in late::pieces(rows) {
         let kept = late.kept(file.table(name)?, rows)?;
         // Without rows, nothing else tells that no more are wanted.
@@ -227,7 +230,7 @@ fn left(
             return Ok(false);
         }
         for rows in kept {
-            if !reading.rows(scan, file.table(name)?, Some(rows), put)? {
+            if !filter.rows(file.table(name)?, rows, put)? {
                 return Ok(false);
             }
         }

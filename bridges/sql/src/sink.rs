@@ -189,7 +189,7 @@ impl Sink {
         let mut upload = Upload { writer, handle: Handle::current(), waiting: Vec::new() };
         let (at, url) = (path.clone(), self.config.object_store_url.clone());
         let (format, schema) = (self.format, Arc::clone(self.config.output_schema()));
-        open::start("pilaster-write", move || {
+        open::start(move || {
             let rows = put(format, schema, rows, &mut upload).map_err(|e| named(&url, &at, e));
             // Fails if the statement was cancelled.
             let _ = answer.send(Written { writer: upload.writer, rows });

@@ -14,7 +14,9 @@ use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
 use datafusion_physical_expr::projection::ProjectionExprs;
-use datafusion_physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction};
+use datafusion_physical_expr::{
+    EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction, split_conjunction,
+};
 use datafusion_physical_plan::execution_plan::apply_expression_roots;
 use datafusion_physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion_physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -24,6 +26,7 @@ use pilaster::any;
 
 use crate::counts::Counts;
 use crate::files;
+use crate::filter;
 use crate::opener::Opener;
 use crate::options::Options;
 use crate::order::Order;
@@ -47,7 +50,7 @@ pub struct Source {
 
 /// Number of rows of a batch, unless more or fewer are chosen. It is more than the default of DataFusion, which cuts larger batches
 /// without copying, as large batches are read faster.
-const BATCH_ROWS: usize = 1 << 15;
+const BATCH_ROWS: usize = 1 << 16;
 
 /// The number of rows of a batch that DataFusion chooses if its user does not.
 const DEFAULT_ROWS: usize = 1 << 13;
@@ -229,13 +232,17 @@ impl FileSource for Source {
         Ok(Some(Arc::new(Source { projection, ..self.clone() })))
     }
 
-    /// Keeps the filters to leave out rows by statistics. They are applied again above.
+    /// Keeps the filters to leave out rows by statistics. Those that the scan cannot apply are applied above.
     fn try_pushdown_filters(
         &self,
         filters: Vec<Arc<dyn PhysicalExpr>>,
         _: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
-        let answers = vec![PushedDown::No; filters.len()];
+        let applies = |part: &Arc<dyn PhysicalExpr>| {
+            filter::applied(&self.options)
+                && split_conjunction(part).into_iter().all(|part| filter::applies(part, self.table.file_schema()))
+        };
+        let answers = filters.iter().map(|part| if applies(part) { PushedDown::Yes } else { PushedDown::No }).collect();
         let predicate = conjunction(self.predicate.iter().cloned().chain(filters));
         let source: Arc<dyn FileSource> = Arc::new(self.clone().with_predicate(Some(predicate)));
         Ok(FilterPushdownPropagation::with_parent_pushdown_result(answers).with_updated_node(source))

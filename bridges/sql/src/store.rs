@@ -1,15 +1,17 @@
 //! Ranges of a file in an object store, fetched by requests of a useful size.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use datafusion_execution::object_store::ObjectStoreUrl;
 use futures::{StreamExt as _, TryStreamExt as _, future, stream};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectMeta, ObjectStore};
 use pilaster::bytes::{Block, FileRange, Ranges};
 use tokio::runtime::Handle;
 
@@ -64,9 +66,11 @@ struct State {
     recent: VecDeque<Piece>,
     /// Whether the file is being opened, so that ranges are kept in `head`.
     opening: bool,
+    /// A local file, once a request has opened it, and its time of change.
+    file: Option<(Arc<File>, SystemTime)>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -214,6 +218,10 @@ impl Remote {
             ..GetOptions::default()
         };
         self.counts.requests.add(1);
+        let known = locked(&self.state).file.clone();
+        if let Some((file, modified)) = known {
+            return self.local(&file, modified, range);
+        }
         let found = self.store.get_opts(&self.meta.location, options).await.map_err(|e| self.error(&range, e))?;
         if found.meta.size != self.meta.size {
             let text = format!("the file has {} bytes now, and had {}", found.meta.size, self.meta.size);
@@ -226,12 +234,43 @@ impl Remote {
             let text = format!("the file was changed at {}, after it was opened", found.meta.last_modified);
             return Err(self.error(&range, text));
         }
+        let found = match found.payload {
+            // The thread that needs the bytes reads them: it uses the memory again, and other threads would not.
+            GetResultPayload::File(file, _) if is_local(&self.store) => {
+                let (file, modified) = (Arc::new(file), found.meta.last_modified.into());
+                locked(&self.state).file = Some((Arc::clone(&file), modified));
+                return self.local(&file, modified, range);
+            }
+            payload => GetResult { payload, ..found },
+        };
         let bytes = found.bytes().await.map_err(|e| self.error(&range, e))?;
         if bytes.len() as u64 != range.end.saturating_sub(range.start) {
             return Err(self.error(&range, format!("the store returned {} bytes", bytes.len())));
         }
         self.counts.bytes_read.add(bytes.len());
         Ok((range.start, bytes))
+    }
+
+    /// Reads a range of a local file, which was changed at `known`.
+    fn local(&self, mut file: &File, known: SystemTime, range: Range<u64>) -> io::Result<Piece> {
+        let len = range.end.saturating_sub(range.start);
+        let mut read = || {
+            let meta = file.metadata()?;
+            let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+            file.seek(SeekFrom::Start(range.start))?;
+            file.take(len).read_to_end(&mut bytes)?;
+            Ok((meta.len(), meta.modified()?, bytes))
+        };
+        let (size, modified, bytes) = read().map_err(|e: io::Error| self.error(&range, e))?;
+        if size != self.meta.size || bytes.len() as u64 != len {
+            let text = format!("the file has {size} bytes now, and had {}", self.meta.size);
+            return Err(self.error(&range, text));
+        }
+        if modified != known {
+            return Err(self.error(&range, "the file was changed after it was opened"));
+        }
+        self.counts.bytes_read.add(bytes.len());
+        Ok((range.start, bytes.into()))
     }
 
     fn error(&self, range: &Range<u64>, why: impl std::fmt::Display) -> io::Error {

@@ -13,7 +13,7 @@ use datafusion_physical_expr::PhysicalExpr;
 use datafusion_physical_expr::expressions::DynamicFilterTracking;
 use datafusion_physical_expr::utils::collect_columns;
 use datafusion_pruning::{PruningPredicate, PruningPredicateBuilder};
-use pilaster::any::{Part, Table};
+use pilaster::any::{Column, Part, Table};
 use pilaster::column::{Column as _, Memory, Part as _};
 use pilaster_arrow::ReadOptions;
 use pilaster_arrow::schema::UNIT;
@@ -150,10 +150,19 @@ pub(crate) fn zones_of(
     memory: &mut Memory,
 ) -> Result<Vec<Zone>, Reason> {
     let column = part.named(name)?;
+    // The zone map of Vortex is found once.
+    let map = match &column {
+        Column::Vortex(column) => column.zones()?,
+        _ => None,
+    };
     let (mut row, mut found) = (rows.start, Vec::new());
     while row < rows.end && found.len() < MOST {
         let mut scratch = memory.scratch();
-        let zone = match column.zone_around(row, &mut scratch) {
+        let zone = match map.as_ref().and_then(|map| Some((map, map.around(row)?))) {
+            Some((map, i)) => map.zone(i, &mut scratch).map(Some),
+            None => column.zone_around(row, &mut scratch),
+        };
+        let zone = match zone {
             Ok(zone) => zone,
             Err(e) => {
                 memory.grow(e)?;

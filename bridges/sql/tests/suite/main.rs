@@ -13,6 +13,7 @@ mod cluster;
 #[cfg(feature = "codec")]
 mod codec;
 mod damaged;
+mod filtered;
 mod goldens;
 mod pruned;
 mod remote;
