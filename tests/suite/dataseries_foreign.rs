@@ -83,7 +83,7 @@ fn the_bytes_are_those_of_a_record() {
     let types = Descriptions::new(&types).unwrap();
     let mut log = Writer::<LittleEndian, _, _>::with(Vec::new(), types, &mut slots, Stored);
     let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique };
-    let mut extent = ExtentBuffer::new(Foreign::<true>::new("Probe", &FIELDS).unwrap(), memory).unwrap();
+    let mut extent = ExtentBuffer::new(Foreign::<true, true>::new("Probe", &FIELDS).unwrap(), memory).unwrap();
     for n in 0..95 {
         let row = probe(n);
         log.push_foreign(&mut extent, &record(&row), [row.note.unwrap_or_default(), row.place].into_iter()).unwrap();
@@ -106,7 +106,7 @@ fn other_layouts_are_refused() {
     let check = |k: usize, change: &dyn Fn(&mut ForeignField)| {
         let mut fields = FIELDS;
         change(&mut fields[k]);
-        Foreign::<true>::new("Probe", &fields).map(drop).map_err(|e| (e.kind(), e.what(), e.at()))
+        Foreign::<true, true>::new("Probe", &fields).map(drop).map_err(|e| (e.kind(), e.what(), e.at()))
     };
     let wrong = |at| Err((Kind::Misuse, What::DATASERIES_FIELD, at));
     for k in 0..FIELDS.len() {
@@ -125,12 +125,16 @@ fn other_layouts_are_refused() {
     assert_eq!(check(2, &|field| field.flags = ForeignField::UNIQUE), wrong(2));
     assert_eq!(check(0, &|field| field.relative = 1), wrong(0), "a bool is not relative");
     assert_eq!(
-        Foreign::<false>::new("Probe", &FIELDS).unwrap_err().at(),
+        Foreign::<false, true>::new("Probe", &FIELDS).unwrap_err().at(),
         6,
         "strings, and the code for them is left out"
     );
+    assert_eq!(Foreign::<true, false>::new("Probe", &FIELDS).unwrap_err().at(), 4, "a relative double, likewise");
+    let mut absolute = FIELDS;
+    absolute[4].relative = 0;
+    assert!(Foreign::<true, false>::new("Probe", &absolute).is_ok());
     let wide = [ForeignField { kind: 6, size: u32::MAX, ..ForeignField::default() }];
-    assert_eq!(Foreign::<false>::new("Wide", &wide).unwrap_err().kind(), Kind::Overflow);
+    assert_eq!(Foreign::<false, false>::new("Wide", &wide).unwrap_err().kind(), Kind::Overflow);
 }
 
 #[test]

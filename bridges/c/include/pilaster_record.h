@@ -20,7 +20,8 @@
  * Base:      ABSOLUTE; RELATIVE: stored as the difference to the row before; TO(field): to a field above, of the same type
  * Unit:      EXACT; SCALED(unit): a DOUBLE that is stored as a multiple of the unit; BASED(base): a DOUBLE that counts from a base
  *
- * A declaration that the format does not allow, such as a RELATIVE text, is refused by pilaster_ds_extent_init.
+ * A declaration that the format does not allow, such as a RELATIVE text, is refused by pilaster_ds_extent_init; so are texts, and DOUBLEs
+ * that are RELATIVE or TO another, if the library was built without its feature `text`, or `relative-double`.
  */
 #ifndef PILASTER_RECORD_H
 #define PILASTER_RECORD_H

@@ -16,7 +16,11 @@ use crate::raw::{At, CSink, In, Marked, Out, Put, Region, Text, apart, ascii, ex
 /// The writer of a file, in the byte order of the processor.
 pub type File = Writer<'static, NativeEndian, CSink, Codec>;
 /// Rows of one type.
-pub type Extent = ExtentBuffer<'static, NativeEndian, Foreign<'static, { cfg!(feature = "text") }>>;
+pub type Extent = ExtentBuffer<
+    'static,
+    NativeEndian,
+    Foreign<'static, { cfg!(feature = "text") }, { cfg!(feature = "relative-double") }>,
+>;
 /// `pilaster_ds_entry`: a type in the list of a file.
 pub type Entry = MaybeUninit<Description<'static>>;
 

@@ -82,12 +82,18 @@ pointers! {
 
 /// Checks that `len` items can lie at `at`. `argument`: the number of the argument that it came with.
 fn check<T>(at: *const T, len: usize, argument: u32) -> Done {
-    let bytes = len.checked_mul(size_of::<T>()).filter(|bytes| isize::try_from(*bytes).is_ok());
-    let end = bytes.and_then(|bytes| at.addr().checked_add(bytes));
-    if len > 0 && (at.is_null() || !at.is_aligned() || end.is_none()) {
+    if len > 0 && !is_place(at.addr(), len, size_of::<T>(), align_of::<T>()) {
         return Err(Failure::Argument(argument, 0));
     }
     Ok(())
+}
+
+/// Returns whether `len` items of a size and an alignment can lie at an address. One function for all types: it is called often.
+#[inline(never)]
+fn is_place(at: usize, len: usize, size: usize, align: usize) -> bool {
+    let bytes = len.checked_mul(size).filter(|bytes| isize::try_from(*bytes).is_ok());
+    let end = bytes.and_then(|bytes| at.checked_add(bytes));
+    at != 0 && at & align.wrapping_sub(1) == 0 && end.is_some()
 }
 
 /// The first address of items, and the one after the last.
@@ -240,6 +246,7 @@ impl<T: Marked> Vacant<T> {
 }
 
 /// Fails if two of the regions, which have a start and an end, overlap.
+#[inline(never)]
 pub fn apart(regions: &[(usize, usize)], argument: u32) -> Done {
     let mut rest = regions;
     while let [(start, end), tail @ ..] = rest {

@@ -158,9 +158,9 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
     /// # Errors
     /// Errors of [`ExtentBuffer::push_foreign`] if the row does not fit into an empty extent either. Errors of
     /// [`flush`](Self::flush), after which the row is not in the extent.
-    pub fn push_foreign<'s, const TEXTS: bool>(
+    pub fn push_foreign<'s, const TEXTS: bool, const DIFFERENCES: bool>(
         &mut self,
-        extent: &mut ExtentBuffer<'_, E, Foreign<'_, TEXTS>>,
+        extent: &mut ExtentBuffer<'_, E, Foreign<'_, TEXTS, DIFFERENCES>>,
         record: &[u8],
         strings: impl Iterator<Item = &'s [u8]> + Clone,
     ) -> Result<(), WriteError<F::Error>> {

@@ -72,19 +72,24 @@ impl ForeignField {
     }
 }
 
-impl FieldSource for [ForeignField] {
+/// The fields of a [`Foreign`].
+struct Fields<'f, const DIFFERENCES: bool>(&'f [ForeignField]);
+
+impl<const DIFFERENCES: bool> FieldSource for Fields<'_, DIFFERENCES> {
+    const DIFFERENCES: bool = DIFFERENCES;
+
     fn count(&self) -> usize {
-        self.len()
+        self.0.len()
     }
 
     #[inline(always)]
     fn field(&self, k: usize) -> Option<FieldRecord> {
-        Some(self.get(k)?.record())
+        Some(self.0.get(k)?.record())
     }
 }
 
-/// A type whose fields were laid out elsewhere, without null compaction. `TEXTS`: whether it can have strings; the code for them is
-/// in the image only then.
+/// A type whose fields were laid out elsewhere, without null compaction. `TEXTS`: whether it can have strings; `DIFFERENCES`: whether
+/// doubles can be relative. The code for them is in the image only then.
 ///
 /// ```
 /// use pilaster::bytes::{LittleEndian, SliceSink};
@@ -96,7 +101,7 @@ impl FieldSource for [ForeignField] {
 /// let (mut file, mut rows) = ([0; 1024], [0; 16]);
 ///
 /// let mut log = Writer::<LittleEndian, _>::new(SliceSink::new(&mut file), Descriptions::new(&types)?, &mut []);
-/// let mut extent = ExtentBuffer::new(Foreign::<false>::new("Tick", &fields)?, Memory::rows(&mut rows))?;
+/// let mut extent = ExtentBuffer::new(Foreign::<false, false>::new("Tick", &fields)?, Memory::rows(&mut rows))?;
 /// for time in [1000i64, 1010, 1020] {
 ///     log.push_foreign(&mut extent, &time.to_le_bytes(), core::iter::empty())?; // flushes when it must
 /// }
@@ -104,17 +109,18 @@ impl FieldSource for [ForeignField] {
 /// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Foreign<'t, const TEXTS: bool> {
+pub struct Foreign<'t, const TEXTS: bool, const DIFFERENCES: bool> {
     name: &'t str,
     layout: Layout,
     fields: &'t [ForeignField],
 }
 
-impl<'t, const TEXTS: bool> Foreign<'t, TEXTS> {
+impl<'t, const TEXTS: bool, const DIFFERENCES: bool> Foreign<'t, TEXTS, DIFFERENCES> {
     /// Creates the type. Its fields must have the positions of section 6 for the options that a description without options has.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] with the number of the first field that has another type, position, base or flag than the format allows;
+    /// [`Kind::Misuse`] with the number of the first field that has another type, position, base or flag than the format allows, or
+    /// whose code is left out;
     /// [`Kind::Overflow`] if a record has 2 GiB.
     pub fn new(name: &'t str, fields: &'t [ForeignField]) -> Result<Self> {
         let mut counts = Counts::new();
@@ -127,7 +133,12 @@ impl<'t, const TEXTS: bool> Foreign<'t, TEXTS> {
         for (k, field) in fields.iter().enumerate() {
             let Some(ty) = field.ty() else { return Err(wrong(k)) };
             let placed = places.next(ty, field.null_mask != 0) == field.slot();
-            if !placed || !is_allowed(field, ty, k, fields) || (ty == FieldType::Variable32 && !TEXTS) {
+            let left_out = match ty {
+                FieldType::Variable32 => !TEXTS,
+                FieldType::Double => !DIFFERENCES && field.relative != 0,
+                _ => false,
+            };
+            if !placed || left_out || !is_allowed(field, ty, k, fields) {
                 return Err(wrong(k));
             }
         }
@@ -153,8 +164,8 @@ fn wrong(k: usize) -> Error {
     Error::new(Kind::Misuse, What::DATASERIES_FIELD, k as u64)
 }
 
-impl<const TEXTS: bool> Steps for Foreign<'_, TEXTS> {
-    const USES: Uses = Uses { compact: false, strings: TEXTS, ..Uses::ALL };
+impl<const TEXTS: bool, const DIFFERENCES: bool> Steps for Foreign<'_, TEXTS, DIFFERENCES> {
+    const USES: Uses = Uses { compact: false, strings: TEXTS, relative_double: DIFFERENCES, ..Uses::ALL };
 
     fn name(&self) -> &str {
         self.name
@@ -174,7 +185,7 @@ impl<const TEXTS: bool> Steps for Foreign<'_, TEXTS> {
     }
 
     fn pack<E: Endian>(&self, records: &mut [u8]) {
-        pack::<E, _>(self.fields, self.layout.record_len(), false, records);
+        pack::<E, _>(&Fields::<DIFFERENCES>(self.fields), self.layout.record_len(), false, records);
     }
 
     fn compact(&self, records: &mut [u8]) -> usize {
@@ -188,9 +199,9 @@ impl<E: Endian, S: Sink, C: Compress> Writer<'_, E, S, C> {
     /// # Errors
     /// Errors of [`ExtentBuffer::push_foreign`] if the row does not fit into an empty extent either; errors of
     /// [`flush`](Self::flush).
-    pub fn push_foreign<'s, const TEXTS: bool>(
+    pub fn push_foreign<'s, const TEXTS: bool, const DIFFERENCES: bool>(
         &mut self,
-        extent: &mut ExtentBuffer<'_, E, Foreign<'_, TEXTS>>,
+        extent: &mut ExtentBuffer<'_, E, Foreign<'_, TEXTS, DIFFERENCES>>,
         record: &[u8],
         strings: impl Iterator<Item = &'s [u8]> + Clone,
     ) -> Result<(), WriteError<S::Error>> {
@@ -203,7 +214,7 @@ impl<E: Endian, S: Sink, C: Compress> Writer<'_, E, S, C> {
     }
 }
 
-impl<E: Endian, const TEXTS: bool> ExtentBuffer<'_, E, Foreign<'_, TEXTS>> {
+impl<E: Endian, const TEXTS: bool, const DIFFERENCES: bool> ExtentBuffer<'_, E, Foreign<'_, TEXTS, DIFFERENCES>> {
     /// Adds a row: a record in byte order `E`, in which the cells of strings are zero, and a string for each variable32 in the order
     /// of the fields. The string of a null is not stored.
     ///

@@ -18,6 +18,8 @@ pub struct Cells<'f> {
     field: &'f FieldRecord,
     /// With null compaction, nulls are zeroed first and then take no part in packing.
     compact: bool,
+    /// Whether doubles can be relative. Without, no addition of doubles is in the image.
+    differences: bool,
 }
 
 impl<'f> Cells<'f> {
@@ -25,7 +27,7 @@ impl<'f> Cells<'f> {
     #[inline(always)]
     #[must_use]
     pub const fn of(field: &'f FieldRecord, compact: bool) -> Self {
-        Cells { field, compact }
+        Cells { field, compact, differences: true }
     }
 
     #[inline(always)]
@@ -59,7 +61,7 @@ impl<'f> Cells<'f> {
         match self.field.ty() {
             FieldType::Int32 => self.subtract_as::<i32, E>(record, base),
             FieldType::Int64 => self.subtract_as::<i64, E>(record, base),
-            FieldType::Double => self.subtract_as::<f64, E>(record, base),
+            FieldType::Double if self.differences => self.subtract_as::<f64, E>(record, base),
             _ => {}
         }
     }
@@ -83,10 +85,14 @@ impl<'f> Cells<'f> {
         match (self.field.ty(), own, self.field.scale().is_some()) {
             (FieldType::Int32, true, _) => self.pack_as::<i32, E>(record, int32, |v, before| v.wrapping_sub(before)),
             (FieldType::Int64, true, _) => self.pack_as::<i64, E>(record, int64, |v, before| v.wrapping_sub(before)),
-            (FieldType::Double, true, true) => self.pack_as::<f64, E>(record, double, |v, before| {
-                if SOFT && is_same(v, before, by) { 0.0 } else { round((v - before) * by) }
-            }),
-            (FieldType::Double, true, false) => self.pack_as::<f64, E>(record, double, |v, before| v - before),
+            (FieldType::Double, true, true) if self.differences => {
+                self.pack_as::<f64, E>(record, double, |v, before| {
+                    if SOFT && is_same(v, before, by) { 0.0 } else { round((v - before) * by) }
+                })
+            }
+            (FieldType::Double, true, false) if self.differences => {
+                self.pack_as::<f64, E>(record, double, |v, before| v - before);
+            }
             (FieldType::Double, false, true) => self.pack_as::<f64, E>(record, double, |v, _| round(v * by)),
             _ => {}
         }
@@ -209,6 +215,9 @@ numbers! {
 
 /// The fields of a type known at run time, in the form in which they are stored.
 pub(super) trait FieldSource {
+    /// Whether doubles can be relative.
+    const DIFFERENCES: bool = true;
+
     /// Returns the number of fields.
     fn count(&self) -> usize;
     /// Returns field `k`.
@@ -239,13 +248,13 @@ pub(super) fn pack<E: Endian, F: FieldSource + ?Sized>(fields: &F, record_len: u
         if let Relative::To(base) = field.relative(k)
             && let Some(base) = fields.field(base as usize)
         {
-            let cells = Cells::of(&field, compact);
+            let cells = Cells { differences: F::DIFFERENCES, ..Cells::of(&field, compact) };
             records(rows, len).for_each(|record| cells.subtract::<E>(record, &base));
         }
     }
     for (k, field) in numbered() {
-        let (cells, own, mut before) =
-            (Cells::of(&field, compact), field.relative(k) == Relative::Own, Before::default());
+        let cells = Cells { differences: F::DIFFERENCES, ..Cells::of(&field, compact) };
+        let (own, mut before) = (field.relative(k) == Relative::Own, Before::default());
         records(rows, len).for_each(|record| cells.pack::<E>(record, own, &mut before));
     }
 }
