@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static OWN: AtomicBool = AtomicBool::new(false);
 
-/// The process is that of the tool, until this is dropped.
+/// The process belongs to the tool until this is dropped.
 pub struct Own(());
 
 impl Drop for Own {

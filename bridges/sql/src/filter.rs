@@ -104,7 +104,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Passes on those of `rows` that meet the predicate. Returns whether more are wanted.
+    /// Passes on the rows that meet the predicate. Returns whether more are wanted.
     pub fn rows(&mut self, table: Table<'_>, rows: Range<u64>, put: &mut Put<'_>) -> Result<bool, Reason> {
         if self.tracking.watcher().is_some_and(|tracker| tracker.changed()) {
             self.rebuild()?;

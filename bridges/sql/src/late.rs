@@ -83,7 +83,7 @@ impl<'s> Late<'s> {
     }
 
     /// Returns the condition in terms of its columns, if it may save reading others. Conditions of the first rows of an order have
-    /// the form `a > 1 OR a = 1 AND b > 2`, of which the first column says nearly all.
+    /// the form `a > 1 OR a = 1 AND b > 2`: the first column decides nearly all rows.
     fn condition(&mut self, predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
         let parts = split_conjunction(predicate).into_iter().map(|part| {
             let mut columns: Vec<_> = collect_columns(part).into_iter().collect();
@@ -144,7 +144,7 @@ impl<'s> Late<'s> {
     }
 }
 
-/// Returns a condition of one column that all rows meet which meet `part`; `None` if there is none.
+/// Returns a condition of one column that all rows meet which meet `part`; `None` if no such condition was found.
 fn weakened(part: &Arc<dyn PhysicalExpr>, column: &Column, depth: u32) -> Option<Arc<dyn PhysicalExpr>> {
     if collect_columns(part).iter().all(|used| used == column) {
         return Some(Arc::clone(part));

@@ -1,4 +1,4 @@
-//! Rows that conditions leave: the answers are those of DataFusion over the same rows in memory, whose conditions it applies itself.
+//! Rows that conditions leave. DataFusion answers the same over the same rows in memory, whose conditions it applies itself.
 
 use std::sync::Arc;
 
