@@ -347,7 +347,7 @@ impl<'f> Zones<'f> {
     /// [`zone_around`](crate::column::Column::zone_around), which finds the zone map each time.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such zone, [`Kind::NoRoom`] if `scratch` is too small; errors of invalid bounds.
+    /// [`Kind::OutOfRange`] of the bounds if the zone does not exist, [`Kind::NoRoom`] if `scratch` is too small; errors of invalid bounds.
     pub fn zone<'s>(&self, i: u64, scratch: &mut Scratch<'s>) -> Result<Zone<'s>>
     where
         'f: 's,

@@ -36,7 +36,7 @@ pub struct Codec {
 struct Scan {
     #[prost(message, optional, tag = "1")]
     base: Option<protobuf::FileScanExecConf>,
-    /// Is not in `base`; without it, the rows are the same, but none is left out by statistics.
+    /// Is not in `base`. The worker applies it, and leaves out rows by statistics.
     #[prost(message, optional, tag = "2")]
     predicate: Option<protobuf::PhysicalExprNode>,
     #[prost(message, optional, tag = "3")]
@@ -159,17 +159,18 @@ impl PhysicalExtensionCodec for Codec {
         let Some((scan, source)) = scan else {
             return not_impl_err!("{} is no scan of pilaster", node.name());
         };
-        let predicate = source.predicate().map(|predicate| converter.physical_expr_to_proto(predicate, self));
-        let (order, directory) = source.choices();
+        let (predicate, order) = source.chosen(scan);
+        let predicate = predicate.map(|predicate| converter.physical_expr_to_proto(&predicate, self));
         let text = |path: &PathBuf| path.to_str().map(ToOwned::to_owned);
-        let directory = directory
+        let directory = source
+            .directory()
             .map(|path| text(path).ok_or_else(|| exec_datafusion_err!("{}: the path is not UTF-8", path.display())));
         let message = Scan {
             base: Some(serialize_file_scan_config(scan, self, converter)?),
             predicate: predicate.transpose()?,
             options: Some(source.options().into()),
-            first_by: order.map(|order| order.column.clone()),
-            descending: order.is_some_and(|order| order.descending),
+            descending: order.as_ref().is_some_and(|order| order.descending),
+            first_by: order.map(|order| order.column),
             directory: directory.transpose()?,
             versions: versions(scan),
         };

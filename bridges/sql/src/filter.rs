@@ -19,7 +19,10 @@ use crate::error::Reason;
 use crate::options::Options;
 use crate::scan::{Put, Reading, Scan, count, present};
 
-/// Maximum number of rows that are read before those that meet the predicate are passed on.
+/// Number of bytes of rows that wait, from which on they are passed on.
+const BYTES: usize = 8 << 20;
+
+/// Number of rows that are read, from which on those that meet the predicate are passed on.
 const ROWS: usize = 1 << 18;
 
 /// Whether a scan applies predicates. The rows that are left of damaged files must not depend on them.
@@ -31,6 +34,15 @@ pub(crate) const fn applied(options: &Options) -> bool {
 pub(crate) fn applies(part: &Arc<dyn PhysicalExpr>, file_schema: &Schema) -> bool {
     let stored = |name: &str, index: usize| file_schema.fields().get(index).is_some_and(|field| field.name() == name);
     !is_volatile(part) && collect_columns(part).iter().all(|column| stored(column.name(), column.index()))
+}
+
+/// Returns the predicate of a scan with a limit, which counts rows that the limit takes. Conditions that change while the query runs are
+/// those of nodes above the limit: they must not choose which rows it counts.
+pub(crate) fn below_limit(predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
+    let is_static =
+        |part: &&Arc<dyn PhysicalExpr>| matches!(DynamicFilterTracking::classify(part), DynamicFilterTracking::Static);
+    let parts: Vec<_> = split_conjunction(predicate).into_iter().filter(is_static).cloned().collect();
+    if parts.is_empty() { None } else { Some(conjunction(parts)) }
 }
 
 /// Returns the predicate as it is now; `None` if all rows meet it.
@@ -166,7 +178,7 @@ impl Kept {
             }
         }
         self.read = self.read.saturating_add(len);
-        if self.read >= ROWS || self.eager && left > 0 {
+        if self.read >= ROWS || self.eager && left > 0 || self.waiting.size() >= BYTES {
             return self.pass(put);
         }
         while let Some(batch) = self.waiting.next_completed_batch() {

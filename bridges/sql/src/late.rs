@@ -127,7 +127,7 @@ impl<'s> Late<'s> {
         };
         self.reading.rows(&self.scan, table, Some(rows.clone()), &mut put)?;
         if !asked {
-            // The filter asks the same of the same rows, if no other condition leaves them out, and tells why it cannot.
+            // The filter asks more of the same rows, if no other condition leaves them out, and tells why it cannot.
             self.now = None;
             return Ok(vec![rows]);
         }

@@ -21,7 +21,7 @@
 //! one range.
 //!
 //! A predicate is applied to the rows of Vortex and Jay while they are read: its own columns are read first, and others where rows are
-//! left. Of other formats, of damaged files that are left out, and of columns of paths, DataFusion applies it. Before, zones of rows are left out by their statistics. Statistics that a
+//! left. Of other formats, of files whose damage is left out or tolerated, and of columns of paths, DataFusion applies it. Before, zones of rows are left out by their statistics. Statistics that a
 //! format does not check, as in Vortex and Jay, are used only with
 //! [`Options::trust_statistics`]: if a file lies, rows would be missing.
 //!
@@ -43,6 +43,7 @@
 )]
 #![cfg_attr(test, allow(clippy::expect_used, clippy::arithmetic_side_effects))]
 
+mod ahead;
 #[cfg(feature = "codec")]
 mod codec;
 mod counts;

@@ -173,6 +173,7 @@ fn rows(
     if empty && scan.predicate.is_none() {
         return count(scan, mine.end.saturating_sub(mine.start), put).map(|_| ());
     }
+    remote.read_columns(file, scan.columns.fields().len());
     let mut pruner = match &scan.predicate {
         Some(predicate) if matches!(file, File::Jay(_) | File::Vortex(_)) => {
             Some(Pruner::new(scan, predicate, file.table(name)?, remote.counts())?)

@@ -78,13 +78,14 @@ impl Source {
         &self.options
     }
 
-    /// Returns the predicate that leaves out rows by statistics, in terms of the table's schema.
+    /// Returns the predicate that leaves out rows, in terms of the table's schema.
     #[must_use]
     pub const fn predicate(&self) -> Option<&Arc<dyn PhysicalExpr>> {
         self.predicate.as_ref()
     }
 
-    /// Sets the predicate.
+    /// Sets the predicate. Scans of Vortex and Jay apply its parts that have columns of files only, unless damage is left out; others keep
+    /// all rows, so that a filter must follow.
     #[must_use]
     pub fn with_predicate(self, predicate: Option<Arc<dyn PhysicalExpr>>) -> Self {
         Source { predicate, ..self }
@@ -100,10 +101,18 @@ impl Source {
         Source { directory, ..self }
     }
 
-    /// Returns the rows that are wanted first, and the directory of a dataset.
+    /// Returns the directory of a dataset.
     #[cfg(feature = "codec")]
-    pub(crate) const fn choices(&self) -> (Option<&Order>, Option<&PathBuf>) {
-        (self.order.as_ref(), self.directory.as_ref())
+    pub(crate) const fn directory(&self) -> Option<&PathBuf> {
+        self.directory.as_ref()
+    }
+
+    /// Returns the predicate, and the rows that are wanted first, of a scan. Neither of them may choose the rows that a limit counts.
+    pub(crate) fn chosen(&self, config: &FileScanConfig) -> (Option<Arc<dyn PhysicalExpr>>, Option<Order>) {
+        match config.limit {
+            Some(_) => (self.predicate.as_ref().and_then(filter::below_limit), None),
+            None => (self.predicate.clone(), self.order.clone()),
+        }
     }
 
     /// Sets where metadata of files are kept.
@@ -127,11 +136,11 @@ impl FileSource for Source {
             options: self.options.clone(),
             file_schema,
             columns,
-            predicate: self.predicate.clone(),
+            predicate: self.chosen(config).0,
             limit: config.limit,
             batch_rows: self.batch_rows,
             heads: Arc::clone(&self.heads),
-            order: self.order.clone(),
+            order: self.chosen(config).1,
             directory: self.directory.clone(),
             counts: Counts::new(&self.metrics, partition),
         };

@@ -15,6 +15,7 @@ use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectMeta
 use pilaster::bytes::{Block, FileRange, Ranges};
 use tokio::runtime::Handle;
 
+use crate::ahead::Ahead;
 use crate::counts::Counts;
 use crate::error::{Failure, Reason};
 
@@ -36,9 +37,6 @@ const LEAST: (u64, u64) = (16 << 10, 256 << 10);
 
 /// Two ranges with a gap of at most this many bytes are fetched by one request.
 const GAP: u64 = 64 << 10;
-
-/// Number of fetched ranges that are kept for further reads nearby.
-const RECENT: usize = 8;
 
 /// Number of requests for small ranges at the same time.
 const AT_ONCE: usize = 32;
@@ -63,7 +61,9 @@ struct State {
     head: Vec<Piece>,
     /// The ranges of `head` that were read.
     used: Vec<Range<u64>>,
+    /// Fetched ranges that are kept for further reads nearby.
     recent: VecDeque<Piece>,
+    ahead: Ahead,
     /// Whether the file is being opened, so that ranges are kept in `head`.
     opening: bool,
     /// A local file, once a request has opened it, and its time of change.
@@ -95,6 +95,12 @@ impl Remote {
     pub fn ranges(self: &Arc<Self>) -> Ranges {
         let file = Arc::clone(self);
         Ranges::of_blocks(self.meta.size, move |range| file.read(range))
+    }
+
+    /// Tells of which file so many columns are read.
+    pub fn read_columns(&self, file: &pilaster::any::File<'_>, columns: usize) {
+        let ahead = Ahead::new(file, columns);
+        locked(&self.state).ahead = ahead;
     }
 
     /// Takes over the metadata that another reader of the file fetched; without any, ranges are kept until
@@ -152,7 +158,8 @@ impl Remote {
                 state.head.push(piece);
             } else if piece.1.len() as u64 > range.len {
                 state.recent.push_front(piece);
-                state.recent.truncate(RECENT);
+                let turns = state.ahead.turns();
+                state.recent.truncate(turns);
             }
         }
         found.ok_or_else(|| self.error(&wanted, "the store returned another range"))
@@ -187,6 +194,9 @@ impl Remote {
         // At first, the parts after the header are wanted, too.
         let least = if first { TAIL.0 } else { (len >> 10).clamp(LEAST.0, LEAST.1) };
         let mut wanted = wanted.start..wanted.end.max(wanted.start.saturating_add(least)).min(len);
+        if !first && next.is_none() {
+            wanted = locked(&self.state).ahead.of(&wanted, len);
+        }
         if let Some(next) = next
             && next.saturating_sub(wanted.start) <= SPAN
         {

@@ -141,7 +141,7 @@ async fn joins() {
     let columns: [(&str, ArrayRef); 2] = [("id", Arc::new(id)), ("name", Arc::new(name))];
     let small = RecordBatch::try_from_iter(columns).unwrap();
     let (memory, others) = sessions(dir.path(), &[("log", batch(0, 140_000)), ("s", small)]).await;
-    for sql in [
+    let queries = [
         "SELECT log.t, log.host, name FROM log JOIN s ON log.t = s.id ORDER BY log.t",
         "SELECT count(*), sum(t) FROM log JOIN s ON log.host = s.name",
         "SELECT count(*), sum(t) FROM log JOIN s ON log.host IS NOT DISTINCT FROM s.name",
@@ -156,15 +156,46 @@ async fn joins() {
         "SELECT count(*) FROM (SELECT host FROM log EXCEPT SELECT name FROM s)",
         "SELECT count(*), min(a.t), max(b.t) FROM log a JOIN log b ON a.k = b.t WHERE a.host = 'host1'",
         "SELECT max(t), min(x) FROM log WHERE k = 3",
-    ] {
+    ];
+    for sql in queries {
         same(&memory, &others, sql).await;
-        // Both sides are partitioned, instead of one that all readers share.
-        for (_, context) in &others {
-            for name in ["hash_join_single_partition_threshold", "hash_join_single_partition_threshold_rows"] {
-                context.sql(&format!("SET datafusion.optimizer.{name} = 0")).await.unwrap();
+    }
+    // Both sides are partitioned, instead of one that all readers share.
+    for (_, context) in &others {
+        for name in ["hash_join_single_partition_threshold", "hash_join_single_partition_threshold_rows"] {
+            context.sql(&format!("SET datafusion.optimizer.{name} = 0")).await.unwrap();
+        }
+    }
+    for sql in queries {
+        same(&memory, &others, sql).await;
+    }
+}
+
+/// A limit counts rows before conditions of joins and of orders above it leave any out.
+#[tokio::test]
+async fn a_limit_below_a_join() {
+    let dir = tempfile::tempdir().unwrap();
+    for (format, extension, write) in FORMATS {
+        let path = put(dir.path(), &format!("log.{extension}"), &write(&batch(0, 140_000)));
+        for options in ["", trust(format)] {
+            let context = session(1);
+            let options = if options.is_empty() { String::new() } else { format!(" OPTIONS ({options})") };
+            let location = path.display();
+            let sql = format!(
+                "CREATE EXTERNAL TABLE log STORED AS {format} WITH ORDER (t ASC) LOCATION '{location}'{options}"
+            );
+            context.sql(&sql).await.unwrap();
+            let first = "(SELECT t, k FROM log ORDER BY t LIMIT 70000)";
+            for (sql, wanted) in [
+                (format!("SELECT count(*) FROM (VALUES (139999), (5)) s(id) JOIN {first} l ON l.t = s.id"), "| 1 "),
+                (format!("SELECT t FROM {first} l ORDER BY t DESC LIMIT 1"), "| 69999 "),
+                (format!("SELECT max(t) FROM {first} l"), "| 69999 "),
+                (format!("SELECT count(*), max(t) FROM {first} l WHERE k > 997"), "| 140 "),
+            ] {
+                let found = text(&context, &sql).await.unwrap();
+                assert!(found.contains(wanted), "{format} {options}, {sql}: {found}");
             }
         }
-        same(&memory, &others, sql).await;
     }
 }
 
