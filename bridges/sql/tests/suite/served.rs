@@ -35,8 +35,8 @@ async fn requests_of_queries() {
         let context = open(&server, format, &name).await.unwrap();
         let (opened, bytes) = server.taken();
         assert!(opened <= 2, "{format}: {opened} requests of {bytes} bytes");
-        // A column has 16 parts of 65,536 rows and one of metadata, or 11 pieces that grow to a mebibyte. An extent has all columns.
-        let chunks = [("VORTEX", 17), ("JAY", 11), ("DATASERIES", 1049)];
+        // The chunks of a column, and one of metadata; reads of 128 KiB; extents, which have all columns.
+        let chunks = [("VORTEX", 129), ("JAY", 64), ("DATASERIES", 1049)];
         let chunks = chunks.iter().find(|(known, _)| *known == format).unwrap().1;
         for (sql, columns, part) in [
             ("SELECT sum(t) FROM log", 1, "549755289600"),
@@ -53,6 +53,8 @@ async fn requests_of_queries() {
                 let answer = text(&context, sql).await.unwrap();
                 assert!(answer.contains(part), "{format}, {sql}: {answer}");
                 let (requests, bytes) = server.taken();
+                // The chunks of `t` in Vortex are a few bytes each, so that they are fetched together.
+                let most = if format == "VORTEX" && sql == "SELECT sum(t) FROM log" { 17 } else { most };
                 assert!((1..=most).contains(&requests), "{format}, {sql}: {requests} requests of {bytes} bytes");
                 taken.push((requests, bytes));
             }
