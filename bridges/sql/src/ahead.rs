@@ -73,9 +73,11 @@ impl Ahead {
         (end.saturating_sub(start) <= MOST).then_some(start..end)
     }
 
-    /// Returns how much to fetch of a range that begins where another one ends: twice as much as of that.
+    /// Returns how much to fetch of a range that begins where another one ends: twice as much as of that. After a segment, other columns
+    /// may follow.
     fn more(&self, start: u64, len: u64) -> u64 {
         let last = self.last.iter().find(|last| last.start < start && start <= last.end);
+        let last = last.filter(|_| self.segments.is_empty());
         last.map_or(0, |last| last.end.saturating_sub(last.start).saturating_mul(2).min((len >> 6).clamp(LEAST, MOST)))
     }
 }
