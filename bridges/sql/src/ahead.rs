@@ -1,4 +1,4 @@
-//! What is fetched before it is wanted: whole segments of Vortex, and more of what is read in order.
+//! Read-ahead: fetches whole segments of Vortex, and larger ranges of files that are read in order.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Returns what is known of a file, of which so many columns are read.
+    /// Creates the read-ahead of a file for a scan of `columns` columns.
     pub fn new(file: &File<'_>, columns: usize) -> Self {
         let mut segments = Vec::new();
         if let File::Vortex(file) = file {

@@ -36,8 +36,8 @@ pub(crate) fn applies(part: &Arc<dyn PhysicalExpr>, file_schema: &Schema) -> boo
     !is_volatile(part) && collect_columns(part).iter().all(|column| stored(column.name(), column.index()))
 }
 
-/// Returns the predicate of a scan with a limit, which counts rows that the limit takes. Conditions that change while the query runs are
-/// those of nodes above the limit: they must not choose which rows it counts.
+/// Returns the predicate of a scan with a limit, which counts rows that the limit takes. Conditions that change while the query runs
+/// come from nodes above the limit, so they must not choose which rows it counts.
 pub(crate) fn below_limit(predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     let is_static =
         |part: &&Arc<dyn PhysicalExpr>| matches!(DynamicFilterTracking::classify(part), DynamicFilterTracking::Static);

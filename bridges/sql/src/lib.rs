@@ -21,9 +21,9 @@
 //! one range.
 //!
 //! A predicate is applied to the rows of Vortex and Jay while they are read: its own columns are read first, and others where rows are
-//! left. Of other formats, of files whose damage is left out or tolerated, and of columns of paths, DataFusion applies it. Before, zones of rows are left out by their statistics. Statistics that a
-//! format does not check, as in Vortex and Jay, are used only with
-//! [`Options::trust_statistics`]: if a file lies, rows would be missing.
+//! left. Of other formats, of files whose damage is left out or tolerated, and of columns of paths, DataFusion applies it.
+//! Before, zones of rows are left out by their statistics. Statistics that a format does not check, as in Vortex and Jay, are used
+//! only with [`Options::trust_statistics`]: if a file lies, rows would be missing.
 //!
 //! Ranges are fetched from any `object_store`. Opening a file takes two requests at the same time at most, and another one if its
 //! metadata are larger than 64 KiB. They are kept.

@@ -137,7 +137,7 @@ mod tests {
         }
         drop(found);
         assert_eq!(all.iter().collect::<HashSet<_>>().len(), 50);
-        // Those that nobody needs end.
+        // Idle threads end.
         thread::sleep(IDLE * 3);
         assert!(locked(&WAITING).len() < 50);
     }

@@ -130,17 +130,18 @@ impl FileSource for Source {
     ) -> Result<Arc<dyn FileOpener>> {
         let file_schema = Arc::clone(self.table.file_schema());
         let columns = Arc::new(file_schema.project(&self.projection.file_indices)?);
+        let (predicate, order) = self.chosen(config);
         let opener = Opener {
             store,
             url: config.object_store_url.clone(),
             options: self.options.clone(),
             file_schema,
             columns,
-            predicate: self.chosen(config).0,
+            predicate,
             limit: config.limit,
             batch_rows: self.batch_rows,
             heads: Arc::clone(&self.heads),
-            order: self.chosen(config).1,
+            order,
             directory: self.directory.clone(),
             counts: Counts::new(&self.metrics, partition),
         };

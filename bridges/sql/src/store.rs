@@ -97,7 +97,7 @@ impl Remote {
         Ranges::of_blocks(self.meta.size, move |range| file.read(range))
     }
 
-    /// Tells of which file so many columns are read.
+    /// Starts read-ahead for a scan of `columns` columns.
     pub fn read_columns(&self, file: &pilaster::any::File<'_>, columns: usize) {
         let ahead = Ahead::new(file, columns);
         locked(&self.state).ahead = ahead;
