@@ -19,6 +19,7 @@ use crate::lines::Lines;
 use crate::open::{self, Input};
 use crate::pieces::{self, Piece, Pieces};
 use crate::progress::Progress;
+use crate::runs;
 use crate::sources::Source;
 use crate::special::with_file;
 use crate::threads::{Outlet, Pass, RESULT, in_order};
@@ -28,6 +29,7 @@ use crate::walk::{Choice, Head, Lot, Pause, Rows, Walk, Walked};
 /// prints unless the caller says which; `None` for `cat`.
 pub fn run(how: &Text, head: Option<u64>, out: &mut dyn Write) -> Result<(), Failure> {
     let found = how.sources.find()?;
+    runs::check(how.run, found.files.len())?;
     if let Some(dir) = found.empty.first() {
         return Err(found.no_files(dir));
     }
@@ -118,7 +120,8 @@ fn one<R: Printer>(
         if how.table.is_some() && !open::has_names(file) {
             return Err(Failure::Usage("--table is for files with tables".to_owned()));
         }
-        let done = Reading { how, input, file }.rows(rows, chain);
+        let rows = runs::within(file, how.table.as_deref(), how.run, rows)?;
+        let done = Reading { how, input, file }.rows(&rows, chain);
         *passed = match done {
             Ok(passed) => passed,
             // The last row that was wanted ended the walk.
@@ -141,8 +144,8 @@ fn foreign_rows<R: Printer>(
     (rows, is_last): (&Range<u64>, bool),
     to: &mut Chain<'_, R>,
 ) -> Result<u64, Failure> {
-    if how.table.is_some() {
-        return Err(Failure::Usage("--table is for files with tables".to_owned()));
+    if how.table.is_some() || how.run.is_some() {
+        return Err(Failure::Usage("--table and --run are for files with tables".to_owned()));
     }
     // The rows of the files after this one are counted from its end.
     let all = if is_last { 0 } else { foreign.rows()? };

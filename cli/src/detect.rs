@@ -13,13 +13,14 @@ use crate::args::Recover;
 use crate::failure::{Failure, warn};
 use crate::foreign;
 use crate::open::Input;
+use crate::ring;
 use crate::sources::{Source, named};
 use crate::vortex_dtype::is_array;
 use crate::vortex_end::{completed, opened};
 
 /// Opens a file and detects its format. `recover`: the input is damaged. Problems of a dataset are warnings.
 pub fn load<'s>(source: &'s Source, recover: Option<&Recover>) -> Result<Input<'s>, Failure> {
-    let input = Input::load(source, source.tolerant || recover.is_some())?;
+    let input = ring::joined(Input::load(source, source.tolerant || recover.is_some())?)?;
     for warning in &input.warnings {
         warn(warning);
     }

@@ -16,6 +16,7 @@ use crate::feed::{Chosen, Windows};
 use crate::open::{Input, part_room};
 use crate::parts::{Parts, STEP};
 use crate::progress::Progress;
+use crate::runs;
 use crate::special::Special;
 use crate::tables::Table;
 use crate::walk::batches;
@@ -38,12 +39,14 @@ pub fn run(
     }
     // Without a table there is nothing shorter to say.
     if tables.is_empty() {
-        return special.info(input, out);
+        special.info(input, out)?;
+        return runs::print(file, input, out);
     }
     if input.dataset().is_some() {
         writeln!(out, "format    {}", input.format)?;
     }
-    print(&tables, out)
+    print(&tables, out)?;
+    runs::print(file, input, out)
 }
 
 /// Prints the columns of tables.
@@ -93,6 +96,9 @@ fn document(
         document.insert("size".to_owned(), input.len().into());
     }
     document.insert("tables".to_owned(), described.into());
+    if let Some(runs) = runs::document(file, input)? {
+        document.insert("runs".to_owned(), runs);
+    }
     if how.verbose {
         let facts = special.facts(input)?.into_iter().map(|(name, value)| (name.to_owned(), value));
         document.insert("facts".to_owned(), facts.collect::<Map<_, _>>().into());

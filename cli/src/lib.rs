@@ -31,6 +31,7 @@
 //! | `vortex_dtype` | the type of a Vortex file or array that does not store it |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
+//! | `ring`, `runs` | a copy of a log in flash as one file; the runs of a device in a file, for `info` and `cat` |
 //! | `recover` | the command `recover`, and the same for callers of the library |
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
 //! | `vortex_blobs`, `vortex_counts`, `vortex_ids`, `vortex_match` | a Vortex file without its end: its arrays, their rows, their encodings, their columns |
@@ -118,6 +119,8 @@ mod pieces;
 mod progress;
 mod recover;
 mod rewrite;
+mod ring;
+mod runs;
 #[cfg(test)]
 mod sample;
 mod sieve;

@@ -40,6 +40,8 @@ pub struct Input<'s> {
     /// True if the readable part of a damaged file is to be read.
     pub tolerant: bool,
     pub format: Format,
+    /// True if the bytes are those of the segments of a flash, put together: there is no index.
+    pub is_ring: bool,
 }
 
 /// The parts of a dataset that cannot be read.
@@ -85,7 +87,7 @@ impl<'s> Input<'s> {
         };
         let array_ids = source.array_ids.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
         let (lacks, warnings, tolerant, format) = (Lacks::default(), Vec::new(), source.tolerant, Format::Bcolz);
-        Input { source, path, name, array_ids, content, lacks, warnings, tolerant, format }
+        Input { source, path, name, array_ids, content, lacks, warnings, tolerant, format, is_ring: false }
     }
 
     /// Returns the bytes of the file as the library reads them; none for a dataset.
@@ -226,7 +228,7 @@ impl<'s> Input<'s> {
         let source = self.source;
         Hints {
             element: source.element,
-            sequential: source.sequential,
+            sequential: source.sequential || self.is_ring,
             dtype: source.dtype.as_deref(),
             array_rows: source.array_rows,
             array_ids: self.array_ids.as_deref(),

@@ -52,6 +52,9 @@ pub struct Text {
     /// The table, if the file has several
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
+    /// The run of a device, as info lists them; rows are counted from its first
+    #[arg(long, value_name = "N")]
+    pub run: Option<usize>,
     #[command(flatten)]
     pub conditions: Conditions,
     /// The form of the text [default: table on a terminal, else csv]
@@ -89,6 +92,7 @@ impl Text {
             rows: None,
             wanted: how.wanted.clone(),
             table: how.table.clone(),
+            run: None,
             conditions: how.conditions.clone(),
             format_out: Some(form),
             json_lines: false,

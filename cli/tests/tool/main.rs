@@ -26,6 +26,7 @@ mod people;
 mod ranges;
 mod recover_nothing;
 mod refusals;
+mod runs;
 #[cfg(unix)]
 mod sql;
 mod targets;

@@ -1,0 +1,176 @@
+//! Runs of a device in a DataSeries file: each begins with an extent of the type [`NAME`] of the namespace [`NAMESPACE`], which a
+//! logger writes when it starts. Its fields tell about the run; what they are is the logger's own.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::ops::Range;
+
+use pilaster::any::File;
+use pilaster::column::{Column as _, Memory, Part as _};
+use pilaster::dataseries::AnyFile;
+use serde_json::{Value, json};
+
+use crate::csv::{self, Written};
+use crate::dataseries_tables::Tables;
+use crate::escape::escaped;
+use crate::failure::Failure;
+use crate::json::Ahead;
+use crate::open::{Input, part_room};
+use crate::parts::Parts as _;
+
+const NAME: &str = "Run";
+const NAMESPACE: &str = "pilaster";
+
+/// The runs of a file. The first has the number 1; the rows before it have 0.
+pub struct Runs {
+    /// The number of rows of each table before each run, and then of the whole file.
+    before: Vec<HashMap<String, u64>>,
+}
+
+impl Runs {
+    /// Returns the runs, or `None` if no type of the file begins runs.
+    pub fn of(file: &AnyFile<'_>) -> Result<Option<Self>, Failure> {
+        if !file.types().iter().any(|ty| ty.name() == NAME && ty.namespace() == NAMESPACE) {
+            return Ok(None);
+        }
+        let (mut before, mut rows) = (Vec::new(), HashMap::<String, u64>::new());
+        file.headers(|header, name| {
+            if name == NAME.as_bytes() {
+                before.push(rows.clone());
+            }
+            let rows = rows.entry(String::from_utf8_lossy(name).into_owned()).or_default();
+            *rows = rows.saturating_add(header.rows.into());
+            Ok::<_, Failure>(())
+        })?;
+        before.push(rows);
+        Ok(Some(Runs { before }))
+    }
+
+    /// Returns the number of runs.
+    fn count(&self) -> usize {
+        self.before.len().saturating_sub(1)
+    }
+
+    /// Returns the rows of a table that belong to run `run`. The last run has all rows to the end.
+    fn rows(&self, run: usize, table: &str) -> Option<Range<u64>> {
+        let at = |k: usize| Some(self.before.get(k)?.get(table).copied().unwrap_or(0));
+        let start = run.checked_sub(1).map_or(Some(0), at)?;
+        Some(start..at(run)?)
+    }
+}
+
+/// Refuses the choice of a run in several files.
+pub fn check(run: Option<usize>, files: usize) -> Result<(), Failure> {
+    match run {
+        Some(_) if files > 1 => Err(Failure::Usage("--run is for one file: each file has runs of its own".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// Returns `rows` of the run `run`, as rows of the whole table.
+pub fn within(
+    file: &File<'_>,
+    table: Option<&str>,
+    run: Option<usize>,
+    rows: &Range<u64>,
+) -> Result<Range<u64>, Failure> {
+    let Some(run) = run else { return Ok(rows.clone()) };
+    let File::DataSeries(series) = file else {
+        return Err(Failure::Usage("--run is for DataSeries files".to_owned()));
+    };
+    let Some(runs) = Runs::of(series)? else {
+        let why =
+            format!("no runs are marked: a logger marks them by rows of the type {NAME} of the namespace {NAMESPACE}");
+        return Err(Failure::Usage(why));
+    };
+    let table = table.ok_or_else(|| Failure::Usage("--run takes --table: the file has several tables".to_owned()))?;
+    let Some(all) = runs.rows(run, table) else {
+        return Err(Failure::Usage(format!("there is no run {run}; the file has {}", runs.count())));
+    };
+    let end = all.start.saturating_add(rows.end).min(all.end);
+    Ok(all.start.saturating_add(rows.start).min(end)..end)
+}
+
+/// A run, as `info` describes it.
+struct Described {
+    run: usize,
+    /// The fields of its row, without missing ones.
+    fields: Vec<(String, String)>,
+    /// The tables with rows in it.
+    tables: Vec<(String, u64)>,
+}
+
+/// Describes the runs of a file; none if no type of it begins runs.
+fn described(file: &File<'_>, input: &Input<'_>) -> Result<Vec<Described>, Failure> {
+    let File::DataSeries(series) = file else { return Ok(Vec::new()) };
+    let Some(runs) = Runs::of(series)? else { return Ok(Vec::new()) };
+    let fields = fields(series, file, input)?;
+    let described = |run: usize| {
+        let names = series.types().iter().map(|ty| ty.name().to_owned()).filter(|name| name != NAME);
+        let rows = names.map(|name| {
+            let rows = runs.rows(run, &name).unwrap_or_default();
+            (name, rows.end.saturating_sub(rows.start))
+        });
+        let tables: Vec<_> = rows.filter(|(_, rows)| *rows > 0).collect();
+        let fields = run.checked_sub(1).and_then(|k| fields.get(k).cloned()).unwrap_or_default();
+        Described { run, fields, tables }
+    };
+    // Without rows before the first run, there is nothing to say about them.
+    Ok((0..=runs.count()).map(described).filter(|one| one.run > 0 || !one.tables.is_empty()).collect())
+}
+
+/// Reads the first row of each extent that begins a run.
+fn fields(series: &AnyFile<'_>, file: &File<'_>, input: &Input<'_>) -> Result<Vec<Vec<(String, String)>>, Failure> {
+    let mut memory = Memory::with_len(part_room(file)?)?;
+    let mut all = Vec::new();
+    for (ty, table) in Tables::of(series, input)?.iter() {
+        if ty.name() != NAME {
+            continue;
+        }
+        table.each(&mut memory.scratch(), &mut |part, _, _, scratch| {
+            let mut row = Vec::new();
+            for k in 0..part.width() {
+                let (column, mut text) = (part.column(k)?, String::new());
+                let batch = column.read(0..1, &mut scratch.scope())?;
+                match csv::field(&mut text, &column, &batch, 0, true, &mut Ahead::default())? {
+                    Written::Missing => {}
+                    _ => row.push((part.name(k)?.to_owned(), text)),
+                }
+            }
+            all.push(row);
+            Ok(part.rows())
+        })?;
+    }
+    Ok(all)
+}
+
+/// `info`: prints a line per run.
+pub fn print(file: &File<'_>, input: &Input<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let runs = described(file, input)?;
+    if !runs.is_empty() {
+        writeln!(out, "\nrun   rows")?;
+    }
+    for Described { run, fields, tables } in runs {
+        let rows: Vec<_> = tables.iter().map(|(name, rows)| format!("{} {rows}", escaped(name))).collect();
+        let rows = if rows.is_empty() { "none".to_owned() } else { rows.join(", ") };
+        let about: Vec<_> = fields.iter().map(|(name, text)| format!("{} {}", escaped(name), escaped(text))).collect();
+        let about = match run {
+            0 => "; before the first run that is still here".to_owned(),
+            _ if about.is_empty() => String::new(),
+            _ => format!("; {}", about.join(", ")),
+        };
+        writeln!(out, "{run:<4}  {rows}{about}")?;
+    }
+    Ok(())
+}
+
+/// `info --json`: returns the runs; `None` for a file without marks of runs.
+pub fn document(file: &File<'_>, input: &Input<'_>) -> Result<Option<Value>, Failure> {
+    let runs = described(file, input)?;
+    let run = |Described { run, fields, tables }: Described| {
+        let fields: serde_json::Map<_, _> = fields.into_iter().map(|(name, text)| (name, text.into())).collect();
+        let tables: serde_json::Map<_, _> = tables.into_iter().map(|(name, rows)| (name, rows.into())).collect();
+        json!({ "run": run, "fields": fields, "rows": tables })
+    };
+    Ok(if runs.is_empty() { None } else { Some(runs.into_iter().map(run).collect()) })
+}
