@@ -44,7 +44,7 @@ impl Special for Dataset {
                 part => break part?.map_or(Ok(Vec::new()), |part| tables::described(&part, input.rules()))?,
             }
         };
-        Ok(vec![Table { name: String::new(), rows: self.rows(), columns }])
+        Ok(vec![Table { name: String::new(), rows: self.rows(), columns, about: Vec::new() }])
     }
 
     fn facts(&self, _: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {

@@ -10,10 +10,12 @@ use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
 use serde_json::Value;
 
+use crate::dataseries_about::About;
 use crate::dataseries_facts::{each_extent, each_index_row, facts, few_facts, modes};
 use crate::dataseries_tables::{OneTable, Tables};
 use crate::digits;
 use crate::dump::{Head, columns};
+use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::info;
 use crate::open::{Input, part_room};
@@ -56,18 +58,20 @@ impl Special for AnyFile<'_> {
             *rows = rows.saturating_add(header.rows.into());
             Ok::<_, Failure>(())
         })?;
-        let column = |field: Field<'_>| {
+        let column = |field: Field<'_>, about| {
             let ty = match field.ty {
                 FieldType::FixedWidth(size) => Type::FixedBytes(size).to_string(),
                 ty => type_name(ty, false).to_owned(),
             };
-            tables::Column { name: field.name.to_owned(), ty, nullable: field.nullable }
+            tables::Column { name: field.name.to_owned(), ty, nullable: field.nullable, about }
         };
         let table = |ty: ExtentType<'_>| {
             let rows = rows.get(ty.name().as_bytes()).copied().unwrap_or(0);
-            Table { name: ty.name().to_owned(), rows, columns: ty.fields().map(column).collect() }
+            let About { ty: about, fields } = About::of(&ty)?;
+            let columns = ty.fields().zip(fields).map(|(field, about)| column(field, about)).collect();
+            Ok(Table { name: ty.name().to_owned(), rows, columns, about })
         };
-        Ok(self.types().iter().map(table).collect())
+        self.types().iter().map(table).collect()
     }
 
     fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
@@ -230,6 +234,10 @@ fn info_type(ty: &ExtentType<'_>, table: &OneTable<'_>, out: &mut dyn Write) -> 
     }
     writeln!(out, "version   {major}.{minor}")?;
     writeln!(out, "rows      {rows} in {extents} extents, {} bytes each", ty.record_len())?;
+    let About { ty: about, fields } = About::of(ty)?;
+    for (name, text) in about {
+        writeln!(out, "{:<9} {}", escaped(&name), escaped(&text))?;
+    }
     let options = ty.options();
     let mut packing = Vec::new();
     if options.compact {
@@ -246,18 +254,19 @@ fn info_type(ty: &ExtentType<'_>, table: &OneTable<'_>, out: &mut dyn Write) -> 
     }
     let name = ty.fields().map(|field| field.name.chars().count()).fold("field".len(), usize::max);
     writeln!(out, "\n{:name$}  {:<14}  {:>6}  options", "field", "type", "offset")?;
-    for field in ty.fields() {
+    for (field, about) in ty.fields().zip(fields) {
         let kind = match field.ty {
             FieldType::FixedWidth(size) => format!("fixedwidth({size})"),
             other => other.name().to_owned(),
         };
-        let line = format!("{:name$}  {kind:<14}  {:>6}  {}", field.name, field.slot.at, field_options(ty, &field));
+        let line =
+            format!("{:name$}  {kind:<14}  {:>6}  {}", field.name, field.slot.at, field_options(ty, &field, about));
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
 }
 
-fn field_options(ty: &ExtentType<'_>, field: &Field<'_>) -> String {
+fn field_options(ty: &ExtentType<'_>, field: &Field<'_>, about: Vec<(String, String)>) -> String {
     let mut options = Vec::new();
     if field.nullable {
         options.push("nullable".to_owned());
@@ -279,5 +288,6 @@ fn field_options(ty: &ExtentType<'_>, field: &Field<'_>) -> String {
     if field.base != 0.0 {
         options.push(format!("base {}", digits::float(field.base)));
     }
+    options.extend(about.iter().map(|(name, text)| format!("{} {}", escaped(name), escaped(text))));
     options.join(", ")
 }

@@ -58,15 +58,30 @@ pub fn print(tables: &[Table], out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "\ntable     {}", escaped(&table.name))?;
             writeln!(out, "rows      {}", table.rows)?;
         }
+        for (name, text) in &table.about {
+            writeln!(out, "{:<9} {}", escaped(name), escaped(text))?;
+        }
         let names: Vec<_> = table.columns.iter().map(|column| escaped(&column.name)).collect();
         let width = names.iter().map(|name| measure_text_width(name)).fold("column".len(), usize::max);
         writeln!(out, "\n{:width$}  type", "column")?;
         for (name, column) in names.iter().zip(&table.columns) {
             let pad = width.saturating_sub(measure_text_width(name));
-            writeln!(out, "{name}{:pad$}  {}{}", "", escaped(&column.ty), if column.nullable { "?" } else { "" })?;
+            let about = about(&column.about);
+            writeln!(
+                out,
+                "{name}{:pad$}  {}{}{about}",
+                "",
+                escaped(&column.ty),
+                if column.nullable { "?" } else { "" }
+            )?;
         }
     }
     Ok(())
+}
+
+/// Returns what the file says about a column, after its type.
+fn about(all: &[(String, String)]) -> String {
+    all.iter().map(|(name, text)| format!("; {} {}", escaped(name), escaped(text))).collect()
 }
 
 /// Returns the document of `info --json`.
@@ -113,12 +128,18 @@ pub fn described(table: &Table, counts: &[Count]) -> Value {
         value.insert("name".to_owned(), column.name.as_str().into());
         value.insert("type".to_owned(), column.ty.as_str().into());
         value.insert("nullable".to_owned(), column.nullable.into());
+        value.extend(column.about.iter().map(|(name, text)| (name.clone(), text.as_str().into())));
         if let Some(count) = counts.iter().find(|count| count.name == column.name) {
             value.insert("missing".to_owned(), count.missing.into());
         }
         Value::from(value)
     });
-    json!({ "name": table.name, "rows": table.rows, "columns": columns.collect::<Vec<_>>() })
+    let mut value = json!({ "name": table.name, "rows": table.rows, "columns": columns.collect::<Vec<_>>() });
+    if let (Some(value), false) = (value.as_object_mut(), table.about.is_empty()) {
+        let about = table.about.iter().map(|(name, text)| (name.clone(), text.as_str().into()));
+        value.insert("about".to_owned(), about.collect::<Map<_, _>>().into());
+    }
+    value
 }
 
 /// The counts of one column over all parts.

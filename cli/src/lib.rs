@@ -30,6 +30,7 @@
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify`; a bcolz chunk as a target |
 //! | `vortex_dtype` | the type of a Vortex file or array that does not store it |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
+//! | `dataseries_about` | the firmware that wrote a DataSeries file, units and comments of fields: attributes that no reader needs |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `ring`, `runs` | a copy of a log in flash as one file; the runs of a device in a file, for `info` and `cat` |
 //! | `recover` | the command `recover`, and the same for callers of the library |
@@ -80,6 +81,7 @@ mod conversion;
 mod convert;
 mod csv;
 mod dataseries;
+mod dataseries_about;
 mod dataseries_facts;
 mod dataseries_tables;
 mod detect;

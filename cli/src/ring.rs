@@ -96,7 +96,7 @@ fn size(segments: &[Segment]) -> usize {
     }
 }
 
-/// Returns the bytes of a file of all intact extents whose types are those of the newest segment, and a line for what is not in it.
+/// Returns the bytes of a file of all intact extents whose types the newest segment has, too, and a line for what is not in it.
 fn join(bytes: &[u8], segments: &[Segment]) -> Result<(Vec<u8>, Vec<String>), Failure> {
     let size = size(segments);
     let all = segments.iter().map(|segment| {

@@ -13,6 +13,8 @@ pub struct Table {
     pub name: String,
     pub rows: u64,
     pub columns: Vec<Column>,
+    /// What the file says about the program that wrote it.
+    pub about: Vec<(String, String)>,
 }
 
 /// A column, as far as it is known without reading rows.
@@ -20,6 +22,8 @@ pub struct Column {
     pub name: String,
     pub ty: String,
     pub nullable: bool,
+    /// What the file says about its unit, and other comments.
+    pub about: Vec<(String, String)>,
 }
 
 /// Returns the tables of a file whose columns are known from its first part.
@@ -30,7 +34,7 @@ pub fn tables(input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
     let mut tables = Vec::new();
     for name in file.tables() {
         let mut table = file.table(Some(name))?;
-        let mut known = Table { name: name.to_owned(), rows: 0, columns: Vec::new() };
+        let mut known = Table { name: name.to_owned(), rows: 0, columns: Vec::new(), about: Vec::new() };
         let mut outer = memory.scratch();
         while let Some(part) = table.next_part(&mut outer.scope())? {
             if known.columns.is_empty() {
@@ -52,7 +56,7 @@ pub fn described<P: column::Part>(part: &P, rules: Rules<'_>) -> Result<Vec<Colu
         let ty = |column: P::Col| Ok((type_name(&column, ("vortex", false), &mut budget)?, column.nullable()));
         let known = part.column(*k).and_then(ty);
         let (ty, nullable) = known.unwrap_or_else(|e| (format!("cannot be read: {e}"), false));
-        Column { name, ty, nullable }
+        Column { name, ty, nullable, about: Vec::new() }
     };
     Ok(columns.numbers.iter().zip(columns.names).map(column).collect())
 }

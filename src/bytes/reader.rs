@@ -161,8 +161,8 @@ mod tests {
     fn a_failed_take_leaves_the_cursor() {
         let mut r = Reader::<LittleEndian>::new_at(&[1, 2, 3], 100);
         assert_eq!(r.u8(What::INPUT), Ok(1));
-        let e = r.u32(What::FILO_BASE).unwrap_err();
-        assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::FILO_BASE, 101, 4));
+        let e = r.u32(What::INPUT).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::INPUT, 101, 4));
         assert_eq!(r.take(2, What::INPUT), Ok(&[2u8, 3][..]));
     }
 

@@ -198,6 +198,13 @@ mod tests {
                 assert!(!core::mem::replace(&mut seen[i], true), "{i} of {limit}");
             }
             assert!(seen.iter().all(|seen| *seen), "{limit}");
+        }
+    }
+
+    #[cfg(feature = "vortex")]
+    #[test]
+    fn the_same_numbers_from_the_last() {
+        for limit in (0..300).chain([1000, 4096, 65_535, 65_536]) {
             let mut numbers: Vec<usize> = Order::new(limit).collect();
             numbers.reverse();
             assert!(Order::new(limit).reversed().eq(numbers), "{limit}");

@@ -91,6 +91,9 @@ fn the_bytes_are_those_of_a_record() {
     let kept = (extent.len(), extent.used());
     let short = extent.push_foreign(&[0; 39], core::iter::empty()).unwrap_err();
     assert_eq!((short.kind(), short.need()), (Kind::Misuse, 40));
+    let three = [&b"note"[..], b"attic", b"cellar"];
+    let many = extent.push_foreign(&record(&probe(1)), three.into_iter()).unwrap_err();
+    assert_eq!((many.kind(), many.what(), many.at()), (Kind::Misuse, What::DATASERIES_FIELD, FIELDS.len() as u64));
     let few = extent.push_foreign(&record(&probe(1)), [&b"note"[..]].into_iter()).unwrap_err();
     assert_eq!((few.kind(), few.what(), few.at()), (Kind::Misuse, What::DATASERIES_FIELD, 7));
     let long = [&[b'x'; 500][..], b""];

@@ -2,9 +2,10 @@
 
 use std::convert::Infallible;
 
+use pilaster::bytes::WriteError;
 use pilaster::column::{Prim, Unit};
 use pilaster::error::{Error, Kind, What};
-use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, WriteError, group_words, memory_len};
+use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, group_words, memory_len};
 
 use crate::vortex_log::{Own, Room, cells, mixed, mixed_rows, read, write};
 

@@ -1,10 +1,10 @@
 //! Logs after power cuts, damage and errors of the sink.
 
-use pilaster::bytes::{Input, Sink, SliceSink};
+use pilaster::bytes::{Input, Sink, SliceSink, WriteError};
 use pilaster::column::Prim;
 use pilaster::error::{Error, Kind, What};
 use pilaster::vortex::log::{
-    Cell, Field, FieldType, Fields, Log, Policy, Resume, Rewind, Source, WriteError, group_words, last_checkpoint,
+    Cell, Field, FieldType, Fields, Log, Policy, Resume, Rewind, Source, group_words, last_checkpoint,
 };
 
 use crate::vortex_log::{Own, Room, Rows, cells, mixed, mixed_rows, read, write};

@@ -1,9 +1,9 @@
 //! Logs whose checkpoints replace each other.
 
-use pilaster::bytes::{Buffered, Input, Sink, SliceSink};
+use pilaster::bytes::{Buffered, Input, Sink, SliceSink, WriteError};
 use pilaster::column::Prim;
 use pilaster::error::{Error, Kind};
-use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, Rewind, WriteError, last_checkpoint};
+use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume, Rewind, last_checkpoint};
 
 use crate::vortex_log::{Room, cells, mixed, mixed_rows, read, write};
 use crate::vortex_log_cuts::{Card, written};

@@ -21,8 +21,8 @@ record! {
         number: int32 relative,
         time: int64 relative,
         sent: int64 nullable relative to time,
-        temp: double nullable relative scaled 0.01,
-        kelvin: double based 273.15,
+        temp: double nullable relative scaled 0.01 units "degC" comment "in the shade",
+        kelvin: double based 273.15 units "K" comment "",
         mac: fixedwidth 6,
         note: variable32 nullable,
         place: variable32 unique,
@@ -30,7 +30,9 @@ record! {
     }
 }
 record! {
-    struct Tick = "Tick" namespace "example.org" version 1.0 { time: int64 relative }
+    struct Tick = "Tick" namespace "example.org" version 1.0 about { firmware = "2.1.0", build = "b17" } {
+        time: int64 relative,
+    }
 }
 
 fn row(n: i32) -> Every<'static> {

@@ -192,7 +192,7 @@ int32_t pilaster_ds_extent_init(pilaster_ds_extent *extent, const pilaster_ds_ty
 
 /*
  * Adds a record, as the function that PILASTER_RECORD defines does. If it does not fit, the extent is flushed first. `texts`: one for
- * each text field, in their order. After an error the row is not in the extent; the other rows stay.
+ * each text field, in their order, and no more. After an error the row is not in the extent; the other rows stay.
  */
 int32_t pilaster_ds_row(pilaster_ds_writer *writer, pilaster_ds_extent *extent, const uint8_t *record, size_t len,
                         const pilaster_text *texts, size_t text_count, pilaster_error *error);

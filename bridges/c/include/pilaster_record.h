@@ -20,6 +20,12 @@
  * Base:      ABSOLUTE; RELATIVE: stored as the difference to the row before; TO(field): to a field above, of the same type
  * Unit:      EXACT; SCALED(unit): a DOUBLE that is stored as a multiple of the unit; BASED(base): a DOUBLE that counts from a base
  *
+ *            NOTED(unit, units, comment): one of these, and texts that readers show: NOTED(SCALED(0.01), "degC", "in the shade")
+ *
+ * PILASTER_RECORD_ABOUT(air, "Air", "example.org", "1.0", PILASTER_ABOUT("firmware", "2.1.0") PILASTER_ABOUT("build", BUILD), AIR_FIELDS)
+ * also stores which firmware writes the file, in attributes of the type that `pilaster info` prints and other readers ignore. No name may be name,
+ * namespace or version, or begin with pack_ or opt_. No text may have a character that XML escapes: & < ".
+ *
  * A declaration that the format does not allow, such as a RELATIVE text, is refused by pilaster_ds_extent_init; so are texts, and DOUBLEs
  * that are RELATIVE or TO another, if the library was built without its feature `text`, or `relative-double`.
  */
@@ -188,9 +194,11 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_BY_EXACT 0.0
 #define PILASTER_BY_SCALED(number) (1.0 / (number))
 #define PILASTER_BY_BASED(number) 0.0
+#define PILASTER_BY_NOTED(unit, units, comment) PILASTER_BY_##unit
 #define PILASTER_SCALED_EXACT 0
 #define PILASTER_SCALED_SCALED(number) 2
 #define PILASTER_SCALED_BASED(number) 0
+#define PILASTER_SCALED_NOTED(unit, units, comment) PILASTER_SCALED_##unit
 #define PILASTER_MASK_(bit) (1 << ((int)(bit) & 7))
 #define PILASTER_FIELD_(type, name, null, base, unit)                                                             \
     {PILASTER_BY_##unit,                                                                                          \
@@ -236,6 +244,8 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_XML_EXACT
 #define PILASTER_XML_SCALED(number) " pack_scale=\"" #number "\""
 #define PILASTER_XML_BASED(number) " opt_doublebase=\"" #number "\""
+#define PILASTER_XML_NOTED(unit, units, comment) PILASTER_XML_##unit " units=\"" units "\" comment=\"" comment "\""
+#define PILASTER_ABOUT(name, text) " " name "=\"" text "\""
 #define PILASTER_XML_FIELD_(type, name, null, base, unit)                                                        \
     "  <field type=\"" PILASTER_XML_##type "\" name=\"" #name "\"" PILASTER_XML_SIZE_##type PILASTER_XML_##null \
     PILASTER_XML_SHARE_##type PILASTER_XML_##base(name) PILASTER_XML_##unit " />\n"
@@ -265,7 +275,10 @@ void *memcpy(void *to, const void *from, size_t len);
         PILASTER_PUT_##type(name)                   \
     }
 
-#define PILASTER_RECORD(record_name, type_name, name_space, version, FIELDS)                                        \
+#define PILASTER_RECORD(record_name, type_name, name_space, version, FIELDS) \
+    PILASTER_RECORD_ABOUT(record_name, type_name, name_space, version, "", FIELDS)
+
+#define PILASTER_RECORD_ABOUT(record_name, type_name, name_space, version, about, FIELDS)                           \
     struct record_name {                                                                                            \
         FIELDS(PILASTER_MEMBER_)                                                                                    \
     };                                                                                                              \
@@ -277,7 +290,7 @@ void *memcpy(void *to, const void *from, size_t len);
     PILASTER_MAYBE_UNUSED static inline const pilaster_ds_type *record_name##_type(void) {                          \
         PILASTER_PLACES_(FIELDS)                                                                                    \
         static const char xml[] = "<ExtentType name=\"" type_name "\" namespace=\"" name_space "\" version=\""      \
-                                  version "\">\n" FIELDS(PILASTER_XML_FIELD_) "</ExtentType>\n";                    \
+                                  version "\"" about ">\n" FIELDS(PILASTER_XML_FIELD_) "</ExtentType>\n";         \
         static const pilaster_ds_field fields[] = {FIELDS(PILASTER_FIELD_)};                                        \
         static const pilaster_ds_type type = {{type_name, sizeof type_name - 1u},                                   \
                                               {xml, sizeof xml - 1u},                                               \

@@ -212,8 +212,12 @@ exports! {
 
     /// Adds a row.
     fn pilaster_ds_row(writer: At<File>, rows: At<Extent>, record: In<u8>, len: usize, texts: In<Text>, count: usize) {
-        // Without strings, no type has any.
-        let count = if cfg!(feature = "text") { count } else { 0 };
+        let count = match count {
+            _ if cfg!(feature = "text") => count,
+            0 => 0,
+            // Without strings, no type has any.
+            _ => return Err(Failure::Argument(6, 0)),
+        };
         let (record, texts) = (record.items(len, 3)?, texts.items(count, 5)?);
         for text in texts {
             text.bytes(5)?;

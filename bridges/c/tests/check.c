@@ -10,8 +10,8 @@
     F(INT32, number, REQUIRED, RELATIVE, EXACT)         \
     F(INT64, time, REQUIRED, RELATIVE, EXACT)           \
     F(INT64, sent, NULLABLE, TO(time), EXACT)           \
-    F(DOUBLE, temp, NULLABLE, RELATIVE, SCALED(0.01))   \
-    F(DOUBLE, kelvin, REQUIRED, ABSOLUTE, BASED(273.15)) \
+    F(DOUBLE, temp, NULLABLE, RELATIVE, NOTED(SCALED(0.01), "degC", "in the shade")) \
+    F(DOUBLE, kelvin, REQUIRED, ABSOLUTE, NOTED(BASED(273.15), "K", "")) \
     F(FIXED(6), mac, REQUIRED, ABSOLUTE, EXACT)         \
     F(TEXT, note, NULLABLE, ABSOLUTE, EXACT)            \
     F(UNIQUE_TEXT, place, REQUIRED, ABSOLUTE, EXACT)    \
@@ -19,7 +19,7 @@
 PILASTER_RECORD(every, "Every", "example.org", "1.0", EVERY_FIELDS)
 
 #define TICK_FIELDS(F) F(INT64, time, REQUIRED, RELATIVE, EXACT)
-PILASTER_RECORD(tick, "Tick", "example.org", "1.0", TICK_FIELDS)
+PILASTER_RECORD_ABOUT(tick, "Tick", "example.org", "1.0", PILASTER_ABOUT("firmware", "2.1.0") PILASTER_ABOUT("build", "b17"), TICK_FIELDS)
 
 #define WRONG_FIELDS(F) F(TEXT, note, REQUIRED, RELATIVE, EXACT)
 PILASTER_RECORD(wrong, "Wrong", "example.org", "1.0", WRONG_FIELDS)
@@ -183,6 +183,8 @@ static void refused_rows(void) {
     CHECK(tick_row(&writer, &everies, &tick, &error) == PILASTER_MISUSE && error.need == every_record_len);
     CHECK(pilaster_ds_row(&writer, &everies, NULL, 8u, NULL, 0u, &error) == PILASTER_ARGUMENT && error.at == 3u);
     CHECK(pilaster_ds_row(&writer, &everies, rows, every_record_len, NULL, 2u, &error) == PILASTER_ARGUMENT);
+    static const pilaster_text three[3] = {{"a", 1u}, {"b", 1u}, {"c", 1u}};
+    CHECK(pilaster_ds_row(&writer, &everies, out.at, every_record_len, three, 3u, &error) == PILASTER_MISUSE);
     row.place.len = 4096u;
     row.place.at = (const char *)out.at;
     CHECK(every_row(&writer, &everies, &row, &error) == PILASTER_NO_ROOM);

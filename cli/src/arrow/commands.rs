@@ -42,7 +42,7 @@ pub fn info(mut foreign: Foreign, how: &Info, out: &mut dyn Write) -> Result<(),
             (column.ty, column.nullable) = (format!("{} of Arrow", field.data_type()), field.is_nullable());
         }
     }
-    let table = Table { name: String::new(), rows, columns };
+    let table = Table { name: String::new(), rows, columns, about: Vec::new() };
     if how.json {
         let tables = [described(&table, &[])];
         let mut document = json!({ "file": path, "format": kind.to_string(), "size": len, "tables": tables });

@@ -11,10 +11,13 @@ use crate::{bad, good, run, target};
 
 record! {
     /// Begins a run.
-    struct Run<'a> = "Run" namespace "pilaster" version 1.0 { boot: int32, reason: variable32 nullable }
+    struct Run<'a> = "Run" namespace "pilaster" version 1.0 about { firmware = "2.1.0", build = concat!("b", "17") } {
+        boot: int32,
+        reason: variable32 nullable,
+    }
 }
 record! {
-    struct Tick = "Tick" { n: int32 }
+    struct Tick = "Tick" { n: int32 units "turns" comment "since the start > 0" }
 }
 const TYPES: Descriptions<'static> = Descriptions::of::<(Run<'_>, Tick)>();
 
@@ -79,6 +82,27 @@ fn runs_of_a_file() {
     assert_eq!(document["runs"][2]["fields"]["reason"], "watchdog");
     assert_eq!(document["runs"][3]["rows"]["Tick"], 7);
     assert!(good(&["info", "-v", &path]).contains("\n3     Tick 7; boot 3\n"));
+}
+
+#[test]
+fn info_says_who_wrote_a_file() {
+    let path = target("about.ds");
+    fs::write(&path, file(&ALL, true)).unwrap();
+    let info = good(&["info", &path]);
+    for part in [
+        "table     Run\nrows      3\nfirmware  2.1.0\nbuild     b17\n",
+        "\nn       int32; units turns; comment since the start > 0\n",
+    ] {
+        assert!(info.contains(part), "{part} in {info}");
+    }
+    let verbose = good(&["info", "-v", &path]);
+    assert!(
+        verbose.contains("\nfirmware  2.1.0\n") && verbose.contains("  units turns, comment since the start"),
+        "{verbose}"
+    );
+    let document: serde_json::Value = serde_json::from_str(&good(&["info", "--json", &path])).unwrap();
+    assert_eq!(document["tables"][0]["about"]["build"], "b17");
+    assert_eq!(document["tables"][1]["columns"][0]["units"], "turns");
 }
 
 #[test]

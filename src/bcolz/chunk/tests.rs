@@ -1,4 +1,3 @@
-use super::decode::Streams;
 use super::*;
 use crate::bcolz::{Compressor, Shuffle};
 use crate::bytes::Scratch;
@@ -172,7 +171,7 @@ fn bytes_behind_a_zlib_stream() {
     bytes.push(0);
     assert_eq!(decoded(&bytes, 0x55).as_ref(), Ok(&src));
     let (mut dst, mut memory) = (vec![0; 1000], vec![0; 20_000]);
-    let strict: Streams = |compressor, src, dst, scratch| compressor.codec().decode(src, dst, scratch);
+    let strict: super::decode::Streams = |compressor, src, dst, scratch| compressor.codec().decode(src, dst, scratch);
     let strict = Chunk::open(&bytes).unwrap().decode_with(&mut dst, &mut Scratch::new(&mut memory), strict);
     assert_eq!(strict.map_err(|e| (e.kind(), e.what())), Err((Kind::Trailing, What::ZLIB_CHECKSUM)));
 }

@@ -220,7 +220,7 @@ impl<E: Endian, const TEXTS: bool, const DIFFERENCES: bool> ExtentBuffer<'_, E, 
     ///
     /// # Errors
     /// Errors of [`push`](ExtentBuffer::push); [`Kind::Misuse`] for a record of another size, with the right size, and for
-    /// too few strings.
+    /// too few or too many strings.
     pub fn push_foreign<'s>(&mut self, record: &[u8], mut strings: impl Iterator<Item = &'s [u8]>) -> Result<()> {
         if record.len() != self.record_len() {
             return Err(Error::needing(Kind::Misuse, What::ROW, self.len().into(), self.record_len() as u64));
@@ -250,6 +250,10 @@ impl<E: Endian, const TEXTS: bool, const DIFFERENCES: bool> ExtentBuffer<'_, E, 
                         return Err(e);
                     }
                 }
+            }
+            if strings.next().is_some() {
+                pool.truncate(before);
+                return Err(wrong(schema.fields.len()));
             }
         }
         self.close_group(1);

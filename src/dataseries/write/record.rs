@@ -10,7 +10,7 @@ use crate::error::Result;
 ///
 /// ```text
 /// record! {
-///     pub struct Row<'a> = "type name" namespace "example.org" version 1.0 pack compact {
+///     pub struct Row<'a> = "type name" namespace "example.org" version 1.0 about { firmware = "2.1" } pack compact {
 ///         name: type options,
 ///     }
 /// }
@@ -30,6 +30,11 @@ use crate::error::Result;
 /// | `relative to other` | `pack_relative`, to a field above of the same type |
 /// | `scaled 0.01` | `pack_scale` |
 /// | `based 273.15` | `opt_doublebase` |
+/// | `units "degC"` | `units`, which readers show |
+/// | `comment "in the shade"` | `comment`, which readers show |
+///
+/// After `about`, attributes of the type say what writes the file: a firmware, its version, its build. The values are literals, or what the
+/// compiler knows, as in `build = env!("CARGO_PKG_VERSION")`. `pilaster info` prints them; the original ignores them.
 ///
 /// Words after `pack`: `compact` (`pack_null_compact`), `big_to_small` (`pack_field_ordering`),
 /// `max_column_size` (`pack_pad_record`). A declaration without a valid description does not compile, such as
@@ -47,6 +52,20 @@ use crate::error::Result;
 /// ```compile_fail
 /// pilaster::dataseries::record! {
 ///     struct Turned = "Turned" pack compact big_to_small { temp: double nullable }
+/// }
+/// ```
+///
+/// Nor does a text that XML would escape, or an attribute that means something in the format:
+///
+/// ```compile_fail
+/// pilaster::dataseries::record! {
+///     struct Quoted = "Quoted" { temp: double units "\"K\"" }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// pilaster::dataseries::record! {
+///     struct Packed = "Packed" about { pack_firmware = "2.1" } { temp: double }
 /// }
 /// ```
 ///
@@ -80,6 +99,15 @@ use crate::error::Result;
 ///     }
 /// }
 ///
+/// // What is stored of a field, and what people want to know of it.
+/// record! {
+///     struct Probe = "Probe" about { firmware = "2.1.0", build = env!("CARGO_PKG_NAME") } {
+///         temp: double scaled 0.01 units "degC" comment "in the shade",
+///     }
+/// }
+/// assert!(Probe::XML.starts_with(r#"<ExtentType name="Probe" firmware="2.1.0" build="#));
+/// assert!(Probe::XML.contains(r#"pack_scale="0.01" units="degC" comment="in the shade" />"#));
+///
 /// let reading = Reading { time: 1000, sent: 1003, temp: 21.5, place: b"attic", note: None };
 /// assert!(Reading::XML.contains(r#"<field type="int64" name="sent" pack_relative="time" />"#));
 /// ```
@@ -93,7 +121,8 @@ macro_rules! __dataseries_record {
         $crate::__dataseries_record!(@ [$(#[$meta])*] [$vis] $name [<$life>] $life = $($rest)*);
     };
     (@ [$($meta:tt)*] [$vis:vis] $name:ident [$($generics:tt)*] $life:lifetime =
-        $type_name:literal $(namespace $namespace:literal)? $(version $version:literal)? $(pack $($pack:ident)+)? {
+        $type_name:literal $(namespace $namespace:literal)? $(version $version:literal)?
+        $(about { $($about:ident = $is:expr),+ $(,)? })? $(pack $($pack:ident)+)? {
             $($(#[$field_meta:meta])* $field:ident : $ty:ident $($size:literal)? $($word:ident $($number:literal)?)*),+ $(,)?
         }
     ) => {
@@ -113,6 +142,7 @@ macro_rules! __dataseries_record {
                 "<ExtentType name=\"", $type_name, "\"",
                 $(" namespace=\"", $namespace, "\"",)?
                 $(" version=\"", stringify!($version), "\"",)?
+                $($(" ", stringify!($about), "=\"", $is, "\"",)+)?
                 $($($crate::__dataseries_field!(@pack_xml $pack),)+)?
                 ">\n",
                 $("  <field type=\"", stringify!($ty), "\" name=\"", stringify!($field), "\"",
@@ -130,6 +160,8 @@ macro_rules! __dataseries_record {
             const LAYOUT: r::Layout = r::layout(&SPECS, OPTIONS);
             const FIELDS: [r::FieldRecord; COUNT] = r::fields(&SPECS, LAYOUT);
             const _: () = r::check_texts($type_name, concat!($($namespace)?), XML);
+            $($(const _: () = r::check_about(stringify!($about), concat!($is));)+)?
+            $(const _: () = { $crate::__dataseries_field!(@check $($word $($number)?)*) };)+
             const _: () = r::check_compact(&FIELDS, LAYOUT, OPTIONS);
             const LEN: usize = LAYOUT.record_len() as usize;
             const WORDS: usize = LEN.div_ceil(4);
@@ -234,6 +266,15 @@ macro_rules! __dataseries_field {
         $crate::__dataseries_field!(@spec $spec.based($base as f64, stringify!($base)); $($rest)*)
     };
 
+    (@spec $spec:expr; units $text:literal $($rest:tt)*) => { $crate::__dataseries_field!(@spec $spec; $($rest)*) };
+    (@spec $spec:expr; comment $text:literal $($rest:tt)*) => { $crate::__dataseries_field!(@spec $spec; $($rest)*) };
+
+    // Checks its texts.
+    (@check) => { () };
+    (@check units $text:literal $($rest:tt)*) => {{ r::check_text($text); $crate::__dataseries_field!(@check $($rest)*) }};
+    (@check comment $text:literal $($rest:tt)*) => {{ r::check_text($text); $crate::__dataseries_field!(@check $($rest)*) }};
+    (@check $word:tt $($rest:tt)*) => { $crate::__dataseries_field!(@check $($rest)*) };
+
     // Its options as text.
     (@xml $field:ident) => { "" };
     (@xml $field:ident nullable $($rest:tt)*) => {
@@ -253,6 +294,12 @@ macro_rules! __dataseries_field {
     };
     (@xml $field:ident based $base:literal $($rest:tt)*) => {
         concat!(" opt_doublebase=\"", stringify!($base), "\"", $crate::__dataseries_field!(@xml $field $($rest)*))
+    };
+    (@xml $field:ident units $text:literal $($rest:tt)*) => {
+        concat!(" units=\"", $text, "\"", $crate::__dataseries_field!(@xml $field $($rest)*))
+    };
+    (@xml $field:ident comment $text:literal $($rest:tt)*) => {
+        concat!(" comment=\"", $text, "\"", $crate::__dataseries_field!(@xml $field $($rest)*))
     };
 
     (@pack_xml compact) => { " pack_null_compact=\"non_bool\"" };

@@ -208,6 +208,31 @@ pub const fn check_texts(name: &str, namespace: &str, xml: &str) {
     assert!(xml.len() < u16::MAX as usize, "a description of less than 64 KiB");
 }
 
+/// Checks the value of an attribute that readers show.
+#[allow(clippy::panic, reason = "runs in the compiler only")]
+pub const fn check_text(text: &str) {
+    assert!(!has_any(text, b"&<\"\t\r\n"), "no character that XML escapes");
+}
+
+/// Checks an attribute of a type that says what wrote it.
+#[allow(clippy::panic, reason = "runs in the compiler only")]
+pub const fn check_about(name: &str, text: &str) {
+    check_text(text);
+    assert!(!same(name, "name") && !same(name, "namespace") && !same(name, "version"), "an attribute of its own");
+    assert!(!begins(name, "pack_") && !begins(name, "opt_"), "a name that the format does not use");
+}
+
+const fn begins(text: &str, start: &str) -> bool {
+    let (mut text, mut start) = (text.as_bytes(), start.as_bytes());
+    while let ([a, text_rest @ ..], [b, start_rest @ ..]) = (text, start) {
+        if *a != *b {
+            return false;
+        }
+        (text, start) = (text_rest, start_rest);
+    }
+    start.is_empty()
+}
+
 /// The two numbers of a version, which the macro receives as a literal such as `1.0`.
 #[must_use]
 #[allow(clippy::panic, reason = "runs in the compiler only: what cannot be declared does not compile")]

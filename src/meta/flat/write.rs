@@ -170,7 +170,8 @@ impl Writer {
     }
 }
 
-#[cfg(test)]
+// Vectors of tables are read for Vortex only.
+#[cfg(all(test, feature = "vortex"))]
 mod tests {
     use super::*;
     use crate::meta::flat::{Flat, Table};

@@ -339,7 +339,7 @@ impl Constants {
 /// let file = log.finish()?;
 /// assert_eq!(File::open(&file)?.dtype().to_string(), "{x=i32, name=utf8?}");
 /// # }
-/// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'f>(&'f [Field<'f>]);

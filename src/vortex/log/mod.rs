@@ -22,9 +22,9 @@
 //! A device continues the log that it finds, and does not write over one that it cannot continue:
 //!
 //! ```
-//! use pilaster::bytes::SliceSink;
+//! use pilaster::bytes::{SliceSink, WriteError};
 //! use pilaster::error::{Kind, What};
-//! use pilaster::vortex::log::{Log, Of, Policy, Record, Resume, WriteError, group_words};
+//! use pilaster::vortex::log::{Log, Of, Policy, Record, Resume, group_words};
 //! use pilaster::vortex::record;
 //!
 //! record! {
@@ -102,8 +102,7 @@ pub(crate) use rows::taken;
 pub use source::Source;
 pub use writer::Log;
 
-pub use crate::bytes::WriteError;
-use crate::bytes::{Buffered, Sink, SliceSink};
+use crate::bytes::{Buffered, Sink, SliceSink, WriteError};
 use crate::error::{Error, Result};
 
 /// When a [`Log`] writes a checkpoint by itself.

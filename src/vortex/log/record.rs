@@ -50,7 +50,7 @@ use super::field::{Constants, Field, Uses};
 /// }
 /// let file = log.finish()?.into_written();
 /// assert_eq!(File::open(file)?.rows()?, 100);
-/// # Ok::<(), pilaster::vortex::log::WriteError<pilaster::Error>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
 /// ```
 #[doc(hidden)]
 #[macro_export]

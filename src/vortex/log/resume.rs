@@ -45,7 +45,7 @@ const WINDOW: usize = 64;
 /// let file = log.finish()?;
 /// assert_eq!(File::open(&file)?.rows()?, 9);
 /// # }
-/// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+/// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -157,7 +157,7 @@ impl Resume {
     /// let log = Log::resume(bytes, columns, (&mut memory, 8), &mut groups, (&found, Policy::ByHand))?;
     /// assert_eq!(File::open(&log.finish()?)?.rows()?, 16);
     /// # }
-    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
     /// ```
     ///
     /// # Errors
@@ -243,7 +243,7 @@ impl Resume {
     /// let log = Log::resume(bytes, columns, (&mut memory, 8), &mut groups, (&found, Policy::ByHand))?;
     /// assert_eq!(File::open(&log.finish()?)?.rows()?, 8);
     /// # }
-    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
     /// ```
     #[must_use]
     pub const fn skipping(self, end: u64) -> Self {
@@ -306,7 +306,7 @@ impl Resume {
     /// assert!(!Resume::find(&bytes[..], &Of::<Tick>::new(), &mut groups)?.is_full());
     /// assert!(Resume::find(&bytes[..], &Of::<Tick>::new(), &mut groups[..2 * ONE])?.is_full());
     /// # }
-    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
     /// ```
     #[must_use]
     pub const fn is_full(&self) -> bool {

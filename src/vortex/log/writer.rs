@@ -114,7 +114,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// assert!(log.push(&Tick { time: 7 }).is_err());
     /// log.start()?;
     /// log.push(&Tick { time: 7 })?;
-    /// # Ok::<(), pilaster::vortex::log::WriteError<pilaster::Error>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
     /// ```
     #[inline(always)]
     pub fn prepare(sink: S, schema: T, memory: (&'m mut [u8], usize), groups: &'m mut [u32], policy: Policy) -> Self {
@@ -179,7 +179,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     /// log.continue_at(&found)?;
     /// log.push(&Tick { time: 7 })?;
     /// # }
-    /// # Ok::<(), pilaster::vortex::log::WriteError<core::convert::Infallible>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
     /// ```
     ///
     /// # Errors
@@ -302,7 +302,7 @@ impl<'m, S: Sink, T: Schema> Log<'m, S, T> {
     ///     log.tick(second.into(), 60)?;
     /// }
     /// assert_eq!(log.groups(), 2);
-    /// # Ok::<(), pilaster::vortex::log::WriteError<pilaster::Error>>(())
+    /// # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
     /// ```
     ///
     /// # Errors

@@ -154,7 +154,7 @@ fn a_run_begins_after_each_power_cut() {
     }
 }
 
-/// A file that a writer is still appending to: a reader has the extents that are whole.
+/// A file that a writer is still appending to: a reader has the complete extents.
 #[test]
 fn a_second_reader_of_a_growing_file() {
     use pilaster::dataseries::write::{IndexSlot, Writer};

@@ -2,9 +2,9 @@
 
 use core::convert::Infallible;
 
-use pilaster::bytes::{Scratch, Sink};
+use pilaster::bytes::{Scratch, Sink, WriteError};
 use pilaster::error::Result;
-use pilaster::vortex::log::{Log, Of, Policy, Resume, WriteError};
+use pilaster::vortex::log::{Log, Of, Policy, Resume};
 use pilaster::vortex::record;
 
 use crate::Call;
