@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod flash;
+pub mod interrupts;
 pub mod read;
 pub mod sensors;
 pub mod typed;
