@@ -32,6 +32,7 @@
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_about` | the firmware that wrote a DataSeries file, units and comments of fields: attributes that no reader needs |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
+//! | `receive`, `frames` | the command `receive`; frames of a serial line |
 //! | `ring`, `runs` | a copy of a log in flash as one file; the runs of a device in a file, for `info` and `cat` |
 //! | `recover` | the command `recover`, and the same for callers of the library |
 //! | `rewrite`, `vortex_recover`, `vortex_claims`, `vortex_end`, `lost` | DataSeries to DataSeries, and `recover` for it; `recover` for Vortex |
@@ -98,6 +99,7 @@ mod files;
 mod filo;
 mod filter;
 mod foreign;
+mod frames;
 mod goal;
 mod grid;
 mod info;
@@ -119,6 +121,7 @@ mod owned;
 mod parts;
 mod pieces;
 mod progress;
+mod receive;
 mod recover;
 mod rewrite;
 mod ring;
@@ -233,6 +236,7 @@ fn act(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
             _ => converted(&how.single(), out),
         },
         Command::Recover(how) => recover::run(how, out),
+        Command::Receive(how) => receive::run(how, out),
         Command::Edit(how) => edit::run(how, out),
         Command::Sql { arguments } => sql::run(arguments),
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),

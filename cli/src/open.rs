@@ -40,7 +40,7 @@ pub struct Input<'s> {
     /// True if the readable part of a damaged file is to be read.
     pub tolerant: bool,
     pub format: Format,
-    /// True if the bytes are those of the segments of a flash, put together: there is no index.
+    /// True if the bytes come from the segments of a flash, put together, without an index.
     pub is_ring: bool,
 }
 

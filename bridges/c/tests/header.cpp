@@ -1,5 +1,6 @@
 // The headers as C++: a record, and the calls.
 #include "pilaster_filo.h"
+#include "pilaster_frame.h"
 #include "pilaster_record.h"
 #include "pilaster_vortex.h"
 

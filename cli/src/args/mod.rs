@@ -10,7 +10,7 @@ use pilaster::dataseries::Order;
 use pilaster::unstable::meta::json::Json;
 
 use crate::foreign::remedy;
-use crate::sources::{Source, Sources, one_of};
+use crate::sources::{Location, Source, Sources, one_of};
 use crate::threads::Threads;
 
 mod convert;
@@ -107,6 +107,13 @@ pub enum Command {
     /// are listed.
     /// bcolz: keeps the rows that all columns with readable metadata have.
     Recover(Recover),
+    /// Collects a file that a device sends over a serial line or a radio, in frames
+    ///
+    /// A frame is a chunk of the file with its offset and a CRC, encoded by COBS. Damaged frames are left out, and repeated
+    /// ones are taken once. Each chunk is in TARGET as soon as it came. At the end, chunks that are missing are listed; their
+    /// bytes in TARGET are zero, and recover saves the rows around them. If the device begins again, the next file is
+    /// TARGET with a number before its extension.
+    Receive(Receive),
     /// Writes the rows of a table to another file, in any format that can be written
     ///
     /// From DataSeries to DataSeries, the file is copied extent by extent, with other compression and packing; with a
@@ -196,6 +203,26 @@ pub struct Recover {
     /// DataSeries: the byte order, if the header of FILE is lost
     #[arg(long, value_parser = one_of(ORDERS))]
     pub order: Option<Order>,
+}
+
+/// Options of `receive`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  pilaster receive --baud 115200 /dev/ttyACM0 log.ds")]
+pub struct Receive {
+    /// A serial line, a pipe or a file, or - for standard input; read until its end, or until the device says that the file is complete
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub source: Location,
+    /// The file to write
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub target: PathBuf,
+    /// The speed of a serial line, in bits per second [default: as it is]
+    #[arg(long, value_name = "N")]
+    pub baud: Option<u32>,
+    /// Replace TARGET if it exists
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// The changes of a dataset, in the order in which they are made.

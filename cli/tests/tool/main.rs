@@ -24,6 +24,8 @@ mod jay;
 mod matrix;
 mod people;
 mod ranges;
+#[cfg(unix)]
+mod receive;
 mod recover_nothing;
 mod refusals;
 mod runs;

@@ -8,6 +8,7 @@ pub mod flash;
 pub mod interrupts;
 pub mod read;
 pub mod sensors;
+pub mod serial;
 pub mod typed;
 pub mod vectors;
 pub mod vortex;

@@ -1,0 +1,140 @@
+//! Files that arrive in frames: through a pipe and a pseudo terminal, with damaged, missing, repeated and late frames.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use pilaster::bytes::Sink as _;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr};
+
+use crate::{out, pilaster, run_on, target};
+
+/// The sender, as firmware has it.
+#[allow(dead_code, reason = "a module of another package")]
+#[path = "../../../examples/firmware/logger/src/serial.rs"]
+mod serial;
+
+fn log() -> Vec<u8> {
+    fs::read("../tests/golden/dataseries/sensor_log_auto.ds").unwrap()
+}
+
+/// The frames of a file from offset `at` on, each ends with a zero. The last one says where the file ends.
+fn frames(bytes: &[u8], chunk: usize, at: u32) -> Vec<Vec<u8>> {
+    let mut memory = vec![0; chunk];
+    let mut sent = Vec::new();
+    let mut frames = serial::Frames::new(&mut sent, &mut memory, at).unwrap();
+    // In pieces, as a writer puts them.
+    bytes.chunks(37).for_each(|piece| frames.put(piece).unwrap());
+    frames.end().unwrap();
+    sent.split_inclusive(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+}
+
+/// Receives frames. Returns the status, the lines of output, and the file.
+fn receive(name: &str, sent: &[u8]) -> (Option<i32>, Vec<String>, Vec<u8>) {
+    let path = target(name);
+    let output = run_on(&["receive", "-", &path], sent);
+    let lines = out(&output).lines().map(|line| line.replace(&path, "log.ds")).collect();
+    (output.status.code(), lines, fs::read(&path).unwrap())
+}
+
+#[test]
+fn a_file_arrives_in_frames_of_any_size() {
+    // Runs without zeros of all lengths around the longest of COBS.
+    let runs: Vec<u8> = (250..=520).flat_map(|len| [vec![7; len], vec![0; len % 3]].concat()).collect();
+    for (k, bytes) in [log(), Vec::new(), vec![0; 1000], vec![9; 5000], runs].iter().enumerate() {
+        for chunk in [9, 16, 128, 262, 263, 4096] {
+            let sent = frames(bytes, chunk, 0);
+            let (status, lines, got) = receive(&format!("received{k}.{chunk}.ds"), &sent.concat());
+            let of = format!("log.ds: {} bytes in {} chunks", bytes.len(), sent.len());
+            assert_eq!((status, lines), (Some(0), vec![of]), "{k}, {chunk}");
+            assert!(got == *bytes, "{k}, {chunk}");
+        }
+    }
+    assert!(serial::Frames::new(Vec::new(), &mut [0; 8], 0).is_none(), "no room for a byte");
+}
+
+#[test]
+fn what_is_missing_is_told_and_its_place_stays() {
+    let bytes = log();
+    let mut sent = frames(&bytes, 108, 0);
+    // One is lost, one is damaged; the receiver began in the middle of a frame.
+    sent[7][20] ^= 4;
+    sent.remove(3);
+    sent.insert(0, vec![1, 2, 3, 0]);
+    let (status, lines, got) = receive("gaps.ds", &sent.concat());
+    assert_eq!(status, Some(1));
+    let whole = format!("log.ds: {} bytes in {} chunks; 200 bytes are missing", bytes.len(), sent.len() - 2);
+    assert_eq!(
+        lines,
+        ["missing: 100 bytes at 300", "missing: 100 bytes at 700", &whole, "2 damaged frames were left out"]
+    );
+    let mut expected = bytes.clone();
+    (300..400).chain(700..800).for_each(|at| expected[at] = 0);
+    assert!(got == expected);
+}
+
+#[test]
+fn frames_come_late_or_twice() {
+    let bytes = log();
+    let mut sent = frames(&bytes, 108, 0);
+    let late = sent.remove(2);
+    sent.insert(5, late);
+    sent.insert(9, sent[8].clone());
+    let (status, lines, got) = receive("late.ds", &sent.concat());
+    let of = format!("log.ds: {} bytes in {} chunks, 1 of them repeated", bytes.len(), sent.len());
+    assert_eq!((status, lines, got == bytes), (Some(0), vec![of], true));
+}
+
+#[test]
+fn a_device_that_begins_again_begins_a_file() {
+    let (bytes, other) = (log(), vec![5; 1000]);
+    let first = frames(&bytes, 108, 0)[..9].concat();
+    let (path, next) = (target("again.ds"), target("again.1.ds"));
+    let output = run_on(&["receive", "-", &path], &[first.clone(), frames(&other, 108, 0).concat()].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert!(out(&output).contains("900 bytes in 9 chunks; its end did not come\n"), "{}", out(&output));
+    assert!(fs::read(&path).unwrap() == bytes[..900] && fs::read(&next).unwrap() == other);
+    // Also if the first frame of the second file is lost.
+    let _ = (target("again.ds"), target("again.1.ds"));
+    let output = run_on(&["receive", "-", &path], &[first, frames(&other, 108, 0)[1..].concat()].concat());
+    assert!(out(&output).contains("missing: 100 bytes at 0\n"), "{}", out(&output));
+    assert_eq!((output.status.code(), fs::read(&next).unwrap()), (Some(1), [vec![0; 100], vec![5; 900]].concat()));
+    // A file is never replaced unasked.
+    let output = run_on(&["receive", "-", &path], b"");
+    assert_eq!((output.status.code(), fs::read(&path).unwrap().len()), (Some(1), 900));
+}
+
+#[test]
+fn a_file_without_its_start_keeps_the_place_of_its_bytes() {
+    let (status, lines, got) = receive("tail.ds", &frames(&[3; 50], 64, 4000).concat());
+    assert_eq!((status, &*lines[0], got.len()), (Some(1), "missing: 4000 bytes at 0", 4050));
+}
+
+/// The tool sets the line so that all bytes pass, and ends when the device says that the file is complete.
+#[test]
+fn a_file_arrives_through_a_terminal() {
+    // All bytes, among them those that a terminal would change or act on.
+    let bytes: Vec<u8> = (0..=255u8).cycle().take(3000).collect();
+    let control = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&control).unwrap();
+    unlockpt(&control).unwrap();
+    let name = ptsname(&control, Vec::new()).unwrap().into_string().unwrap();
+    let line = OpenOptions::new().read(true).write(true).open(&name).unwrap();
+    let path = target("terminal.ds");
+    let call = ["receive", "--baud", "115200", &name, &path];
+    let mut child = pilaster().args(call).stdout(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while tcgetattr(&line).unwrap().local_modes.contains(LocalModes::ICANON) {
+        assert!(start.elapsed() < Duration::from_secs(60), "the line is never set");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut control = File::from(control);
+    frames(&bytes, 128, 0).iter().for_each(|frame| control.write_all(frame).unwrap());
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    assert!(said.contains(": 3000 bytes in 26 chunks\n"), "{said}");
+    assert!(fs::read(&path).unwrap() == bytes);
+}
