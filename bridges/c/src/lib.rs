@@ -12,6 +12,8 @@ pub mod dataseries;
 pub mod error;
 #[cfg(feature = "filo")]
 pub mod filo;
+#[cfg(feature = "host")]
+pub mod host;
 pub mod raw;
 #[cfg(feature = "ring")]
 pub mod ring;

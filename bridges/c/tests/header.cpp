@@ -1,4 +1,5 @@
 // The headers as C++: a record, and the calls.
+#include "pilaster_arrow.h"
 #include "pilaster_filo.h"
 #include "pilaster_frame.h"
 #include "pilaster_record.h"

@@ -1,0 +1,66 @@
+/* Sums columns of a file through its Arrow C stream: the number of rows, the sum of an int64 column, and the missing values of a column. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "pilaster_arrow.h"
+
+static pilaster_text text(const char *from) {
+    const pilaster_text to = {from, strlen(from)};
+    return to;
+}
+
+static int64_t place(const struct ArrowSchema *schema, const char *name, const char *format) {
+    for (int64_t k = 0; k < schema->n_children; k++) {
+        if (strcmp(schema->children[k]->name, name) == 0) {
+            CHECK(strcmp(schema->children[k]->format, format) == 0);
+            return k;
+        }
+    }
+    CHECK(false);
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    pilaster_error error = {0, 0u, 0u, 0u};
+    struct ArrowArrayStream stream;
+    CHECK(count == 2);
+    /* What is wrong. */
+    CHECK(pilaster_open_stream(text("no such file"), text(""), &stream, &error) == PILASTER_MISSING && error.need == 2u);
+    CHECK(stream.release == NULL);
+    CHECK(pilaster_open_stream(text(arguments[1]), text("Air"), NULL, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(pilaster_open_stream(text(arguments[1]), text("None"), &stream, &error) != PILASTER_OK && stream.release == NULL);
+    const pilaster_text no_text = {NULL, 4u};
+    CHECK(pilaster_open_stream(no_text, text(""), &stream, &error) == PILASTER_ARGUMENT && error.at == 1u);
+    /* A stream that is released before its end. */
+    CHECK(pilaster_open_stream(text(arguments[1]), text("Motion"), &stream, NULL) == PILASTER_OK);
+    stream.release(&stream);
+
+    struct ArrowSchema schema;
+    struct ArrowArray batch;
+    int64_t rows = 0, sum = 0, missing = 0;
+    CHECK(pilaster_open_stream(text(arguments[1]), text("Air"), &stream, &error) == PILASTER_OK);
+    CHECK(stream.get_schema(&stream, &schema) == 0);
+    const int64_t time = place(&schema, "time", "l"), humidity = place(&schema, "humidity", "i");
+    for (;;) {
+        CHECK(stream.get_next(&stream, &batch) == 0);
+        if (batch.release == NULL) {
+            break;
+        }
+        const struct ArrowArray *const times = batch.children[time], *const others = batch.children[humidity];
+        const int64_t *const values = (const int64_t *)times->buffers[1];
+        const uint8_t *const valid = (const uint8_t *)others->buffers[0];
+        for (int64_t row = 0; row < batch.length; row++) {
+            const int64_t at = others->offset + row;
+            sum += values[times->offset + row] - INT64_C(1700000000000);
+            missing += (valid == NULL || (valid[at / 8] >> (at % 8) & 1) != 0) ? 0 : 1;
+        }
+        rows += batch.length;
+        batch.release(&batch);
+    }
+    schema.release(&schema);
+    stream.release(&stream);
+    CHECK(stream.release == NULL);
+    (void)printf("%lld %lld %lld\n", (long long)rows, (long long)sum, (long long)missing);
+    return 0;
+}
