@@ -261,7 +261,13 @@ static void run(const uint8_t *data, size_t len) {
     }
 }
 
-#if defined(FUZZER)
+#if defined(PILASTER_WILD)
+/* For ../fuzz, whose Rust side is instrumented, too. */
+void pilaster_wild(const uint8_t *data, size_t len);
+void pilaster_wild(const uint8_t *data, size_t len) {
+    run(data, len);
+}
+#elif defined(FUZZER)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
     run(data, len);
