@@ -61,7 +61,7 @@ async fn log(
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
     let board = embassy_nrf::init(embassy_nrf::config::Config::default());
-    let (sampler, drain) = SAMPLES.init(Samples::NEW).split();
+    let (sampler, drain) = SAMPLES.init(Samples::new()).split();
     let Ok(task) = sample(sampler) else { cortex_m::peripheral::SCB::sys_reset() };
     spawner.spawn(task);
     let line = UarteTx::new(board.UARTE0, Interrupts, board.P0_06, Config::default());

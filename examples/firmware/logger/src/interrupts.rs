@@ -34,9 +34,18 @@ pub struct Samples<R, const N: usize> {
     lost: AtomicU32,
 }
 
+impl<R, const N: usize> Default for Samples<R, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<R, const N: usize> Samples<R, N> {
     /// The initial value for a `static`.
-    pub const NEW: Self = Samples { queue: Queue::new(), lost: AtomicU32::new(0) };
+    #[must_use]
+    pub const fn new() -> Self {
+        Samples { queue: Queue::new(), lost: AtomicU32::new(0) }
+    }
 
     /// Returns the two ends: one for the interrupt, one for the program.
     pub fn split(&mut self) -> (Sampler<'_, R>, Drain<'_, R>) {

@@ -29,7 +29,7 @@ fn produce(mut to: logger::interrupts::Sampler<'_, Motion>) {
 
 #[test]
 fn rows_come_in_order_and_gaps_are_where_rows_are_missing() {
-    let mut samples = Samples::<Motion, 64>::NEW;
+    let mut samples = Samples::<Motion, 64>::new();
     let (to, mut from) = samples.split();
     let (mut next, mut rows, mut lost, mut calls) = (0, 0, 0, 0);
     thread::scope(|scope| {
@@ -59,7 +59,7 @@ fn rows_come_in_order_and_gaps_are_where_rows_are_missing() {
 
 #[test]
 fn the_file_has_each_row_or_its_loss() {
-    let mut samples = Samples::<Motion, 64>::NEW;
+    let mut samples = Samples::<Motion, 64>::new();
     let (to, mut from) = samples.split();
     let (mut slots, mut motions, mut gaps) = (vec![IndexSlot::EMPTY; 20_000], [0; 24 * 32], [0; 12 * 64]);
     let mut file = Writer::<LittleEndian, _, _>::with(Vec::new(), TYPES, &mut slots, Stored);

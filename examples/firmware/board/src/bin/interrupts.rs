@@ -55,7 +55,7 @@ impl Sink for Serial {
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    static mut SAMPLES: Samples<Motion, 64> = Samples::NEW;
+    static mut SAMPLES: Samples<Motion, 64> = Samples::new();
     static mut MEMORY: ([u8; 1024], [u8; 96]) = ([0; 1024], [0; 96]);
     let Some(board) = Peripherals::take() else { cortex_m::peripheral::SCB::sys_reset() };
     let (sampler, mut drain) = SAMPLES.split();

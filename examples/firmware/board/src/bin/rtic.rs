@@ -50,7 +50,7 @@ mod app {
         time: i64,
     }
 
-    #[init(local = [samples: Samples<Motion, 64> = Samples::NEW])]
+    #[init(local = [samples: Samples<Motion, 64> = Samples::new()])]
     fn init(context: init::Context) -> (Shared, Local) {
         let (sampler, drain) = context.local.samples.split();
         let board = context.device;
