@@ -53,6 +53,7 @@ mod extents;
 mod files;
 mod filter;
 mod format;
+mod heads;
 mod late;
 mod open;
 mod opener;

@@ -15,7 +15,8 @@ use crate::error::{Failure, Reason};
 use crate::extents::Extents;
 use crate::options::Options;
 use crate::order::extreme;
-use crate::store::{Heads, Remote};
+use crate::heads::Heads;
+use crate::store::Remote;
 use crate::{open, zones};
 
 /// Maximum number of bytes of a DataSeries file whose rows are counted: the headers of its extents then take few requests.
