@@ -44,6 +44,7 @@
 #![cfg_attr(test, allow(clippy::expect_used, clippy::arithmetic_side_effects))]
 
 mod ahead;
+mod buffers;
 #[cfg(feature = "codec")]
 mod codec;
 mod counts;

@@ -13,9 +13,9 @@ use pilaster::column::{Memory, Part as _, Table as _};
 
 use crate::error::{Failure, Reason};
 use crate::extents::Extents;
+use crate::heads::Heads;
 use crate::options::Options;
 use crate::order::extreme;
-use crate::heads::Heads;
 use crate::store::Remote;
 use crate::{open, zones};
 

@@ -17,6 +17,7 @@ use pilaster::bytes::{Block, FileRange, Ranges};
 use tokio::runtime::Handle;
 
 use crate::ahead::Ahead;
+use crate::buffers::Buffers;
 use crate::counts::Counts;
 use crate::error::{Failure, Reason};
 use crate::heads::{Head, Heads, Key};
@@ -56,6 +57,8 @@ pub(crate) struct Remote {
     handle: Handle,
     counts: Counts,
     state: Mutex<State>,
+    /// Memory for ranges of local files.
+    buffers: Buffers,
 }
 
 #[derive(Default)]
@@ -83,7 +86,15 @@ impl Remote {
     /// Creates the file described by `meta`, which errors call `path`. Reads block, and must not block one of the threads of the
     /// current runtime, which runs requests.
     pub fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta, path: String, counts: Counts) -> Arc<Self> {
-        Arc::new(Remote { store, meta, path, handle: Handle::current(), counts, state: Mutex::default() })
+        Arc::new(Remote {
+            store,
+            meta,
+            path,
+            handle: Handle::current(),
+            counts,
+            state: Mutex::default(),
+            buffers: Buffers::default(),
+        })
     }
 
     /// Returns the length of the file in bytes.
@@ -295,7 +306,7 @@ impl Remote {
         let len = range.end.saturating_sub(range.start);
         let mut read = || {
             let meta = file.metadata()?;
-            let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+            let mut bytes = self.buffers.take(usize::try_from(len).unwrap_or_default());
             file.seek(SeekFrom::Start(range.start))?;
             file.take(len).read_to_end(&mut bytes)?;
             Ok((meta.len(), meta.modified()?, bytes))
@@ -309,7 +320,7 @@ impl Remote {
             return Err(self.error(&range, "the file was changed after it was opened"));
         }
         self.counts.bytes_read.add(bytes.len());
-        Ok((range.start, bytes.into()))
+        Ok((range.start, self.buffers.lend(bytes)))
     }
 
     fn error(&self, range: &Range<u64>, why: impl std::fmt::Display) -> io::Error {
@@ -348,7 +359,7 @@ fn end((start, bytes): &Piece) -> u64 {
     start.saturating_add(bytes.len() as u64)
 }
 
-/// Joins pieces of which one begins within another one or at its end, so that a range can be in both.
+/// Joins each piece with those that begin within it or at its end, so that a range can be in several.
 fn joined(pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
     let mut pieces: Vec<_> = pieces.collect();
     pieces.sort_by_key(|(start, _)| *start);
@@ -439,16 +450,16 @@ mod tests {
     #[test]
     fn pieces_that_touch_are_one() {
         let file = Bytes::from_static(b"0123456789abcdefghijklmnopqrstuvwxyz");
-        let piece = |range: Range<usize>| (range.start as u64, file.slice(range));
+        let piece = |(start, end): &(usize, usize)| (*start as u64, file.slice(*start..*end));
         for (pieces, wanted) in [
-            (vec![10..20, 0..10], vec![0..20]),
-            (vec![0..10, 11..20], vec![0..10, 11..20]),
-            (vec![5..20, 0..10, 30..36, 20..25], vec![0..25, 30..36]),
+            (&[(10, 20), (0, 10)][..], &[(0, 20)][..]),
+            (&[(0, 10), (11, 20)], &[(0, 10), (11, 20)]),
+            (&[(5, 20), (0, 10), (30, 36), (20, 25)], &[(0, 25), (30, 36)]),
             // One within another, and twice the same.
-            (vec![0..30, 5..10, 0..30], vec![0..30]),
+            (&[(0, 30), (5, 10), (0, 30)], &[(0, 30)]),
         ] {
-            let found = joined(pieces.iter().cloned().map(piece));
-            assert_eq!(found, wanted.into_iter().map(piece).collect::<Vec<_>>(), "{pieces:?}");
+            let found = joined(pieces.iter().map(piece));
+            assert_eq!(found, wanted.iter().map(piece).collect::<Vec<_>>(), "{pieces:?}");
         }
     }
 

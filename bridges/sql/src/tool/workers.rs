@@ -185,7 +185,9 @@ fn fits(version: &str) -> Result<(), String> {
     if version == VERSION {
         return Ok(());
     }
-    Err(format!("the worker is version {version:?}, and this program {VERSION:?}: install the same one on all machines"))
+    Err(format!(
+        "the worker is version {version:?}, and this program {VERSION:?}: install the same one on all machines"
+    ))
 }
 
 /// Returns an error of a worker.
