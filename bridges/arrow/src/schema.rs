@@ -110,16 +110,22 @@ pub fn data_type(ty: Type) -> Option<DataType> {
 /// ```
 #[must_use]
 pub fn column_type(field: &Field) -> Option<Type> {
-    let said = |key, ty: Type| field.metadata().get(key).is_some_and(|name| *name == ty.to_string());
-    let temporal = Unit::ALL.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]);
-    let lacking = temporal.filter(|ty| lacks(*ty)).find(|ty| said(UNIT, *ty));
+    let said = |key: &str| field.metadata().get(key).map(String::as_str);
     match field.data_type() {
-        DataType::Int64 if lacking.is_some() => lacking,
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView if said(TYPE, Type::Opaque) => {
+        ty @ DataType::Int64 => said(UNIT).and_then(lacking).or_else(|| plain(ty)),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView
+            if said(TYPE) == Some(&Type::Opaque.to_string()) =>
+        {
             Some(Type::Opaque)
         }
         ty => plain(ty),
     }
+}
+
+/// Returns the type of a name whose unit Arrow lacks.
+fn lacking(name: &str) -> Option<Type> {
+    let temporal = Unit::ALL.iter().flat_map(|unit| [Type::Date(*unit), Type::Time(*unit), Type::Timestamp(*unit)]);
+    temporal.filter(|ty| lacks(*ty)).find(|ty| ty.to_string() == name)
 }
 
 /// Returns a nested type whose fields, items, entries or values of runs become those that `of` returns; any other type as it is.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use datafusion_common::tree_node::TreeNode as _;
 use datafusion_common::{DataFusionError, Result, exec_datafusion_err, exec_err, not_impl_err};
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_groups::FileGroup;
@@ -10,6 +11,8 @@ use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::source::DataSourceExec;
 use datafusion_execution::TaskContext;
 use datafusion_execution::object_store::ObjectStoreUrl;
+use datafusion_physical_expr::PhysicalExpr;
+use datafusion_physical_expr::scalar_subquery::ScalarSubqueryExpr;
 use datafusion_physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::from_proto::{parse_protobuf_file_scan_config, parse_table_schema_from_proto};
 use datafusion_proto::physical_plan::to_proto::serialize_file_scan_config;
@@ -19,10 +22,10 @@ use datafusion_proto::physical_plan::{
 use datafusion_proto::protobuf;
 use prost::Message as _;
 
+use crate::heads::Heads;
 use crate::options::Options;
 use crate::order::Order;
 use crate::source::Source;
-use crate::store::Heads;
 
 /// Encodes scans of files, with predicate and options. Coordinator and workers must have the same codecs, in the same order.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +56,13 @@ struct Scan {
     /// versions of copies of a file; their times of change, which are in `base`, can be the same.
     #[prost(string, repeated, tag = "7")]
     versions: Vec<String>,
+    /// The version of this crate that encoded the scan. Another one may apply other parts of the predicate.
+    #[prost(string, tag = "8")]
+    crate_version: String,
 }
+
+/// The version of this crate.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns the versions of the files of a scan; none if they are unknown.
 fn versions(scan: &FileScanConfig) -> Vec<String> {
@@ -61,6 +70,12 @@ fn versions(scan: &FileScanConfig) -> Vec<String> {
     let versions: Vec<_> = scan.file_groups.iter().flat_map(FileGroup::iter).map(version).collect();
     let known = versions.iter().any(|version| !version.is_empty());
     if known && scan.object_store_url != ObjectStoreUrl::local_filesystem() { versions } else { Vec::new() }
+}
+
+/// Whether a predicate has a subquery, whose value only the plan above has.
+fn has_subquery(predicate: &Arc<dyn PhysicalExpr>) -> bool {
+    let is_subquery = |part: &Arc<dyn PhysicalExpr>| Ok(part.downcast_ref::<ScalarSubqueryExpr>().is_some());
+    predicate.exists(is_subquery).unwrap_or(true)
 }
 
 /// Sets the versions of the files of a scan.
@@ -160,6 +175,12 @@ impl PhysicalExtensionCodec for Codec {
             return not_impl_err!("{} is no scan of pilaster", node.name());
         };
         let (predicate, order) = source.chosen(scan);
+        if predicate.as_ref().is_some_and(has_subquery) {
+            return not_impl_err!(
+                "a scan whose condition has a subquery cannot be sent to workers; `SET \
+                 datafusion.optimizer.enable_physical_uncorrelated_scalar_subquery = false` makes it a join"
+            );
+        }
         let predicate = predicate.map(|predicate| converter.physical_expr_to_proto(&predicate, self));
         let text = |path: &PathBuf| path.to_str().map(ToOwned::to_owned);
         let directory = source
@@ -173,6 +194,7 @@ impl PhysicalExtensionCodec for Codec {
             first_by: order.map(|order| order.column),
             directory: directory.transpose()?,
             versions: versions(scan),
+            crate_version: VERSION.to_owned(),
         };
         message.encode(buffer).map_err(|e| exec_datafusion_err!("a scan cannot be encoded: {e}"))
     }
@@ -185,6 +207,12 @@ impl PhysicalExtensionCodec for Codec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let message = Scan::decode(bytes).map_err(|e| exec_datafusion_err!("a scan cannot be decoded: {e}"))?;
+        if message.crate_version != VERSION {
+            return exec_err!(
+                "a scan of pilaster-datafusion {:?}, and this one is {VERSION:?}: coordinator and workers must have the same version",
+                message.crate_version
+            );
+        }
         let missing = |what: &str| exec_datafusion_err!("a scan without {what}; is the coordinator another version?");
         let base = message.base.ok_or_else(|| missing("files"))?;
         let options: Options = message.options.ok_or_else(|| missing("options"))?.try_into()?;

@@ -25,14 +25,22 @@ use pilaster::any;
 
 use crate::counts::Counts;
 use crate::error::Failure;
+use crate::heads::Heads;
 use crate::options::Options;
 use crate::sink::Sink;
 use crate::source::Source;
-use crate::store::{Heads, Remote, shown};
+use crate::store::{Remote, shown};
 use crate::{open, statistics};
 
 /// Number of files whose schemas are read at the same time.
 const AT_ONCE: usize = 8;
+
+/// Maximum number of bytes at the end of a file of Vortex or Jay that are fetched for its columns: the metadata of some thousand
+/// columns.
+const TAIL: u64 = 448 << 10;
+
+/// Maximum number of these bytes of all files of a table.
+const TAILS: u64 = 16 << 20;
 
 /// Files of one format.
 #[derive(Clone, Debug)]
@@ -54,15 +62,19 @@ impl Format {
         &self.options
     }
 
-    /// Runs a function over a file on a thread. Returns the error of a damaged file if such files are left out.
+    /// Runs a function over a file on a thread. If the file has its metadata at the end, `tail` bytes there are fetched first. Returns the error of a damaged file if such files are left out.
     async fn each<R: Send + 'static>(
         &self,
         store: Arc<dyn ObjectStore>,
         meta: ObjectMeta,
+        tail: u64,
         run: impl FnOnce(&Arc<Remote>, &Options, &Heads) -> Result<R, Failure> + Send + 'static,
     ) -> Result<Result<R, Failure>> {
         let path = shown(&store, &meta.location);
         let remote = Remote::new(store, meta, path.clone(), Counts::unseen());
+        if matches!(self.options.format, any::Format::Vortex | any::Format::Jay) {
+            remote.expect_tail(tail);
+        }
         let (options, heads) = (self.options.clone(), Arc::clone(&self.heads));
         match open::on_thread(&path, move || run(&remote, &options, &heads)).await? {
             Err(e) if self.options.skip_damaged && e.is_damage() => {
@@ -102,7 +114,8 @@ impl FileFormat for Format {
         if objects.is_empty() {
             return plan_err!("all files of the table have 0 bytes, so that its columns are unknown");
         }
-        let schemas = objects.iter().map(|meta| self.each(Arc::clone(store), meta.clone(), statistics::schema));
+        let tail = TAILS.checked_div(objects.len() as u64).map_or(TAIL, |tail| tail.min(TAIL));
+        let schemas = objects.iter().map(|meta| self.each(Arc::clone(store), meta.clone(), tail, statistics::schema));
         let schemas: Vec<_> = stream::iter(schemas.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
         let (mut merged, mut left_out) = (None, None);
         for (meta, schema) in objects.iter().zip(schemas) {
@@ -134,7 +147,7 @@ impl FileFormat for Format {
         object: &ObjectMeta,
     ) -> Result<Statistics> {
         let table = Arc::clone(&schema);
-        let facts = self.each(Arc::clone(store), object.clone(), move |remote, options, heads| {
+        let facts = self.each(Arc::clone(store), object.clone(), 0, move |remote, options, heads| {
             statistics::facts(remote, options, heads, &table)
         });
         let mut known = Statistics::new_unknown(&schema);

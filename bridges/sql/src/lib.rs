@@ -25,8 +25,8 @@
 //! Before, zones of rows are left out by their statistics. Statistics that a format does not check, as in Vortex and Jay, are used
 //! only with [`Options::trust_statistics`]: if a file lies, rows would be missing.
 //!
-//! Ranges are fetched from any `object_store`. Opening a file takes two requests at the same time at most, and another one if its
-//! metadata are larger than 64 KiB. They are kept.
+//! Ranges are fetched from any `object_store`. Opening a file takes two requests at most, and another one if its metadata are larger
+//! than what is fetched first: 448 KiB of Vortex and Jay for a plan of few files, else 64 KiB. They are kept.
 //!
 //! Texts and lists have offsets of 32 bits, dictionaries are returned as values, and every column can be null, so that files that
 //! store the same columns differently are one table. A column that a file does not have is null there.
@@ -44,6 +44,7 @@
 #![cfg_attr(test, allow(clippy::expect_used, clippy::arithmetic_side_effects))]
 
 mod ahead;
+mod buffers;
 #[cfg(feature = "codec")]
 mod codec;
 mod counts;
@@ -53,6 +54,7 @@ mod extents;
 mod files;
 mod filter;
 mod format;
+mod heads;
 mod late;
 mod open;
 mod opener;

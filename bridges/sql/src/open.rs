@@ -14,8 +14,9 @@ use pilaster_arrow::ReadOptions;
 use tokio::sync::oneshot;
 
 use crate::error::{Failure, Reason};
+use crate::heads::Heads;
 use crate::options::Options;
-use crate::store::{Heads, Remote, locked};
+use crate::store::{Remote, locked};
 
 /// Opens a file and passes it to `take`. Blocks.
 pub(crate) fn with_file<R>(

@@ -22,11 +22,12 @@ use tokio::task::yield_now;
 use crate::counts::Counts;
 use crate::dataset;
 use crate::error::{Failure, Reason};
+use crate::heads::Heads;
 use crate::open;
 use crate::options::Options;
 use crate::order::Order;
 use crate::scan::{self, Scan};
-use crate::store::{Heads, Remote, shown_at};
+use crate::store::{Remote, shown_at};
 
 /// Number of messages that wait for the consumer.
 const WAITING: usize = 1;

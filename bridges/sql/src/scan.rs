@@ -20,13 +20,14 @@ use pilaster_arrow::{ReadOptions, Spare};
 use crate::error::{Failure, Reason};
 use crate::extents::Extents;
 use crate::filter::Filter;
+use crate::heads::Heads;
 use crate::late::{self, Late};
 use crate::open;
 use crate::options::Options;
 use crate::order::Order;
 use crate::share::share;
 use crate::statistics::columns;
-use crate::store::{Heads, Remote};
+use crate::store::Remote;
 use crate::zones::Pruner;
 
 /// A choice of rows and columns of a file.
@@ -71,7 +72,7 @@ impl Scan {
 pub(crate) type Put<'p> = dyn FnMut(RecordBatch) -> bool + 'p;
 
 /// Number of bytes that are fetched before memory is released.
-const WINDOW: u64 = 32 << 20;
+const WINDOW: u64 = 8 << 20;
 
 /// Number of stored bytes that a step reads, estimated.
 const STEP: u64 = 8 << 20;

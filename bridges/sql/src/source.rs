@@ -27,10 +27,10 @@ use pilaster::any;
 use crate::counts::Counts;
 use crate::files;
 use crate::filter;
+use crate::heads::Heads;
 use crate::opener::Opener;
 use crate::options::Options;
 use crate::order::Order;
-use crate::store::Heads;
 
 /// A scan of files of one format.
 #[derive(Clone)]

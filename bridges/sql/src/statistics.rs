@@ -13,9 +13,10 @@ use pilaster::column::{Memory, Part as _, Table as _};
 
 use crate::error::{Failure, Reason};
 use crate::extents::Extents;
+use crate::heads::Heads;
 use crate::options::Options;
 use crate::order::extreme;
-use crate::store::{Heads, Remote};
+use crate::store::Remote;
 use crate::{open, zones};
 
 /// Maximum number of bytes of a DataSeries file whose rows are counted: the headers of its extents then take few requests.

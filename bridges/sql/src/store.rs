@@ -1,8 +1,9 @@
 //! Ranges of a file in an object store, fetched by requests of a useful size.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -16,8 +17,10 @@ use pilaster::bytes::{Block, FileRange, Ranges};
 use tokio::runtime::Handle;
 
 use crate::ahead::Ahead;
+use crate::buffers::Buffers;
 use crate::counts::Counts;
 use crate::error::{Failure, Reason};
+use crate::heads::{Head, Heads, Key};
 
 /// A file of at most this many bytes is fetched at once.
 const WHOLE: u64 = 256 << 10;
@@ -29,7 +32,8 @@ const TAIL: (u64, u64) = (64 << 10, 1 << 20);
 /// Maximum number of bytes between metadata at the end of a file that are fetched with them.
 const SPAN: u64 = 2 << 20;
 
-/// Number of bytes before the end of the file that are fetched next, if the metadata take more than the end.
+/// Number of bytes that are fetched next if the metadata take more than the end, at least. It is as many as those that are known to be
+/// metadata, if these are more.
 const NEAR: u64 = 768 << 10;
 
 /// Bounds of the minimum number of bytes of a request, which is a thousandth of the file.
@@ -42,7 +46,7 @@ const GAP: u64 = 64 << 10;
 const AT_ONCE: usize = 32;
 
 /// Bytes from an offset of a file on.
-type Piece = (u64, Bytes);
+pub(crate) type Piece = (u64, Bytes);
 
 /// A file in an object store.
 pub(crate) struct Remote {
@@ -53,6 +57,8 @@ pub(crate) struct Remote {
     handle: Handle,
     counts: Counts,
     state: Mutex<State>,
+    /// Memory for ranges of local files.
+    buffers: Buffers,
 }
 
 #[derive(Default)]
@@ -66,6 +72,8 @@ struct State {
     ahead: Ahead,
     /// Whether the file is being opened, so that ranges are kept in `head`.
     opening: bool,
+    /// Minimum number of bytes at the end that are fetched first.
+    tail: u64,
     /// A local file, once a request has opened it, and its time of change.
     file: Option<(Arc<File>, SystemTime)>,
 }
@@ -78,7 +86,15 @@ impl Remote {
     /// Creates the file described by `meta`, which errors call `path`. Reads block, and must not block one of the threads of the
     /// current runtime, which runs requests.
     pub fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta, path: String, counts: Counts) -> Arc<Self> {
-        Arc::new(Remote { store, meta, path, handle: Handle::current(), counts, state: Mutex::default() })
+        Arc::new(Remote {
+            store,
+            meta,
+            path,
+            handle: Handle::current(),
+            counts,
+            state: Mutex::default(),
+            buffers: Buffers::default(),
+        })
     }
 
     /// Returns the length of the file in bytes.
@@ -113,12 +129,18 @@ impl Remote {
         }
     }
 
+    /// Sets how many bytes at the end of a file are fetched first, if that is more than usual. Metadata that are larger take another
+    /// request.
+    pub fn expect_tail(&self, len: u64) {
+        locked(&self.state).tail = len;
+    }
+
     /// Keeps the metadata for other readers.
     pub fn opened(&self, heads: &Heads) {
         let mut state = locked(&self.state);
-        if std::mem::take(&mut state.opening) {
-            let used = std::mem::take(&mut state.used);
-            heads.put(self.key(), Head { pieces: cut(&state.head, used), _store: Arc::clone(&self.store) });
+        if mem::take(&mut state.opening) {
+            let used = mem::take(&mut state.used);
+            heads.put(self.key(), Head::new(cut(&state.head, used), &self.store));
         }
     }
 
@@ -151,12 +173,15 @@ impl Remote {
             return Ok(block);
         }
         let pieces = self.handle.block_on(self.fetch(wanted.clone()))?;
-        let found = block(&pieces);
         let mut state = locked(&self.state);
+        if state.opening {
+            let head = mem::take(&mut state.head);
+            state.head = joined(head.into_iter().chain(pieces));
+            return block(&state.head).ok_or_else(|| self.error(&wanted, "the store returned another range"));
+        }
+        let found = block(&pieces);
         for piece in pieces {
-            if state.opening {
-                state.head.push(piece);
-            } else if piece.1.len() as u64 > range.len {
+            if piece.1.len() as u64 > range.len {
                 state.recent.push_front(piece);
                 let turns = state.ahead.turns();
                 state.recent.truncate(turns);
@@ -184,13 +209,14 @@ impl Remote {
     }
 
     /// Fetches a range, and at first the end of the file, too.
-    async fn fetch(&self, wanted: Range<u64>) -> io::Result<Vec<Piece>> {
+    async fn fetch(&self, mut wanted: Range<u64>) -> io::Result<Vec<Piece>> {
         let len = self.meta.size;
         if len <= WHOLE {
             return Ok(vec![self.request(0..len).await?]);
         }
-        let tail = len.saturating_sub((len >> 12).clamp(TAIL.0, TAIL.1))..len;
-        let (first, next) = self.next_head(wanted.start);
+        let tail = (len >> 12).clamp(TAIL.0, TAIL.1).max(locked(&self.state).tail);
+        let tail = len.saturating_sub(tail)..len;
+        let (first, next) = self.next_head(&mut wanted);
         // At first, the parts after the header are wanted, too.
         let least = if first { TAIL.0 } else { (len >> 10).clamp(LEAST.0, LEAST.1) };
         let mut wanted = wanted.start..wanted.end.max(wanted.start.saturating_add(least)).min(len);
@@ -202,7 +228,8 @@ impl Remote {
         {
             // Metadata before those at the end, and all between them. What is before these is likely metadata, too.
             wanted.end = wanted.end.max(next);
-            wanted.start = wanted.start.min(next.saturating_sub(NEAR));
+            let known = len.saturating_sub(wanted.start);
+            wanted.start = wanted.start.min(next.saturating_sub(NEAR.max(known)));
         }
         if !first || wanted.end >= len && wanted.start <= tail.start {
             return Ok(vec![self.request(wanted).await?]);
@@ -214,11 +241,24 @@ impl Remote {
         Ok(vec![wanted, tail])
     }
 
-    /// Returns whether nothing was fetched yet, and while the file is opened where the next range begins that was.
-    fn next_head(&self, at: u64) -> (bool, Option<u64>) {
+    /// Returns whether nothing was fetched yet. While the file is opened, also returns where the next range begins that was fetched,
+    /// and takes from `wanted` what was.
+    fn next_head(&self, wanted: &mut Range<u64>) -> (bool, Option<u64>) {
         let state = locked(&self.state);
-        let next = state.head.iter().map(|(start, _)| *start).filter(|start| *start > at).min();
-        (state.head.is_empty(), next.filter(|_| state.opening))
+        if !state.opening {
+            return (state.head.is_empty(), None);
+        }
+        for piece in &state.head {
+            let (start, end) = (piece.0, end(piece));
+            if start <= wanted.start && wanted.start < end {
+                wanted.start = end.min(wanted.end);
+            }
+            if start < wanted.end && wanted.end <= end {
+                wanted.end = start.max(wanted.start);
+            }
+        }
+        let next = state.head.iter().map(|(start, _)| *start).filter(|start| *start >= wanted.end).min();
+        (state.head.is_empty(), next)
     }
 
     async fn request(&self, range: Range<u64>) -> io::Result<Piece> {
@@ -266,7 +306,7 @@ impl Remote {
         let len = range.end.saturating_sub(range.start);
         let mut read = || {
             let meta = file.metadata()?;
-            let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+            let mut bytes = self.buffers.take(usize::try_from(len).unwrap_or_default());
             file.seek(SeekFrom::Start(range.start))?;
             file.take(len).read_to_end(&mut bytes)?;
             Ok((meta.len(), meta.modified()?, bytes))
@@ -280,7 +320,7 @@ impl Remote {
             return Err(self.error(&range, "the file was changed after it was opened"));
         }
         self.counts.bytes_read.add(bytes.len());
-        Ok((range.start, bytes.into()))
+        Ok((range.start, self.buffers.lend(bytes)))
     }
 
     fn error(&self, range: &Range<u64>, why: impl std::fmt::Display) -> io::Error {
@@ -312,6 +352,28 @@ pub(crate) fn shown_at(store: &ObjectStoreUrl, path: &Path) -> String {
         "file:///" => format!("/{path}"),
         store => format!("{}/{path}", store.trim_end_matches('/')),
     }
+}
+
+/// Returns the offset at which a piece ends.
+fn end((start, bytes): &Piece) -> u64 {
+    start.saturating_add(bytes.len() as u64)
+}
+
+/// Joins each piece with those that begin within it or at its end, so that a range can be in several.
+fn joined(pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
+    let mut pieces: Vec<_> = pieces.collect();
+    pieces.sort_by_key(|(start, _)| *start);
+    let mut all: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        let shared = all.last().and_then(|last| end(last).checked_sub(piece.0));
+        match (all.last_mut(), shared.map(usize::try_from)) {
+            (Some(last), Some(Ok(shared))) => {
+                last.1 = [&last.1[..], piece.1.get(shared..).unwrap_or_default()].concat().into();
+            }
+            _ => all.push(piece),
+        }
+    }
+    all
 }
 
 /// Returns copies of the bytes of ranges that were read.
@@ -361,97 +423,6 @@ fn copy<'p>(at: u64, to: &mut [u8], mut pieces: impl Iterator<Item = &'p Piece>)
     })
 }
 
-/// The metadata of files that were opened, so that each reader of a split file does not fetch them again.
-#[derive(Debug, Default)]
-pub(crate) struct Heads {
-    kept: Mutex<Kept>,
-    /// The errors of damaged files that were left out.
-    left_out: Mutex<HashSet<String>>,
-}
-
-#[derive(Debug, Default)]
-struct Kept {
-    /// The files, with the number of their last use.
-    files: HashMap<Key, (u64, Head)>,
-    /// The files by the number of their last use.
-    uses: BTreeMap<u64, Key>,
-    size: usize,
-    next: u64,
-}
-
-/// The metadata of a file. The store stays as long, so that no other one has its address.
-#[derive(Clone, Debug)]
-struct Head {
-    pieces: Vec<Piece>,
-    _store: Arc<dyn ObjectStore>,
-}
-
-impl Head {
-    /// Returns the number of bytes in memory, including the entry.
-    fn size(&self) -> usize {
-        self.pieces.iter().fold(512, |sum, (_, bytes)| sum.saturating_add(bytes.len()).saturating_add(64))
-    }
-}
-
-/// A version of a file of a store, which its address tells from others.
-type Key = (usize, Path, (u64, i64, Option<String>));
-
-impl Heads {
-    /// Maximum number of errors that are known. Then they are forgotten.
-    const MOST_ERRORS: usize = 1 << 16;
-
-    /// Maximum number of bytes. The metadata that were not used for the longest time leave a full cache.
-    const MOST: usize = 64 << 20;
-
-    /// Warns of a damaged file that is left out, once for its columns, its statistics and its rows.
-    pub fn warn(&self, failure: &Failure) {
-        let mut known = locked(&self.left_out);
-        if known.len() >= Heads::MOST_ERRORS {
-            known.clear();
-        }
-        if known.insert(failure.to_string()) {
-            log::warn!("damaged file left out: {failure}");
-        }
-    }
-
-    fn get(&self, key: &Key) -> Option<Vec<Piece>> {
-        let mut kept = locked(&self.kept);
-        let kept = &mut *kept;
-        let (used, head) = kept.files.get_mut(key)?;
-        kept.uses.remove(&*used);
-        (*used, kept.next) = (kept.next, kept.next.saturating_add(1));
-        kept.uses.insert(*used, key.clone());
-        Some(head.pieces.clone())
-    }
-
-    fn put(&self, key: Key, head: Head) {
-        let size = head.size();
-        if size > Heads::MOST {
-            return;
-        }
-        let mut kept = locked(&self.kept);
-        let kept = &mut *kept;
-        kept.remove(&key);
-        while kept.size.saturating_add(size) > Heads::MOST {
-            let Some((_, oldest)) = kept.uses.pop_first() else { break };
-            kept.remove(&oldest);
-        }
-        kept.size = kept.size.saturating_add(size);
-        kept.uses.insert(kept.next, key.clone());
-        kept.files.insert(key, (kept.next, head));
-        kept.next = kept.next.saturating_add(1);
-    }
-}
-
-impl Kept {
-    fn remove(&mut self, key: &Key) {
-        if let Some((used, head)) = self.files.remove(key) {
-            self.uses.remove(&used);
-            self.size = self.size.saturating_sub(head.size());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -477,27 +448,27 @@ mod tests {
     }
 
     #[test]
+    fn pieces_that_touch_are_one() {
+        let file = Bytes::from_static(b"0123456789abcdefghijklmnopqrstuvwxyz");
+        let piece = |(start, end): &(usize, usize)| (*start as u64, file.slice(*start..*end));
+        for (pieces, wanted) in [
+            (&[(10, 20), (0, 10)][..], &[(0, 20)][..]),
+            (&[(0, 10), (11, 20)], &[(0, 10), (11, 20)]),
+            (&[(5, 20), (0, 10), (30, 36), (20, 25)], &[(0, 25), (30, 36)]),
+            // One within another, and twice the same.
+            (&[(0, 30), (5, 10), (0, 30)], &[(0, 30)]),
+        ] {
+            let found = joined(pieces.iter().map(piece));
+            assert_eq!(found, wanted.iter().map(piece).collect::<Vec<_>>(), "{pieces:?}");
+        }
+    }
+
+    #[test]
     fn ranges_that_were_read_stay() {
         let pieces = [(0, Bytes::from_static(b"0123456789")), (20, Bytes::from_static(b"abcdefghij"))];
         let used = vec![22..24, 0..2, 1..4, 24..25, 40..50, 8..12];
         let found = cut(&pieces, used);
         let found: Vec<_> = found.iter().map(|(at, bytes)| (*at, &bytes[..])).collect();
         assert_eq!(found, [(0, &b"0123"[..]), (8, b"89"), (22, b"cde")]);
-    }
-
-    #[test]
-    fn a_full_cache_forgets_what_was_not_used() {
-        let heads = Heads::default();
-        let key = |k: usize| (k, Path::from("a"), (1, 2, None));
-        let store: Arc<dyn ObjectStore> = Arc::new(object_store::memory::InMemory::new());
-        let head = |len: usize| Head { pieces: vec![(0, vec![7; len].into())], _store: Arc::clone(&store) };
-        for k in 0..40 {
-            heads.put(key(k), head(3 << 20));
-            assert!(heads.get(&key(0)).is_some(), "{k}");
-        }
-        let kept = (0..40).filter(|k| heads.get(&key(*k)).is_some()).collect::<Vec<_>>();
-        assert_eq!(kept, [&[0][..], &(20..40).collect::<Vec<_>>()].concat());
-        heads.put(key(1), head(65 << 20));
-        assert!(heads.get(&key(1)).is_none() && heads.get(&key(39)).is_some());
     }
 }

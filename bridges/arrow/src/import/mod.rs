@@ -72,7 +72,8 @@ impl<S: Source + fmt::Debug> fmt::Debug for Batches<S> {
 struct Current {
     schema: SchemaRef,
     rows: u64,
-    nodes: Vec<Option<Node>>,
+    /// The columns that were read, by ascending numbers.
+    nodes: Vec<(usize, Node)>,
     /// Columns without rows, for those that were not chosen.
     blank: Vec<Node>,
     /// Whether no column can have the type of each one.
@@ -230,7 +231,7 @@ impl Current {
     /// Takes the columns of a batch: those with the numbers `chosen`, or all.
     fn take(&mut self, batch: &RecordBatch, chosen: Option<&[usize]>) -> Result<(), Error> {
         let fields = self.schema.fields();
-        let mut nodes: Vec<_> = fields.iter().map(|_| None).collect();
+        let mut nodes = Vec::with_capacity(batch.num_columns());
         let all: Vec<usize> = match chosen {
             Some(chosen) => chosen.to_vec(),
             None => (0..fields.len()).collect(),
@@ -239,7 +240,7 @@ impl Current {
             return Err(Error::Input(format!("a batch has {} columns instead of {}", batch.num_columns(), all.len())));
         }
         for (k, array) in all.into_iter().zip(batch.columns()) {
-            let (Some(field), Some(node)) = (fields.get(k), nodes.get_mut(k)) else { continue };
+            let Some(field) = fields.get(k) else { continue };
             if !field.data_type().equals_datatype(array.data_type()) {
                 let text = format!("a batch has {} instead of {}", array.data_type(), field.data_type());
                 return Err(Error::Input(text).in_column(field.name()));
@@ -247,7 +248,7 @@ impl Current {
             if self.refused.get(k) == Some(&true) {
                 node::check(field)?;
             }
-            *node = Some(named(field, array)?);
+            nodes.push((k, named(field, array)?));
         }
         (self.nodes, self.rows) = (nodes, batch.num_rows() as u64);
         Ok(())
@@ -333,7 +334,8 @@ impl<'p> columns::Part for Part<'p> {
     }
 
     fn column(&self, k: usize) -> FileResult<Column<'p>> {
-        let read = self.current.nodes.get(k).and_then(Option::as_ref);
+        let read = self.current.nodes.binary_search_by_key(&k, |(number, _)| *number).ok();
+        let read = read.and_then(|at| self.current.nodes.get(at)).map(|(_, node)| node);
         let node = read.or_else(|| self.current.blank.get(k)).ok_or_else(|| self.no_column(k))?;
         Ok(Column::new(node))
     }

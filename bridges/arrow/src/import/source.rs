@@ -1,7 +1,7 @@
 //! Where record batches come from.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
+use std::vec;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -84,7 +84,7 @@ impl Kept {
 }
 
 impl Source for Kept {
-    type Batches = std::iter::Map<std::collections::vec_deque::IntoIter<RecordBatch>, Wrap>;
+    type Batches = vec::IntoIter<Result<RecordBatch, ArrowError>>;
 
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -98,20 +98,51 @@ impl Source for Kept {
         true
     }
 
-    fn open(&mut self, _: Option<&[usize]>, row: u64) -> Result<(Self::Batches, u64), Error> {
-        let (mut left, mut first) = (VecDeque::from(self.batches.clone()), 0u64);
-        while let Some(batch) = left.front() {
+    fn chooses(&self) -> bool {
+        true
+    }
+
+    fn open(&mut self, columns: Option<&[usize]>, row: u64) -> Result<(Self::Batches, u64), Error> {
+        let (mut first, mut before) = (0u64, 0usize);
+        for batch in &self.batches {
             let end = first.saturating_add(batch.num_rows() as u64);
             if end > row {
                 break;
             }
-            first = end;
-            left.pop_front();
+            (first, before) = (end, before.saturating_add(1));
         }
-        let wrap: Wrap = Ok;
-        Ok((left.into_iter().map(wrap), first))
+        // A file of many columns is written column by column, so that the others must cost nothing.
+        let chosen = |batch: &RecordBatch| columns.map_or_else(|| Ok(batch.clone()), |columns| batch.project(columns));
+        let left: Vec<_> = self.batches.iter().skip(before).map(chosen).collect();
+        Ok((left.into_iter(), first))
     }
 }
 
-/// Makes a batch the result of a reader.
-type Wrap = fn(RecordBatch) -> Result<RecordBatch, ArrowError>;
+#[cfg(test)]
+mod tests {
+    use arrow_array::{ArrayRef, Int32Array};
+
+    use super::*;
+
+    #[test]
+    fn batches_in_memory_have_the_columns_that_are_chosen() {
+        let column = |from: i32| -> ArrayRef { Arc::new(Int32Array::from_iter_values(from..from + 3)) };
+        let batch = RecordBatch::try_from_iter([("a", column(0)), ("b", column(10)), ("c", column(20))]).unwrap();
+        let mut kept = Kept::new(batch.schema(), [batch.clone(), batch.slice(0, 1), batch.clone()]);
+        assert!(kept.chooses());
+        for (columns, row, first, wanted) in [
+            (None, 0, 0, vec![batch.clone(), batch.slice(0, 1), batch.clone()]),
+            (
+                Some(&[0, 2][..]),
+                3,
+                3,
+                vec![batch.slice(0, 1).project(&[0, 2]).unwrap(), batch.project(&[0, 2]).unwrap()],
+            ),
+            (Some(&[1]), 5, 4, vec![batch.project(&[1]).unwrap()]),
+            (None, 7, 7, Vec::new()),
+        ] {
+            let (found, at) = kept.open(columns, row).unwrap();
+            assert_eq!((found.map(Result::unwrap).collect::<Vec<_>>(), at), (wanted, first), "row {row}");
+        }
+    }
+}

@@ -139,12 +139,13 @@ fn remote(place: &str) -> Result<Option<ListingTableUrl>> {
     if place.contains(['?', '#']) {
         return plan_err!("{place:?}: a URL of files has neither '?' nor '#'; patterns have '*' and '[…]' only");
     }
-    let first = scheme.len().saturating_add("://".len());
-    let (fixed, pattern) = match place.get(first..).and_then(|rest| rest.find(['*', '['])) {
-        // A server may have an address in brackets.
-        Some(at) if place.get(first..first.saturating_add(at)).is_some_and(|rest| rest.contains('/')) => {
-            let cut = place.get(..first.saturating_add(at)).and_then(|fixed| fixed.rfind('/'));
-            let (fixed, pattern) = place.split_at(cut.map_or(place.len(), |cut| cut.saturating_add(1)));
+    // A server may have an address in brackets, so that patterns begin after it.
+    let server = scheme.len().saturating_add("://".len());
+    let path = place.get(server..).and_then(|rest| rest.find('/')).map(|at| server.saturating_add(at));
+    let special = path.and_then(|path| Some(path.saturating_add(place.get(path..)?.find(['*', '['])?)));
+    let (fixed, pattern) = match special.and_then(|at| place.get(..at)?.rfind('/')) {
+        Some(cut) => {
+            let (fixed, pattern) = place.split_at(cut.saturating_add(1));
             if pattern.contains('=') {
                 // DataFusion matches the rest of the path only.
                 return plan_err!(
@@ -154,7 +155,7 @@ fn remote(place: &str) -> Result<Option<ListingTableUrl>> {
             let pattern = Pattern::new(pattern);
             (fixed, Some(pattern.map_err(|e| plan_datafusion_err!("{place:?} is no pattern of paths: {e}"))?))
         }
-        _ => (place, None),
+        None => (place, None),
     };
     let url = Url::parse(fixed).map_err(|e| plan_datafusion_err!("{place:?} is no URL: {e}"))?;
     super::stores::without_user(&url)?;
@@ -214,5 +215,30 @@ async fn by_content(store: &Arc<dyn ObjectStore>, file: &ObjectMeta, reading: &R
         Err(e) => plan_err!(
             "{path}: unknown format: {e}; DataSeries, Jay, Vortex, Filo and bcolz are read, and others by pilaster convert"
         ),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_urls() {
+        for (place, fixed, pattern) in [
+            ("https://a.org/logs/*.ds", "https://a.org/logs/", Some("*.ds")),
+            ("http://[::1]:8000/*.ds", "http://[::1]:8000/", Some("*.ds")),
+            ("http://[::1]/logs/a[12].ds", "http://[::1]/logs/", Some("a[12].ds")),
+            ("http://[::1]:8000/a.ds", "http://[::1]:8000/a.ds", None),
+            ("s3://logs/", "s3://logs/", None),
+            ("s3://logs/*/a.ds", "s3://logs/", Some("*/a.ds")),
+        ] {
+            let url = remote(place).unwrap().unwrap();
+            assert_eq!(url.as_str(), fixed, "{place}");
+            assert_eq!(url.get_glob().as_ref().map(Pattern::as_str), pattern, "{place}");
+        }
+        assert!(remote("logs/*.ds").unwrap().is_none());
+        assert!(remote("http://a.org/day=1/*.ds").unwrap().is_some());
+        assert!(remote("http://a.org/*/day=1/a.ds").is_err());
     }
 }

@@ -53,25 +53,33 @@ impl ObjectStoreRegistry for Stores {
     }
 }
 
+/// How long an answer may take. A chunk may have a hundred megabytes, which take long where the line is slow.
+#[cfg(feature = "remote")]
+const TIMEOUT: &str = "5 minutes";
+
 #[cfg(feature = "remote")]
 fn connected(url: &Url) -> Result<Option<Arc<dyn ObjectStore>>> {
     use std::time::Duration;
 
-    use object_store::aws::AmazonS3Builder;
+    use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
     use object_store::http::HttpBuilder;
-    use object_store::{ClientOptions, RetryConfig};
+    use object_store::{ClientConfigKey, ClientOptions, RetryConfig};
 
     // A server that is down is an error after seconds, not minutes.
     let retry = RetryConfig { max_retries: 5, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() };
     Ok(match url.scheme() {
         "http" | "https" => {
             let origin = &url[..url::Position::BeforePath];
-            let options = ClientOptions::new().with_allow_http(true);
+            let options = ClientOptions::new().with_allow_http(true).with_config(ClientConfigKey::Timeout, TIMEOUT);
             Some(Arc::new(HttpBuilder::new().with_url(origin).with_client_options(options).with_retry(retry).build()?))
         }
         "s3" => {
-            let bucket = url.host_str().unwrap_or_default();
-            Some(Arc::new(AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry).build()?))
+            let store = AmazonS3Builder::from_env().with_bucket_name(url.host_str().unwrap_or_default());
+            let store = match std::env::var_os("AWS_TIMEOUT") {
+                Some(_) => store,
+                None => store.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), TIMEOUT),
+            };
+            Some(Arc::new(store.with_retry(retry).build()?))
         }
         _ => None,
     })

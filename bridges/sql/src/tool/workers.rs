@@ -43,6 +43,9 @@ const ANSWER: Duration = Duration::from_secs(6);
 /// How often the other end of a connection must show that it is alive, and how long it may take.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(3));
 
+/// The version of this program. Plans and rows of other versions may be different.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Serves coordinators at an address, which is printed.
 pub async fn serve(listen: &str, mut out: impl Write) -> Result<()> {
     let listener = TcpListener::bind(listen).await.map_err(|e| exec_datafusion_err!("{listen}: {e}"))?;
@@ -57,7 +60,8 @@ pub async fn serve(listen: &str, mut out: impl Write) -> Result<()> {
         let builder = query.builder.with_distributed_user_codec(codec).with_distributed_channel_resolver(channels);
         async move { Ok(builder.build()) }
     })
-    .with_runtime_env(stores::environment()?);
+    .with_runtime_env(stores::environment()?)
+    .with_version(VERSION);
     // A coordinator that is frozen or cut off needs no rows.
     let server = Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE.0))
@@ -84,12 +88,12 @@ pub struct Channels(Known);
 type Known = Arc<Mutex<HashMap<Url, Connected>>>;
 
 impl Channels {
-    /// Asks every worker whether it answers.
+    /// Asks every worker whether it answers, and has the version of this program.
     pub async fn greet(&self, workers: &[Url]) -> Result<()> {
         let one = async |url: &Url| {
             let mut channel = self.get_worker_client_for_url(url).await?;
             match timeout(ANSWER, channel.get_worker_info(GetWorkerInfoRequest {})).await {
-                Ok(answer) => answer.map(|_| ()),
+                Ok(answer) => fits(&answer?.version).map_err(|e| named(url, &Reads::default(), e)),
                 Err(_) => Err(named(url, &Reads::default(), format!("no answer within {} s", ANSWER.as_secs()))),
             }
         };
@@ -174,6 +178,16 @@ impl ChannelResolver for Channels {
             inner,
         }))
     }
+}
+
+/// Returns why a worker of another version is not used.
+fn fits(version: &str) -> Result<(), String> {
+    if version == VERSION {
+        return Ok(());
+    }
+    Err(format!(
+        "the worker is version {version:?}, and this program {VERSION:?}: install the same one on all machines"
+    ))
 }
 
 /// Returns an error of a worker.
@@ -277,6 +291,14 @@ mod tests {
 
     fn url(port: u16) -> Url {
         Url::parse(&format!("http://127.0.0.1:{port}/")).expect("valid")
+    }
+
+    #[test]
+    fn workers_of_other_versions_are_refused() {
+        assert_eq!(fits(env!("CARGO_PKG_VERSION")), Ok(()));
+        for version in ["", "0.0.9"] {
+            assert!(fits(version).is_err_and(|e| e.contains(&format!("{version:?}"))));
+        }
     }
 
     #[tokio::test]

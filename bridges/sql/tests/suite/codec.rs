@@ -13,7 +13,7 @@ use pilaster_datafusion::Codec;
 use url::Url;
 
 use crate::counting::{Counting, Fault};
-use crate::made::{FORMATS, batch, jay, put, trust};
+use crate::made::{FORMATS, batch, jay, put, trust, vortex};
 use crate::session::{count, session, table};
 
 #[tokio::test]
@@ -76,6 +76,45 @@ async fn a_replaced_file_is_an_error() {
 fn travelled(plan: &Arc<dyn ExecutionPlan>, context: &SessionContext) -> Arc<dyn ExecutionPlan> {
     let bytes = physical_plan_to_bytes_with_extension_codec(Arc::clone(plan), &Codec::default()).unwrap();
     physical_plan_from_bytes_with_extension_codec(&bytes, &context.task_ctx(), &Codec::default()).unwrap()
+}
+
+/// The value of a subquery is known to the plan only. As a join, the plan travels.
+#[tokio::test]
+async fn conditions_with_subqueries() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 100_000)));
+    let context = session(1);
+    table(&context, "log", "VORTEX", &path, "").await.unwrap();
+    let sql = "SELECT count(*) AS n FROM log WHERE t > (SELECT max(t) - 5 FROM log)";
+    let plan = context.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+    let error = physical_plan_to_bytes_with_extension_codec(Arc::clone(&plan), &Codec::default()).unwrap_err();
+    let setting = "datafusion.optimizer.enable_physical_uncorrelated_scalar_subquery = false";
+    assert!(error.to_string().contains(setting), "{error}");
+    context.sql(&format!("SET {setting}")).await.unwrap();
+    let joined = context.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+    for plan in [plan, travelled(&joined, &session(1))] {
+        let found = collect(plan, context.task_ctx()).await.unwrap();
+        assert!(found.iter().any(|batch| format!("{batch:?}").contains("\n  5,\n")), "{found:?}");
+    }
+}
+
+/// A worker does not guess what a plan of another version means.
+#[tokio::test]
+async fn plans_of_other_versions_are_refused() {
+    use datafusion_proto::physical_plan::{DefaultPhysicalProtoConverter, PhysicalExtensionCodec};
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&batch(0, 10)));
+    let context = session(1);
+    table(&context, "log", "VORTEX", &path, "").await.unwrap();
+    let plan = context.sql("SELECT t FROM log").await.unwrap().create_physical_plan().await.unwrap();
+    let (codec, converter, mut bytes) = (Codec::default(), DefaultPhysicalProtoConverter {}, Vec::new());
+    codec.try_encode(plan, &mut bytes, &converter).unwrap();
+    codec.try_decode(&bytes, &[], &context.task_ctx(), &converter).unwrap();
+    // The last field, whose text ends the message.
+    *bytes.last_mut().unwrap() ^= 1;
+    let error = codec.try_decode(&bytes, &[], &context.task_ctx(), &converter).unwrap_err();
+    assert!(error.to_string().contains("must have the same version"), "{error}");
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
-//! A sketch, which has not been built yet: SQL over files of pilaster by Apache DataFusion Ballista: a scheduler and an executor in this process, to which plans travel
-//! as bytes. `cargo run -- FORMAT LOCATION SQL`, where the table of the files is called `t`:
+//! SQL over files of pilaster by Apache DataFusion Ballista: a scheduler and an executor in this process, to which plans travel as bytes.
+//! `cargo run -- FORMAT LOCATION SQL`, where the table of the files is called `t`. From the root of the sources:
 //!
 //! ```sh
-//! cargo run -- dataseries ../../../../tests/golden/dataseries/ "select dev, count(*) from t group by dev"
+//! cargo run --manifest-path bridges/sql/examples/ballista/Cargo.toml -- \
+//!   dataseries 'tests/golden/dataseries/sensor_log_*.ds' 'select dev, count(*) as n from t group by dev order by dev'
 //! ```
 //!
 //! Ballista plans at the scheduler, so that the table travels, too: by a logical codec. The scans go to the executors by the physical

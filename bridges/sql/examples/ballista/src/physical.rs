@@ -29,12 +29,10 @@ impl PhysicalExtensionCodec for Physical {
     ) -> Result<()> {
         let start = buffer.len();
         buffer.push(SCAN);
-        if self.scans.try_encode(Arc::clone(&node), buffer, converter).is_ok() {
-            return Ok(());
-        }
+        let Err(ours) = self.scans.try_encode(Arc::clone(&node), buffer, converter) else { return Ok(()) };
         buffer.truncate(start);
         buffer.push(BALLISTA);
-        self.ballista.try_encode(node, buffer, converter)
+        self.ballista.try_encode(node, buffer, converter).map_err(|theirs| exec_datafusion_err!("{ours}; {theirs}"))
     }
 
     fn try_decode(
