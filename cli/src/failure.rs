@@ -19,8 +19,8 @@ pub enum Failure {
     Format(pilaster::Error),
     /// The input is bad: status 1.
     Input(String),
-    /// Writing the target failed, which the message names: status 1.
-    Target(String),
+    /// Writing the target failed, which the text names: status 1.
+    Target(String, io::Error),
     /// Writing to standard output failed: status 1, or 0 if its reader has closed it.
     Output(io::Error),
     /// Errors of several files, which were printed: status 1.
@@ -66,7 +66,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Format(e) => e.fmt(f),
-            Failure::Input(text) | Failure::Usage(text) | Failure::Untyped(text) | Failure::Target(text) => {
+            Failure::Input(text) | Failure::Usage(text) | Failure::Untyped(text) | Failure::Target(text, _) => {
                 f.write_str(text)
             }
             Failure::Output(e) => write!(f, "standard output: {e}"),

@@ -31,7 +31,7 @@ pub fn run(how: &Convert, dir: &Path, goal: Goal, out: &mut dyn Write, one: &mut
         let why = "standard input is converted alone, to a target that is named: convert --to FORMAT - TARGET";
         return Err(Failure::Usage(why.to_owned()));
     }
-    fs::create_dir_all(dir).map_err(|e| Failure::Target(format!("{}: {e}", dir.display())))?;
+    fs::create_dir_all(dir).map_err(|e| Failure::Target(format!("{}: {e}", dir.display()), e))?;
     let names = names(&how.paths, &found.files);
     let (mut written, mut refused, mut used) = (0usize, Vec::new(), HashSet::new());
     refused.extend(found.empty.iter().map(|dir| found.no_files(dir)));
@@ -98,7 +98,7 @@ fn tables(source: &Source, how: &Convert) -> Result<Vec<Option<String>>, Failure
 /// Creates the directory of a target.
 fn beside(target: &Path) -> Result<(), Failure> {
     let dir = target.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(dir).map_err(|e| Failure::Target(format!("{}: {e}", dir.display())))
+    fs::create_dir_all(dir).map_err(|e| Failure::Target(format!("{}: {e}", dir.display()), e))
 }
 
 /// Returns the path of each target below the directory, without its extension: the path of the file below the directory that

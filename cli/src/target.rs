@@ -264,13 +264,13 @@ fn beside(path: &Path) -> &Path {
 /// Checks that the directory of `path` exists.
 fn has_directory(path: &Path) -> Result<(), Failure> {
     let dir = beside(path);
-    let why = match fs::metadata(dir) {
+    let (why, e) = match fs::metadata(dir) {
         Ok(found) if found.is_dir() => return Ok(()),
-        Ok(_) => format!("{} is not a directory", dir.display()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => format!("the directory {} does not exist", dir.display()),
-        Err(e) => format!("{}: {e}", dir.display()),
+        Ok(_) => (format!("{} is not a directory", dir.display()), io::ErrorKind::NotADirectory.into()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => (format!("the directory {} does not exist", dir.display()), e),
+        Err(e) => (format!("{}: {e}", dir.display()), e),
     };
-    Err(Failure::Target(format!("{}: cannot be written: {why}", path.display())))
+    Err(Failure::Target(format!("{}: cannot be written: {why}", path.display()), e))
 }
 
 /// Returns the failure of writing `path`. The message does not contain the temporary name.
@@ -278,7 +278,7 @@ fn broken(path: &Path, e: io::Error) -> Failure {
     let text = e.to_string();
     // An error of `tempfile` ends with the path.
     let why = if e.get_ref().is_some() { text.split(" at path \"").next().unwrap_or(&text) } else { &text };
-    Failure::Target(format!("{}: cannot be written: {why}", path.display()))
+    Failure::Target(format!("{}: cannot be written: {why}", path.display()), e)
 }
 
 /// Gives `file` the permissions of the file that it replaces, and its owner and group if the system allows that.

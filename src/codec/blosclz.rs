@@ -79,6 +79,15 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
         return literals(r, out, control);
     }
     let at = r.at();
+    let (distance, len) = matched(r, control)?;
+    if r.rest().is_empty() {
+        return Err(Error::needing(Kind::Truncated, What::BLOSCLZ_CONTROL, r.at(), 1));
+    }
+    out.repeat(distance, len, What::BLOSCLZ_DISTANCE, at)
+}
+
+/// Reads the match whose control byte is known. Returns distance and length.
+fn matched(r: &mut Reader<'_, LittleEndian>, control: u8) -> Result<(usize, usize)> {
     let mut len = usize::from(control >> 5).wrapping_sub(1).wrapping_add(SHORTEST);
     if control >> 5 == 7 {
         loop {
@@ -94,10 +103,22 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
         let [high, low] = *r.array(What::BLOSCLZ_DISTANCE)?;
         distance = far(high, low);
     }
-    if r.rest().is_empty() {
-        return Err(Error::needing(Kind::Truncated, What::BLOSCLZ_CONTROL, r.at(), 1));
-    }
-    out.repeat(distance, len, What::BLOSCLZ_DISTANCE, at)
+    Ok((distance, len))
+}
+
+/// Returns the byte that the output consists of, `len` times, if the stream has the form that encoders give it then: a match
+/// between literals.
+#[cfg(feature = "bcolz")]
+pub(crate) fn constant(src: &[u8], len: usize) -> Option<u8> {
+    let mut r = Reader::new(src);
+    let count = |control: u8| usize::from(control).wrapping_add(1);
+    let control = r.u8(What::BLOSCLZ_CONTROL).ok()? & 31;
+    let first = r.take(count(control), What::BLOSCLZ_LITERALS).ok()?;
+    let control = r.u8(What::BLOSCLZ_CONTROL).ok().filter(|control| usize::from(*control) >= RUN)?;
+    let (distance, run) = matched(&mut r, control).ok()?;
+    let control = r.u8(What::BLOSCLZ_CONTROL).ok().filter(|control| usize::from(*control) < RUN)?;
+    let whole = count(control) == r.rest().len() && (1..=first.len()).contains(&distance);
+    super::lz::constant((first, run, r.rest()), len).filter(|_| whole)
 }
 
 fn literals(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, control: u8) -> Result<()> {
@@ -335,6 +356,20 @@ mod tests {
             let stream = encoded(&twice);
             assert!(stream.len() < distance + distance / 32 + 500, "{distance}: {}", stream.len());
             check::decodes(decode, &stream, &twice);
+        }
+    }
+
+    #[cfg(feature = "bcolz")]
+    #[test]
+    fn streams_of_one_byte_are_found() {
+        check::constants(constant, decode, encoded);
+        // The last byte differs; a distance before the start; bytes after the last literals; one byte less and more; no match.
+        let stream = [0x21, 5, 5, 0x60, 0, 1, 5, 5];
+        assert_eq!(constant(&stream, 9), Some(5));
+        for (at, byte) in [(7, 4), (4, 2), (5, 0), (3, 0x40), (3, 0x80), (3, 1), (5, 0x20)] {
+            let mut stream = stream;
+            stream[at] = byte;
+            assert_eq!(constant(&stream, 9), None, "{at}");
         }
     }
 

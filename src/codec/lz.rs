@@ -67,6 +67,15 @@ impl<'o> Output<'o> {
     }
 }
 
+/// Returns the byte of an output that consists of literals, a match that repeats some of them, and literals, if all of its `len` bytes
+/// are equal.
+#[cfg(feature = "bcolz")]
+pub(super) fn constant((first, run, last): (&[u8], usize, &[u8]), len: usize) -> Option<u8> {
+    let byte = *first.first()?;
+    let sum = first.len().saturating_add(run).saturating_add(last.len());
+    (sum == len && first.iter().chain(last).all(|other| *other == byte)).then_some(byte)
+}
+
 /// Creates the error of an output that is longer than the destination: it has at least `at + more` bytes.
 #[cold]
 pub(super) fn no_room(at: usize, more: usize) -> Error {

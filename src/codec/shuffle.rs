@@ -126,18 +126,21 @@ struct Unshuffle<'p, 'd, const S: usize> {
 
 impl<const S: usize> Kernel for Unshuffle<'_, '_, S> {
     #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) -> usize {
-        let mut done = 0usize;
-        for items in self.dst.as_chunks_mut().0.as_chunks_mut().0 {
+    fn run<L: Lanes>(self, lanes: L) -> usize {
+        let tiles = self.planes.map(|plane| plane.as_chunks::<TILE>().0);
+        let items = self.dst.as_chunks_mut().0.as_chunks_mut().0;
+        // With equal lengths, the compiler leaves out the checks in the loop.
+        let count = tiles.iter().fold(items.len(), |least, tiles| least.min(tiles.len()));
+        let tiles = tiles.map(|tiles| tiles.get(..count).unwrap_or_default());
+        for (k, items) in items.iter_mut().take(count).enumerate() {
             let mut tile = [&[0; TILE]; S];
-            for (tile, plane) in tile.iter_mut().zip(&mut self.planes) {
-                let Some((head, rest)) = plane.split_first_chunk() else { return done };
-                (*tile, *plane) = (head, rest);
+            for (tile, tiles) in tile.iter_mut().zip(tiles) {
+                let Some(found) = tiles.get(k) else { return k.wrapping_mul(TILE) };
+                *tile = found;
             }
             lanes.join(tile, items);
-            done = done.wrapping_add(TILE);
         }
-        done
+        count.wrapping_mul(TILE)
     }
 }
 

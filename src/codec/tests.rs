@@ -70,6 +70,28 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     samples
 }
 
+/// Checks that `constant` finds the outputs of one byte only, and with their exact lengths.
+#[cfg(feature = "bcolz")]
+pub(crate) fn constants(constant: fn(&[u8], usize) -> Option<u8>, decode: Plain, encoded: fn(&[u8]) -> Vec<u8>) {
+    for n in [20, 31, 32, 33, 64, 100, 269, 270, 300, 1000, 4096, 131_072] {
+        let mut bytes = vec![9; n];
+        let stream = encoded(&bytes);
+        decodes(decode, &stream, &bytes);
+        assert_eq!([n - 1, n, n + 1].map(|len| constant(&stream, len)), [None, Some(9), None], "{n}");
+        for cut in 0..stream.len() {
+            assert_eq!(constant(&stream[..cut], n), None, "{cut} of {n}");
+        }
+        for at in [0, 1, n / 2, n - 2, n - 1] {
+            bytes[at] = 8;
+            assert_eq!(constant(&encoded(&bytes), n), None, "{at} of {n}");
+            bytes[at] = 9;
+        }
+    }
+    for bytes in samples().into_iter().filter(|bytes| bytes.windows(2).any(|two| two[0] != two[1])) {
+        assert_eq!(constant(&encoded(&bytes), bytes.len()), None);
+    }
+}
+
 /// Returns what an encoder writes to a buffer of the given length.
 pub(crate) fn encoded(room: usize, mut encode: impl FnMut(&mut [u8]) -> Result<usize>) -> Vec<u8> {
     let mut dst = vec![0xee; room];

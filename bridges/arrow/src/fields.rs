@@ -1,8 +1,9 @@
 //! The fields of a schema from the columns of a part.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Fields};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
 use pilaster::column::{Column, Part, Type};
 
 use crate::held::{Held, HeldRanges, HeldSpans, Home, read};
@@ -67,13 +68,18 @@ fn field<C: Column>(name: &str, column: &C, depth: u32, home: &mut Home) -> Resu
     let ty = column.ty();
     let child =
         |k: usize, home: &mut Home| field(column.child_name(k).unwrap_or("item"), &column.child(k)?, below, home);
+    let item = |home: &mut Home| {
+        let item = child(0, home)?.with_name("item");
+        let ty = if home.common { without_views(item.data_type()) } else { item.data_type().clone() };
+        Ok::<_, Error>(Arc::new(item.with_data_type(ty)))
+    };
     let arrow = match ty {
         Type::Utf8 => texts([DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View], column, home)?,
         Type::Bytes | Type::Opaque => {
             texts([DataType::Binary, DataType::LargeBinary, DataType::BinaryView], column, home)?
         }
         Type::List => {
-            let item = child(0, home)?.with_name("item").into();
+            let item = item(home)?;
             match stored(column, home)? {
                 Form::Small => DataType::List(item),
                 Form::Large => DataType::LargeList(item),
@@ -83,7 +89,7 @@ fn field<C: Column>(name: &str, column: &C, depth: u32, home: &mut Home) -> Resu
         }
         Type::FixedList(size) => {
             let size = i32::try_from(size).map_err(|_| Error::Unsupported(ty.to_string()))?;
-            DataType::FixedSizeList(child(0, home)?.with_name("item").into(), size)
+            DataType::FixedSizeList(item(home)?, size)
         }
         Type::Struct(_) => DataType::Struct(structure(column, below, home)?),
         Type::Map => {
@@ -109,6 +115,19 @@ fn field<C: Column>(name: &str, column: &C, depth: u32, home: &mut Home) -> Resu
     };
     let nullable = column.nullable() || ty == Type::Null;
     Ok(Field::new(name, arrow, nullable).with_metadata(metadata(column)?))
+}
+
+/// Returns a type of items without views of texts, which pandas does not read in lists.
+fn without_views(ty: &DataType) -> DataType {
+    match ty {
+        DataType::Utf8View => DataType::Utf8,
+        DataType::BinaryView => DataType::Binary,
+        DataType::Struct(fields) => {
+            let plain = |field: &FieldRef| field.as_ref().clone().with_data_type(without_views(field.data_type()));
+            DataType::Struct(fields.iter().map(plain).collect())
+        }
+        ty => ty.clone(),
+    }
 }
 
 fn structure<C: Column>(column: &C, depth: u32, home: &mut Home) -> Result<Fields, Error> {

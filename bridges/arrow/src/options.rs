@@ -32,7 +32,7 @@ pub struct ReadOptions<'o> {
     /// Whether texts are views, however they are stored; lists are as [`offsets`](Self::offsets) says.
     pub views: bool,
     /// Whether only types are returned that all consumers read. Lists that lie in any order are then copied in order, and have offsets
-    /// of 32 bits instead of views; decimals have 128 bits or more.
+    /// of 32 bits instead of views, as have texts in lists; decimals have 128 bits or more.
     pub common: bool,
     /// Upper limits: [`Limits::max_decoded`] of what one read of a column may take, and the items of lists in a batch, and half of what
     /// one part may, so that a few bytes of a file cannot claim any amount of memory. Where the items take more, batches have fewer rows.

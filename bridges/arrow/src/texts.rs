@@ -370,6 +370,13 @@ fn checked_at_once(
 /// Views of the bytes where they are, or of a copy if that takes much less memory.
 fn views(ty: &DataType, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut Home) -> Result<ArrayRef, Error> {
     let texts = held.texts();
+    // Arrow checks views text by text, and the bytes of offsets all at once.
+    if *ty == DataType::Utf8View
+        && let Some((offsets, data)) = adjacent::<i32>(&texts, nulls.as_ref(), home)
+        && let Ok(array) = strings::<Utf8Type>(offsets, data, home.own(nulls.clone()))
+    {
+        return Ok(Arc::new(StringViewArray::from(array.as_string::<i32>())));
+    }
     let mut views = Views::new(&texts, nulls.as_ref(), home)?;
     // The spans of decoded texts lie in the same block, and would be kept with them.
     let data = match home.is_in_file(&held.data) || held.data.capacity() <= tight(views.long) {

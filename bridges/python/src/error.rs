@@ -160,8 +160,7 @@ impl From<pilaster_cli::Failure> for Failure {
         match e {
             F::Format(e) => e.into(),
             F::Usage(_) | F::Untyped(_) => Failure::Value(text),
-            F::Target(_) => Failure::Io(io::Error::other(text), String::new()),
-            F::Output(e) => e.into(),
+            F::Target(_, e) | F::Output(e) => e.into(),
             F::Input(_) | F::Printed | F::PrintedUsage => Failure::other("Invalid", text),
         }
     }
@@ -262,7 +261,8 @@ impl From<Failure> for PyErr {
                 Err(e) => e,
             }),
             // Python chooses the subclass by the number.
-            Failure::Io(e, path) => match e.raw_os_error() {
+            Failure::Io(e, path) => match number(&e) {
+                Some(number) if path.is_empty() => PyOSError::new_err((number, plain(&e))),
                 Some(number) => PyOSError::new_err((number, plain(&e), path)),
                 None if path.is_empty() => e.into(),
                 None => io::Error::new(e.kind(), format!("{path}: {e}")).into(),
@@ -277,6 +277,11 @@ impl From<Failure> for PyErr {
 /// Returns an error with the number or the text of one that belongs to others.
 fn shared(e: &io::Error) -> io::Error {
     e.raw_os_error().map_or_else(|| io::Error::new(e.kind(), e.to_string()), io::Error::from_raw_os_error)
+}
+
+/// Returns the number of an error of the system. One that `tempfile` has wrapped tells it in its text only.
+fn number(e: &io::Error) -> Option<i32> {
+    e.raw_os_error().or_else(|| e.to_string().split_once("(os error ")?.1.split_once(')')?.0.parse().ok())
 }
 
 /// Returns the text of an error of the system without its number, which Python adds.

@@ -84,7 +84,10 @@ fn save(source: &Arc<Source>, to: &Path, how: Saving) -> Result<Report> {
     saved(damaged, to, Saving { format, dtype, ..how }).map_err(|failure| {
         // An error of reading is the reason for all others.
         let reason = failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        reason.unwrap_or_else(|| failure.into())
+        reason.unwrap_or_else(|| match failure {
+            pilaster_cli::Failure::Target(_, e) => Failure::Io(e, to.display().to_string()),
+            failure => failure.into(),
+        })
     })
 }
 

@@ -53,7 +53,13 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, cwd=conftest.ROOT / "bridges" / "python")
 
 
-@pytest.mark.parametrize("command", [["mypy"], ["mypy", "tests/typed.py"], ["pyright", "--pythonpath", sys.executable]])
+CHECKS = [["mypy"], ["mypy", "tests/typed.py"], ["pyright", "--pythonpath", sys.executable]]
+if sys.version_info < (3, 12):
+    mypy, pyright = ["--python-version", "3.11"], ["--pythonversion", "3.11"]
+    CHECKS += [["mypy", *mypy], ["mypy", *mypy, "tests/typed.py"], [*CHECKS[2], *pyright]]
+
+
+@pytest.mark.parametrize("command", CHECKS, ids=" ".join)
 def test_types(command):
     tool = pathlib.Path(sys.executable).with_name(command[0])
     if not tool.exists():

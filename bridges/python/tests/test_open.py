@@ -1,6 +1,7 @@
 """Opening: sources, choices, errors."""
 
 import http.server
+import importlib.metadata
 import io
 import mmap
 import os
@@ -14,6 +15,7 @@ import pilaster
 import polars as pl
 import pyarrow as pa
 import pytest
+from packaging import tags
 
 
 @pytest.fixture(scope="module")
@@ -256,3 +258,14 @@ def test_threads_of_python(large, frame):
     for thread in threads:
         thread.join()
     assert sums == [frame["a"].sum()] * 8
+
+
+def test_free_threaded_pythons_find_no_wheel():
+    """`pip` of a free-threaded Python refuses this wheel, as README.md says: the module is made for the interpreter lock."""
+    text = importlib.metadata.distribution("pilaster").read_text("WHEEL")
+    of_wheel = {tag for line in text.splitlines() if line.startswith("Tag: ") for tag in tags.parse_tag(line[5:])}
+    platforms = sorted({tag.platform for tag in of_wheel})
+    for version in [(3, 13), (3, 14)]:
+        name = "cp%d%d" % version
+        assert of_wheel & set(tags.cpython_tags(version, [name], platforms)), "with the lock"
+        assert not of_wheel & set(tags.cpython_tags(version, [name + "t"], platforms)), "without"

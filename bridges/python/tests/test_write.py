@@ -1,9 +1,13 @@
 """Writing, and what comes back."""
 
+import contextlib
 import datetime as dt
 import decimal
+import errno
 import os
+import pathlib
 import stat
+import tempfile
 
 import conftest
 import duckdb
@@ -321,6 +325,45 @@ def test_files_are_replaced_whole(tmp_path):
     link.symlink_to(path)
     pilaster.write(link, {"a": [7]})
     assert link.is_symlink() and pilaster.open(path).to_pydict() == {"a": [7]}
+
+
+@contextlib.contextmanager
+def closed():
+    """A folder to which nobody may write: root is another user meanwhile. Not in `tmp_path`, which is for its owner alone."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    os.chmod(folder, 0o555)
+    was_root = os.geteuid() == 0
+    if was_root:
+        os.seteuid(65534)
+    try:
+        yield folder
+    finally:
+        if was_root:
+            os.seteuid(0)
+        os.chmod(folder, 0o755)
+        folder.rmdir()
+
+
+CALLS = {
+    "recover": lambda data, to: pilaster.recover(data, to),
+    "write": lambda data, to: pilaster.write(to, pilaster.open(data)),
+    "write a dataset": lambda data, to: pilaster.write(to, pilaster.open(data), format="bcolz"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_errors_of_the_system_are_those_of_python(tmp_path, call):
+    data = (conftest.ROOT / "examples/data/keyed_1.jay").read_bytes()
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        call(data, tmp_path / "file" / "x.jay")
+    with pytest.raises(FileNotFoundError) as caught:
+        call(data, tmp_path / "none" / "x.jay")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(tmp_path / "none" / "x.jay"))
+    with closed() as folder, pytest.raises(PermissionError) as caught:
+        call(data, folder / "x.jay")
+    assert (caught.value.errno, caught.value.filename) == (errno.EACCES, str(folder / "x.jay"))
+    assert caught.value.strerror == os.strerror(errno.EACCES)
 
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):

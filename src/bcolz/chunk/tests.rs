@@ -44,6 +44,30 @@ impl Compressor {
 }
 
 #[test]
+fn planes_that_are_constant_stored_and_compressed() {
+    let noise = noise(10_003);
+    // The lowest byte is stored, the second compressed, the others are constant; then all are constant but one at the end.
+    let mixed = |size: usize| {
+        let item = |i: usize| (0..size).map(move |at| (at, i));
+        let byte = |(at, i): (usize, usize)| [noise[i], (i / 77) as u8, 3, 200][at.min(3)];
+        (0..noise.len()).flat_map(item).map(byte).collect::<Vec<u8>>()
+    };
+    for (typesize, compressor) in [2, 3, 4, 8, 16].into_iter().flat_map(|size| Compressor::ALL.map(|one| (size, one))) {
+        if !compressor.codec().supported() || !cfg!(feature = "alloc") && compressor.thorough_for_test() {
+            continue;
+        }
+        let size = usize::from(typesize);
+        for bytes in [mixed(size), [vec![5; 10_003 * size - 1], vec![6]].concat()] {
+            for blocksize in [None, Some(4096), Some(1 << 17)] {
+                let params = Params { compressor, typesize, blocksize, shuffle: Shuffle::Byte, ..Params::DEFAULT };
+                let chunk = encoded(&bytes, &params, 0);
+                assert!(decoded(&chunk, 0x55).as_ref() == Ok(&bytes), "{params:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn round_trips() {
     let ramp: Vec<u8> = (0..9001u32).flat_map(|i| (i * 3).to_le_bytes()).take(36_001).collect();
     let samples = [ramp.clone(), ramp[..4097].to_vec(), noise(1000), text(2048), vec![], vec![7; 127], vec![7; 128]];

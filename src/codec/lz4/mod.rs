@@ -95,6 +95,22 @@ fn length(r: &mut Reader<'_, LittleEndian>, nibble: u8) -> Result<usize> {
     Ok(len)
 }
 
+/// Returns the byte that the output consists of, `len` times, if the block has the form that encoders give it then: a match
+/// between literals.
+#[cfg(feature = "bcolz")]
+pub(crate) fn constant(src: &[u8], len: usize) -> Option<u8> {
+    let mut r = Reader::new(src);
+    let token = r.u8(What::LZ4_TOKEN).ok()?;
+    let literals = length(&mut r, token >> 4).ok()?;
+    let first = r.take(literals, What::LZ4_LITERALS).ok()?;
+    let distance = usize::from(r.u16(What::LZ4_DISTANCE).ok()?);
+    let run = length(&mut r, token & 15).ok()?.saturating_add(MIN);
+    let token = r.u8(What::LZ4_TOKEN).ok()?;
+    let last = length(&mut r, token >> 4).ok()?;
+    let whole = last == r.rest().len() && (1..=first.len()).contains(&distance);
+    super::lz::constant((first, run, r.rest()), len).filter(|_| whole)
+}
+
 /// Decodes sequences far from the ends of both buffers, with at most one extension byte per length.
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
@@ -290,6 +306,20 @@ mod tests {
             block.extend(&bytes);
             check::both(DECODE, &block, &bytes);
             assert_eq!(lz4_flex::block::decompress(&block, n).unwrap(), bytes);
+        }
+    }
+
+    #[cfg(feature = "bcolz")]
+    #[test]
+    fn blocks_of_one_byte_are_found() {
+        check::constants(constant, decode, encoded);
+        // The last byte differs; a distance before the start; bytes after the last literals; one byte less and more.
+        let block = [0x11, 5, 1, 0, 0x20, 5, 5];
+        assert_eq!(constant(&block, 8), Some(5));
+        for (at, byte) in [(6, 4), (2, 2), (2, 0), (4, 0x10), (0, 0x10), (0, 0x12)] {
+            let mut block = block;
+            block[at] = byte;
+            assert_eq!(constant(&block, 8), None, "{at}");
         }
     }
 
