@@ -106,9 +106,8 @@ fn options<'o>(source: &Source, selection: &Selection, rows: Option<Range<u64>>)
         rows,
         batch_rows: selection.batch_rows.max(1),
         flat: !selection.dictionaries,
-        // Polars has no others, and makes views of texts with offsets more slowly than they are read as views.
         views: true,
-        // Polars reads no views of lists, and takes narrow decimals for wide ones.
+        // Polars has texts as views only, reads no views of lists, and takes narrow decimals for wide ones.
         common: true,
         ..ReadOptions::default()
     }
