@@ -20,7 +20,7 @@ const WASTE: usize = 4;
 pub(crate) struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Buffers {
-    /// Returns a block without bytes, with room for `len`.
+    /// Returns a block without bytes, whose capacity is `len` or more.
     pub fn take(&self, len: usize) -> Vec<u8> {
         let mut waiting = locked(&self.0);
         let fits = |block: &Vec<u8>| block.capacity() >= len && block.capacity() <= len.saturating_add(len / WASTE);

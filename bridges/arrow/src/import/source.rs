@@ -119,6 +119,7 @@ impl Source for Kept {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use arrow_array::{ArrayRef, Int32Array};
 
