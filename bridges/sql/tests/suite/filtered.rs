@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringViewArray};
+use arrow::array::{ArrayRef, Int64Array, Int64Builder, ListBuilder, RecordBatch, StringViewArray};
 use datafusion::physical_plan::displayable;
 use datafusion::prelude::SessionContext;
 
-use crate::made::{FORMATS, batch, put, trust};
+use crate::made::{FORMATS, batch, put, trust, vortex};
 use crate::session::{counted, session, table, text};
 
 /// A batch with texts as views, as tables of files have them.
@@ -128,6 +128,68 @@ async fn orders_and_their_first_rows() {
             let sql = format!("SELECT t, host, k FROM log WHERE {condition} ORDER BY {order} LIMIT 7");
             same(&memory, &others, &sql).await;
         }
+    }
+}
+
+/// More rows than a step has are kept, of an order and without one.
+#[tokio::test]
+async fn limits_above_a_step() {
+    let dir = tempfile::tempdir().unwrap();
+    let (memory, others) = sessions(dir.path(), &[("log", batch(0, 140_000))]).await;
+    for sql in [
+        "SELECT count(*), sum(t), sum(k) FROM (SELECT t, k FROM log WHERE k > 10 ORDER BY k DESC, t LIMIT 100000)",
+        "SELECT count(*), max(k) FROM (SELECT k FROM log WHERE k > 10 LIMIT 100000)",
+        "SELECT count(*), min(t) FROM (SELECT t FROM log WHERE k > 10 ORDER BY t OFFSET 70000 LIMIT 66000)",
+    ] {
+        same(&memory, &others, sql).await;
+    }
+}
+
+/// Rows with lists wait for others, and are copied, like all columns.
+#[tokio::test]
+async fn lists_of_rows_that_are_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = 70_000;
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    for row in 0..rows {
+        (0..row % 5).for_each(|k| lists.values().append_value(row * 10 + k));
+        lists.append(row % 7 != 0);
+    }
+    let columns: [(&str, ArrayRef); 2] =
+        [("t", Arc::new(Int64Array::from_iter_values(0..rows))), ("l", Arc::new(lists.finish()))];
+    let table_of = RecordBatch::try_from_iter(columns).unwrap();
+    let memory = session(1);
+    memory.register_batch("log", table_of.clone()).unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&table_of));
+    for partitions in [1, 3] {
+        let context = session(partitions);
+        table(&context, "log", "VORTEX", &path, "").await.unwrap();
+        for condition in
+            ["t % 3 = 0", "t % 5000 = 4", "t > 69000", "l IS NULL AND t < 9000", "l IS NOT NULL AND t % 20 = 3"]
+        {
+            let sql = format!("SELECT l, t FROM log WHERE {condition} ORDER BY t");
+            same(&memory, &[(format!("by {partitions}"), context.clone())], &sql).await;
+        }
+    }
+}
+
+/// Which rows are left of a damaged file must not depend on the condition: DataFusion applies it.
+#[tokio::test]
+async fn conditions_over_damaged_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (memory, _) = sessions(dir.path(), &[("log", batch(0, 70_000))]).await;
+    for (format, extension, option) in [
+        ("VORTEX", "vortex", "'skip_damaged' 'true'"),
+        ("JAY", "jay", "'skip_damaged' 'true'"),
+        ("JAY", "jay", "'tolerant' 'true'"),
+    ] {
+        let context = session(2);
+        table(&context, "log", format, &dir.path().join(format!("log.{extension}")), option).await.unwrap();
+        let sql = "SELECT count(*), sum(t), count(host) FROM log WHERE k < 5 OR host = 'host7'";
+        same(&memory, &[(format!("{format} {option}"), context.clone())], sql).await;
+        let (_, plan) = counted(&context, sql).await.unwrap();
+        let shown = displayable(plan.as_ref()).indent(true).to_string();
+        assert!(shown.contains("FilterExec"), "{format} {option}: {shown}");
     }
 }
 
