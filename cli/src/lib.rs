@@ -76,6 +76,7 @@ mod bcolz;
 mod budget;
 mod cat;
 mod cells;
+mod collected;
 mod columns;
 mod content;
 mod conversion;

@@ -23,8 +23,8 @@ const NAMESPACE: &str = "pilaster";
 
 /// The runs of a file. The first has the number 1; the rows before it have 0.
 pub struct Runs {
-    /// The number of rows of each table before each run, and then of the whole file.
-    before: Vec<HashMap<String, u64>>,
+    /// The number of rows of each table before the first run, and in each one.
+    rows: Vec<HashMap<String, u64>>,
 }
 
 impl Runs {
@@ -33,29 +33,30 @@ impl Runs {
         if !file.types().iter().any(|ty| ty.name() == NAME && ty.namespace() == NAMESPACE) {
             return Ok(None);
         }
-        let (mut before, mut rows) = (Vec::new(), HashMap::<String, u64>::new());
+        let mut runs = vec![HashMap::<String, u64>::new()];
         file.headers(|header, name| {
             if name == NAME.as_bytes() {
-                before.push(rows.clone());
+                runs.push(HashMap::new());
             }
-            let rows = rows.entry(String::from_utf8_lossy(name).into_owned()).or_default();
-            *rows = rows.saturating_add(header.rows.into());
+            if let Some(run) = runs.last_mut() {
+                let rows = run.entry(String::from_utf8_lossy(name).into_owned()).or_default();
+                *rows = rows.saturating_add(header.rows.into());
+            }
             Ok::<_, Failure>(())
         })?;
-        before.push(rows);
-        Ok(Some(Runs { before }))
+        Ok(Some(Runs { rows: runs }))
     }
 
     /// Returns the number of runs.
     fn count(&self) -> usize {
-        self.before.len().saturating_sub(1)
+        self.rows.len().saturating_sub(1)
     }
 
     /// Returns the rows of a table that belong to run `run`. The last run has all rows to the end.
     fn rows(&self, run: usize, table: &str) -> Option<Range<u64>> {
-        let at = |k: usize| Some(self.before.get(k)?.get(table).copied().unwrap_or(0));
-        let start = run.checked_sub(1).map_or(Some(0), at)?;
-        Some(start..at(run)?)
+        let rows = |run: &HashMap<String, u64>| run.get(table).copied().unwrap_or(0);
+        let start = self.rows.get(..run)?.iter().map(rows).fold(0, u64::saturating_add);
+        Some(start..start.saturating_add(rows(self.rows.get(run)?)))
     }
 }
 
@@ -105,13 +106,15 @@ fn described(file: &File<'_>, input: &Input<'_>) -> Result<Vec<Described>, Failu
     let File::DataSeries(series) = file else { return Ok(Vec::new()) };
     let Some(runs) = Runs::of(series)? else { return Ok(Vec::new()) };
     let fields = fields(series, file, input)?;
+    let order: HashMap<_, _> = series.types().iter().enumerate().map(|(k, ty)| (ty.name(), k)).collect();
     let described = |run: usize| {
-        let names = series.types().iter().map(|ty| ty.name().to_owned()).filter(|name| name != NAME);
-        let rows = names.map(|name| {
-            let rows = runs.rows(run, &name).unwrap_or_default();
-            (name, rows.end.saturating_sub(rows.start))
+        let of_run = runs.rows.get(run).into_iter().flatten().filter(|(name, rows)| {
+            // The types of the file itself, such as the index, are no tables.
+            *name != NAME && **rows > 0 && order.contains_key(name.as_str())
         });
-        let tables: Vec<_> = rows.filter(|(_, rows)| *rows > 0).collect();
+        let mut tables: Vec<_> = of_run.map(|(name, rows)| (name.clone(), *rows)).collect();
+        // In the order of the types, as other lists are.
+        tables.sort_by_key(|(name, _)| order.get(name.as_str()).copied());
         let fields = run.checked_sub(1).and_then(|k| fields.get(k).cloned()).unwrap_or_default();
         Described { run, fields, tables }
     };

@@ -106,6 +106,76 @@ fn a_device_that_begins_again_begins_a_file() {
     assert_eq!((output.status.code(), fs::read(&path).unwrap().len()), (Some(1), 900));
 }
 
+/// The receiver joins late, and the device begins again: nothing of the second run fills the first file.
+#[test]
+fn a_device_that_begins_again_after_a_gap() {
+    let (bytes, other) = (log(), vec![5; 1000]);
+    let tail = frames(&bytes[400..900], 108, 400)[..5].concat();
+    for (name, lost) in [("joined.ds", 0), ("joined_lost.ds", 4)] {
+        let (path, next) = (target(name), target(&name.replace(".ds", ".1.ds")));
+        let output =
+            run_on(&["receive", "-", &path], &[tail.clone(), frames(&other, 108, 0)[lost..].concat()].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let said = out(&output);
+        assert!(said.starts_with("missing: 400 bytes at 0\n"), "{said}");
+        assert!(fs::read(&path).unwrap() == [vec![0; 400], bytes[400..900].to_vec()].concat(), "{said}");
+        let start = lost * 100;
+        assert!(fs::read(&next).unwrap() == [vec![0; start], other[start..].to_vec()].concat(), "{said}");
+    }
+}
+
+/// The chunks of a device that sends a part again with other borders; the part of a chunk that came before must be the same.
+#[test]
+fn chunks_overlap_what_came() {
+    let bytes = log();
+    let first = frames(&bytes[..960], 168, 0);
+    let again = frames(&bytes[700..], 108, 700);
+    let (status, lines, got) = receive("overlap.ds", &[&first[..6], &again[..]].concat().concat());
+    assert_eq!(status, Some(0), "{lines:?}");
+    assert!(got == bytes, "{lines:?}");
+    let (path, next) = (target("short.ds"), target("short.1.ds"));
+    let short = frames(&bytes[..60], 108, 0)[..1].concat();
+    // Other bytes after the same ones: the device was reset after a short chunk.
+    let output = run_on(&["receive", "-", &path], &[short, frames(&bytes, 108, 0).concat()].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", out(&output));
+    assert!(fs::read(&path).unwrap() == bytes[..60] && fs::read(&next).unwrap() == bytes);
+}
+
+#[test]
+fn the_first_chunk_may_come_twice() {
+    let mut sent = frames(&log(), 108, 0);
+    sent.insert(0, sent[0].clone());
+    let (status, lines, got) = receive("twice.ds", &sent.concat());
+    assert_eq!((status, got == log()), (Some(0), true), "{lines:?}");
+}
+
+/// A file of an earlier day takes its number; --force is about the target only.
+#[test]
+fn numbers_of_files_that_exist_are_left_out() {
+    let (bytes, other) = (log(), vec![5; 1000]);
+    let sent = [frames(&bytes, 108, 0)[..9].concat(), frames(&other, 108, 0).concat()].concat();
+    let (path, taken, next) = (target("taken.ds"), target("taken.1.ds"), target("taken.2.ds"));
+    fs::write(&taken, "of yesterday").unwrap();
+    fs::write(&path, "replaced").unwrap();
+    let output = run_on(&["receive", "--force", "-", &path], &sent);
+    assert_eq!(output.status.code(), Some(0), "{}", out(&output));
+    assert!(fs::read(&path).unwrap() == bytes[..900] && fs::read(&next).unwrap() == other);
+    assert_eq!(fs::read(&taken).unwrap(), b"of yesterday");
+}
+
+#[test]
+fn errors_name_the_file_and_what_came_is_told() {
+    let sent = frames(&log(), 108, 0);
+    let output = run_on(&["receive", "-", "--force", "/dev/full"], &sent.concat());
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error.contains("/dev/full: "), "{error}");
+    assert!(out(&output).contains("0 bytes in 1 chunks"), "{}", out(&output));
+    let output = run_on(&["receive", "--baud", "9600", "-", &target("no_line.ds")], b"");
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(error.contains("--baud is for serial lines"), "{error}");
+}
+
 #[test]
 fn a_file_without_its_start_keeps_the_place_of_its_bytes() {
     let (status, lines, got) = receive("tail.ds", &frames(&[3; 50], 64, 4000).concat());
