@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::vec;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use crate::Error;
 
@@ -112,8 +112,17 @@ impl Source for Kept {
             (first, before) = (end, before.saturating_add(1));
         }
         // A file of many columns is written column by column, so that the others must cost nothing.
-        let chosen = |batch: &RecordBatch| columns.map_or_else(|| Ok(batch.clone()), |columns| batch.project(columns));
-        let left: Vec<_> = self.batches.iter().skip(before).map(chosen).collect();
+        let left = self.batches.iter().skip(before);
+        let Some(columns) = columns else { return Ok((left.cloned().map(Ok).collect::<Vec<_>>().into_iter(), first)) };
+        let fields: Vec<_> = columns.iter().filter_map(|k| self.schema.fields().get(*k).cloned()).collect();
+        // The metadata of the schema may have a part for each column.
+        let schema = Arc::new(Schema::new(fields));
+        let chosen = |batch: &RecordBatch| {
+            let arrays = columns.iter().filter_map(|k| batch.columns().get(*k).cloned()).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+        };
+        let left: Vec<_> = left.map(chosen).collect();
         Ok((left.into_iter(), first))
     }
 }
