@@ -1,5 +1,5 @@
 /*
- * Files of every format as Arrow C streams, for programs of a host: the library with its feature `host`, which has the heap and threads.
+ * Files as Arrow C streams, for programs of a host, if they tell their types, as all but Filo vectors and some Vortex files do: the library with its feature `host`, which has the heap and threads.
  *
  *     struct ArrowArrayStream stream;
  *     const pilaster_text path = {"log.ds", 6u}, table = {"Air", 3u};

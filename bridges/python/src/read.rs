@@ -106,8 +106,7 @@ fn options<'o>(source: &Source, selection: &Selection, rows: Option<Range<u64>>)
         rows,
         batch_rows: selection.batch_rows.max(1),
         flat: !selection.dictionaries,
-        views: true,
-        // Polars has texts as views only, reads no views of lists, and takes narrow decimals for wide ones.
+        // Polars reads no views of lists, and takes narrow decimals for wide ones.
         common: true,
         ..ReadOptions::default()
     }

@@ -8,7 +8,7 @@ use pilaster::bytes::{LittleEndian, Scratch};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::write::{ExtentBuffer, IndexSlot, Lzf, Memory, Of, Writer};
 use pilaster_c::error::{Done, Failure, Report};
-use pilaster_c::raw::{At, CSink, In, Marked, Out, Put};
+use pilaster_c::raw::{At, CSink, In, Marked, Out, Put, State};
 
 type Extent<R> = ExtentBuffer<'static, LittleEndian, Of<R>>;
 
@@ -36,6 +36,10 @@ pub struct Lent {
     table: [u8; 520],
     slots: [u8; 256],
 }
+
+// What log_rust.c reserves: `sensors_log` and `sensors_memory`.
+#[cfg(target_pointer_width = "32")]
+const _: () = assert!(size_of::<State<Log>>() <= 800 && size_of::<Lent>() == 3464);
 
 /// Begins a log.
 #[unsafe(no_mangle)]
