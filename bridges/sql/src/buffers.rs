@@ -10,7 +10,7 @@ use bytes::Bytes;
 use crate::store::locked;
 
 /// Maximum number of bytes that wait. A reader of a file has about as many in use at the same time.
-const MOST: usize = 16 << 20;
+const MOST: usize = 32 << 20;
 
 /// A part of a block that may be wasted: 1 of so many.
 const WASTE: usize = 4;
@@ -27,7 +27,12 @@ impl Buffers {
         let found = waiting.iter().rposition(fits);
         let found = found.map(|k| waiting.swap_remove(k));
         drop(waiting);
-        found.unwrap_or_else(|| Vec::with_capacity(len))
+        found.unwrap_or_else(|| {
+            let mut block = Vec::new();
+            // A file may claim any length; without memory, the read is an error.
+            let _ = block.try_reserve_exact(len);
+            block
+        })
     }
 
     /// Returns bytes whose memory comes back when the last part of them is dropped.

@@ -72,7 +72,7 @@ impl Scan {
 pub(crate) type Put<'p> = dyn FnMut(RecordBatch) -> bool + 'p;
 
 /// Number of bytes that are fetched before memory is released.
-const WINDOW: u64 = 8 << 20;
+const WINDOW: u64 = 32 << 20;
 
 /// Number of stored bytes that a step reads, estimated.
 const STEP: u64 = 8 << 20;

@@ -32,9 +32,9 @@ const TAIL: (u64, u64) = (64 << 10, 1 << 20);
 /// Maximum number of bytes between metadata at the end of a file that are fetched with them.
 const SPAN: u64 = 2 << 20;
 
-/// Number of bytes that are fetched next if the metadata take more than the end, at least. It is as many as those that are known to be
-/// metadata, if these are more.
-const NEAR: u64 = 768 << 10;
+/// Bounds of the number of bytes that are fetched next if the metadata take more than the end: as many as those beside them that are known
+/// to be metadata.
+const NEAR: (u64, u64) = (768 << 10, 4 << 20);
 
 /// Bounds of the minimum number of bytes of a request, which is a thousandth of the file.
 const LEAST: (u64, u64) = (16 << 10, 256 << 10);
@@ -224,12 +224,12 @@ impl Remote {
             wanted = locked(&self.state).ahead.of(&wanted, len);
         }
         if let Some(next) = next
-            && next.saturating_sub(wanted.start) <= SPAN
+            && next.start.saturating_sub(wanted.start) <= SPAN
         {
-            // Metadata before those at the end, and all between them. What is before these is likely metadata, too.
-            wanted.end = wanted.end.max(next);
-            let known = len.saturating_sub(wanted.start);
-            wanted.start = wanted.start.min(next.saturating_sub(NEAR.max(known)));
+            // Metadata before others that are known, and all between them. What is before these is likely metadata, too.
+            wanted.end = wanted.end.max(next.start);
+            let near = next.end.saturating_sub(wanted.start).clamp(NEAR.0, NEAR.1);
+            wanted.start = wanted.start.min(next.start.saturating_sub(near));
         }
         if !first || wanted.end >= len && wanted.start <= tail.start {
             return Ok(vec![self.request(wanted).await?]);
@@ -241,9 +241,9 @@ impl Remote {
         Ok(vec![wanted, tail])
     }
 
-    /// Returns whether nothing was fetched yet. While the file is opened, also returns where the next range begins that was fetched,
-    /// and takes from `wanted` what was.
-    fn next_head(&self, wanted: &mut Range<u64>) -> (bool, Option<u64>) {
+    /// Returns whether nothing was fetched yet. While the file is opened, also returns the next range that was fetched, and takes from
+    /// `wanted` what was.
+    fn next_head(&self, wanted: &mut Range<u64>) -> (bool, Option<Range<u64>>) {
         let state = locked(&self.state);
         if !state.opening {
             return (state.head.is_empty(), None);
@@ -257,7 +257,8 @@ impl Remote {
                 wanted.end = start.max(wanted.start);
             }
         }
-        let next = state.head.iter().map(|(start, _)| *start).filter(|start| *start >= wanted.end).min();
+        let after = state.head.iter().filter(|(start, _)| *start >= wanted.end);
+        let next = after.min_by_key(|(start, _)| *start).map(|piece| piece.0..end(piece));
         (state.head.is_empty(), next)
     }
 

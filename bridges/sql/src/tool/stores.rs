@@ -53,9 +53,10 @@ impl ObjectStoreRegistry for Stores {
     }
 }
 
-/// How long an answer may take. A chunk may have a hundred megabytes, which take long where the line is slow.
+/// How long an answer may take. A chunk may have a hundred megabytes, which take long where the line is slow; a server that accepts
+/// connections and does not answer is an error after this time.
 #[cfg(feature = "remote")]
-const TIMEOUT: &str = "5 minutes";
+const TIMEOUT: &str = "90 seconds";
 
 #[cfg(feature = "remote")]
 fn connected(url: &Url) -> Result<Option<Arc<dyn ObjectStore>>> {
@@ -65,7 +66,7 @@ fn connected(url: &Url) -> Result<Option<Arc<dyn ObjectStore>>> {
     use object_store::http::HttpBuilder;
     use object_store::{ClientConfigKey, ClientOptions, RetryConfig};
 
-    // A server that is down is an error after seconds, not minutes.
+    // A server that refuses connections is an error after seconds, not minutes.
     let retry = RetryConfig { max_retries: 5, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() };
     Ok(match url.scheme() {
         "http" | "https" => {
