@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
+use std::iter;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +70,7 @@ impl Collected {
         self.file.read_exact(&mut before)?;
         let gaps = self.gaps(at..at.saturating_add(known));
         let mut start = at;
-        for gap in gaps.into_iter().chain([at.saturating_add(known)..u64::MAX]) {
+        for gap in gaps.into_iter().chain(iter::once(at.saturating_add(known)..u64::MAX)) {
             let part = index(start, at)..index(gap.start, at);
             if part.start < part.end && before.get(part.clone()) != bytes.get(part) {
                 return Ok(true);
