@@ -130,7 +130,8 @@ impl<S: Source> Batches<S> {
     /// assert!(Batches::from_source(kept.clone()).is_err());
     /// let mut table = Batches::tolerant(kept)?;
     /// assert_eq!(table.refused().collect::<Vec<_>>(), [1]);
-    /// assert!(table.to_vec::<i32>("year").is_err());
+    /// assert_eq!(table.to_vec::<i32>("year")?, [1870]);
+    /// assert!(table.to_vec::<i32>("span").is_err());
     /// let e = table.failed().expect("the error of the second column").to_string();
     /// assert!(e.starts_with("column \"span\": no format stores Duration(s)"), "{e}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
