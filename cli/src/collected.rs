@@ -16,7 +16,7 @@ pub struct Collected {
     file: File,
     /// The end of the last byte that came.
     end: u64,
-    /// What is missing before it: the ends of ranges by their starts.
+    /// The ranges before it that are missing: their ends, by their starts.
     missing: BTreeMap<u64, u64>,
     /// The end of the chunk that came last.
     last: u64,

@@ -1,6 +1,11 @@
 //! Frames of a serial line: COBS of a chunk, and a zero byte. A chunk is an offset in the file, bytes, and the CRC-32 of both; without bytes
 //! it is the end of the file.
 
+use crc::{CRC_32_ISO_HDLC, Crc};
+
+/// The check value of Ethernet and zip.
+static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+
 /// Size of the longest frame; a longer one is no frame.
 const LONGEST: usize = 1 << 16;
 
@@ -27,9 +32,9 @@ impl Frames {
     pub fn add<E>(&mut self, bytes: &[u8], mut each: impl FnMut(Chunk) -> Result<bool, E>) -> Result<bool, E> {
         for part in bytes.split_inclusive(|byte| *byte == 0) {
             let (part, ends) = part.strip_suffix(&[0]).map_or((part, false), |part| (part, true));
-            // What is too long is damaged; the rest of it is dropped.
-            let room = LONGEST.saturating_add(1).saturating_sub(self.frame.len());
-            self.frame.extend_from_slice(part.get(..room).unwrap_or(part));
+            // A frame that is too long is damaged. The rest of it is dropped.
+            let free = LONGEST.saturating_add(1).saturating_sub(self.frame.len());
+            self.frame.extend_from_slice(part.get(..free).unwrap_or(part));
             if !ends {
                 continue;
             }
@@ -61,7 +66,8 @@ fn chunk(frame: &[u8]) -> Option<Chunk> {
     let bytes = cobs(frame)?;
     let (rest, crc) = bytes.split_last_chunk::<4>()?;
     let (at, bytes) = rest.split_first_chunk::<4>()?;
-    (crc32(rest) == u32::from_le_bytes(*crc)).then(|| Chunk { at: u32::from_le_bytes(*at), bytes: bytes.to_vec() })
+    (CRC.checksum(rest) == u32::from_le_bytes(*crc))
+        .then(|| Chunk { at: u32::from_le_bytes(*at), bytes: bytes.to_vec() })
 }
 
 /// Decodes COBS without its last zero: each run of bytes that are not zero follows its length plus 1.
@@ -78,20 +84,13 @@ fn cobs(mut frame: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The CRC-32 of Ethernet and zip.
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn known_values() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(CRC.checksum(b"123456789"), 0xcbf4_3926);
         for (frame, bytes) in [
             (&[1][..], &[][..]),
             (&[1, 1], &[0]),

@@ -128,18 +128,25 @@ pub fn described(table: &Table, counts: &[Count]) -> Value {
         value.insert("name".to_owned(), column.name.as_str().into());
         value.insert("type".to_owned(), column.ty.as_str().into());
         value.insert("nullable".to_owned(), column.nullable.into());
-        value.extend(column.about.iter().map(|(name, text)| (name.clone(), text.as_str().into())));
+        add_about(&mut value, &column.about);
         if let Some(count) = counts.iter().find(|count| count.name == column.name) {
             value.insert("missing".to_owned(), count.missing.into());
         }
         Value::from(value)
     });
     let mut value = json!({ "name": table.name, "rows": table.rows, "columns": columns.collect::<Vec<_>>() });
-    if let (Some(value), false) = (value.as_object_mut(), table.about.is_empty()) {
-        let about = table.about.iter().map(|(name, text)| (name.clone(), text.as_str().into()));
-        value.insert("about".to_owned(), about.collect::<Map<_, _>>().into());
+    if let Some(value) = value.as_object_mut() {
+        add_about(value, &table.about);
     }
     value
+}
+
+/// Adds what the file says about a table or a column: names of its own, which must not replace ours.
+fn add_about(value: &mut Map<String, Value>, about: &[(String, String)]) {
+    if !about.is_empty() {
+        let about = about.iter().map(|(name, text)| (name.clone(), text.as_str().into()));
+        value.insert("about".to_owned(), about.collect::<Map<_, _>>().into());
+    }
 }
 
 /// The counts of one column over all parts.

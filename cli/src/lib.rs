@@ -121,6 +121,7 @@ mod own;
 mod owned;
 mod parts;
 mod pieces;
+mod printers;
 mod progress;
 mod receive;
 mod recover;

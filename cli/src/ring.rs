@@ -6,14 +6,13 @@ use pilaster::any::Format;
 use pilaster::bytes::FileRange;
 use pilaster::dataseries::{HEADER_LEN, Header, Order};
 use pilaster::error::What;
+use pilaster::unstable::dataseries::raw::{SEGMENT_HEADER_LEN, SEGMENT_MAGIC, segment_number};
 use pilaster::unstable::hash::Adler32;
 
 use crate::content::Held;
 use crate::failure::Failure;
 use crate::open::Input;
 
-/// Size of the header of a segment in bytes.
-const FRONT: usize = 16;
 /// The place of the check value in the header of an extent.
 const ADLER_AT: usize = 16;
 
@@ -42,10 +41,10 @@ pub fn joined(input: Input<'_>) -> Result<Input<'_>, Failure> {
     if is_other || source.element.is_some() || input.dataset().is_some() {
         return Ok(input);
     }
-    let head = FileRange { at: 0, len: input.len().min(FRONT as u64) };
+    let head = FileRange { at: 0, len: input.len().min(SEGMENT_HEADER_LEN as u64) };
     let head = input.input().get(head, What::MAGIC).map_err(|e| input.failure(e.into()))?;
     // A ring may begin with a segment that is not used yet.
-    if number(head).is_none() && head != [0xff; FRONT] {
+    if number(head).is_none() && head != [0xff; SEGMENT_HEADER_LEN] {
         return Ok(input);
     }
     let bytes = input.bytes().map_err(|failure| input.failure(failure))?;
@@ -63,16 +62,12 @@ pub fn joined(input: Input<'_>) -> Result<Input<'_>, Failure> {
 
 /// Returns the number in the header of a segment.
 fn number(head: &[u8]) -> Option<u32> {
-    let (magic, rest) = head.get(..FRONT)?.split_first_chunk::<4>()?;
-    let (number, rest) = rest.split_first_chunk::<4>()?;
-    let (complement, rest) = rest.split_first_chunk::<4>()?;
-    let number = u32::from_le_bytes(*number);
-    (magic == b"pseg" && u32::from_le_bytes(*complement) == !number && rest == [0xff; 4]).then_some(number)
+    segment_number(head.first_chunk()?)
 }
 
 /// Returns the segments of the log, the oldest first: those whose numbers are consecutive, back from the newest.
 fn live(bytes: &[u8]) -> Vec<Segment> {
-    let words = bytes.chunks(4).enumerate().filter(|(_, word)| word == b"pseg");
+    let words = bytes.chunks(4).enumerate().filter(|(_, word)| *word == SEGMENT_MAGIC);
     let at = words.map(|(k, _)| k.saturating_mul(4));
     let mut found: Vec<_> = at.filter_map(|at| Some(Segment { at, number: number(bytes.get(at..)?)? })).collect();
     found.sort_by_key(|segment| segment.number);
@@ -129,7 +124,7 @@ fn join(bytes: &[u8], segments: &[Segment]) -> Result<(Vec<u8>, Vec<String>), Fa
 
 /// Reads the file in a segment. Returns `None` without intact types.
 fn found(segment: &[u8]) -> Option<Found<'_>> {
-    let file = segment.get(FRONT..).map(after_erased)?;
+    let file = segment.get(SEGMENT_HEADER_LEN..).map(after_erased)?;
     let order = Order::of(file.get(..HEADER_LEN)?).ok()?;
     let (header, first) = extent(order, file.get(HEADER_LEN..)?)?;
     let types = file.get(..HEADER_LEN.saturating_add(first.len()))?;

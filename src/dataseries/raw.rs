@@ -31,6 +31,27 @@ pub const TRAILER_LEN: usize = 28;
 /// Alignment in bytes of the parts of an extent, relative to its start.
 pub const ALIGN: usize = 4;
 
+/// The first four bytes of a segment of a log in flash.
+pub const SEGMENT_MAGIC: [u8; 4] = *b"pseg";
+/// Size of the header of a segment in bytes, before it is padded to a word of the flash.
+pub const SEGMENT_HEADER_LEN: usize = 16;
+
+/// Returns the header of the segment with this number.
+#[must_use]
+pub const fn segment_header(number: u32) -> [u8; SEGMENT_HEADER_LEN] {
+    let [a, b, c, d] = SEGMENT_MAGIC;
+    let ([e, f, g, h], [i, j, k, l]) = (number.to_le_bytes(), (!number).to_le_bytes());
+    [a, b, c, d, e, f, g, h, i, j, k, l, 0xff, 0xff, 0xff, 0xff]
+}
+
+/// Returns the number in the header of a segment, or `None` if it is invalid.
+#[must_use]
+pub fn segment_number(header: &[u8; SEGMENT_HEADER_LEN]) -> Option<u32> {
+    let [_, _, _, _, a, b, c, d, ..] = *header;
+    let number = u32::from_le_bytes([a, b, c, d]);
+    Some(number).filter(|number| segment_header(*number) == *header)
+}
+
 /// Name of the built-in type of the type extent: one field, `xmltype`, variable32.
 pub const XML_TYPE: &str = "DataSeries: XmlType";
 /// Size of its records in bytes.

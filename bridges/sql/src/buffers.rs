@@ -12,7 +12,7 @@ use crate::store::locked;
 /// Maximum number of bytes that wait. A reader of a file has about as many in use at the same time.
 const MOST: usize = 32 << 20;
 
-/// A part of a block that may be wasted: 1 of so many.
+/// A block may be larger than what is wanted by one part in this number.
 const WASTE: usize = 4;
 
 /// Blocks of memory that are not in use.

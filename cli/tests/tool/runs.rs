@@ -102,7 +102,7 @@ fn info_says_who_wrote_a_file() {
     );
     let document: serde_json::Value = serde_json::from_str(&good(&["info", "--json", &path])).unwrap();
     assert_eq!(document["tables"][0]["about"]["build"], "b17");
-    assert_eq!(document["tables"][1]["columns"][0]["units"], "turns");
+    assert_eq!(document["tables"][1]["columns"][0]["about"]["units"], "turns");
 }
 
 #[test]

@@ -12,5 +12,6 @@ fn main() {
     for argument in ["--nmagic", "-Tlink.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
-    println!("cargo::rerun-if-changed=build.rs");
+    // This file itself is always watched; the package for embassy uses it, too.
+    println!("cargo::rerun-if-changed=Cargo.toml");
 }

@@ -336,8 +336,8 @@ impl<'a> Chunk<'a> {
         self.flags & flag::NEVER_SPLIT == 0 && raw::splits(self.typesize, self.blocksize) && whole
     }
 
-    /// Decodes the streams of the block that begins at `start`, in order. If `planes` is given, uncompressed streams and those of
-    /// one byte are only noted there, and their bytes in `out` are undefined.
+    /// Decodes the streams of the block that begins at `start`, in order. `planes` receives the places of uncompressed streams and of
+    /// those of one byte; their bytes in `out` are then undefined.
     fn streams(
         &self,
         start: u32,

@@ -2,9 +2,10 @@
 
 use embedded_storage_03::nor_flash::NorFlash;
 
-use super::ring::{Ring, front, header, number};
+use super::ring::{Ring, front, number};
 use super::scan::{self, Found, Front};
 use crate::bytes::{Endian, FlashSink, Sink as _, WriteError};
+use crate::dataseries::raw::segment_header;
 use crate::dataseries::write::{Compress, Descriptions, ExtentBuffer, Foreign, Of, Record, Schema, Writer};
 use crate::error::{Error, Kind, What};
 
@@ -242,7 +243,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         (self.newest, self.number, self.live) = (next, number, live);
         self.go_to(at, at, 0);
         let sink = self.file.sink();
-        sink.put(&header(number))?;
+        sink.put(&segment_header(number))?;
         sink.sync()?;
         let file = at.wrapping_add(front::<F>());
         self.go_to(file, file, 0);

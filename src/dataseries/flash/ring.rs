@@ -3,12 +3,8 @@
 use embedded_storage_03::nor_flash::{NorFlash, ReadNorFlash};
 
 use crate::bytes::{WriteError, len32};
+use crate::dataseries::raw::{SEGMENT_HEADER_LEN, segment_number};
 use crate::error::{Error, Kind, Result, What};
-
-/// The first four bytes of a segment.
-const MAGIC: [u8; 4] = *b"pseg";
-/// Size of a segment's header in bytes, before it is padded to a word.
-const HEADER_LEN: u32 = 16;
 
 /// The region of the flash that a log uses: contiguous segments of equal size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +57,7 @@ impl Ring {
 
 /// Number of bytes before the file of a segment: the header, padded to a word.
 pub(super) const fn front<F: NorFlash>() -> u32 {
-    align::<F>(HEADER_LEN)
+    align::<F>(len32(SEGMENT_HEADER_LEN))
 }
 
 /// Rounds `at` up to a word of the flash.
@@ -71,18 +67,9 @@ pub(super) const fn align<F: NorFlash>(at: u32) -> u32 {
     at.next_multiple_of(word)
 }
 
-/// The header of the segment with this number.
-pub(super) fn header(number: u32) -> [u8; HEADER_LEN as usize] {
-    let [a, b, c, d] = MAGIC;
-    let ([e, f, g, h], [i, j, k, l]) = (number.to_le_bytes(), (!number).to_le_bytes());
-    [a, b, c, d, e, f, g, h, i, j, k, l, 0xff, 0xff, 0xff, 0xff]
-}
-
 /// The number in the segment header at `at`, or `None` without a valid header.
 pub(super) fn number<F: ReadNorFlash>(flash: &mut F, at: u32) -> Result<Option<u32>, WriteError<F::Error>> {
-    let mut found = [0; HEADER_LEN as usize];
+    let mut found = [0; SEGMENT_HEADER_LEN];
     flash.read(at, &mut found).map_err(WriteError::Sink)?;
-    let [_, _, _, _, a, b, c, d, ..] = found;
-    let number = u32::from_le_bytes([a, b, c, d]);
-    Ok(Some(number).filter(|number| header(*number) == found))
+    Ok(segment_number(&found))
 }

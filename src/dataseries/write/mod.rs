@@ -59,8 +59,8 @@ pub mod __record {
     pub use super::record::{Store, put};
     pub use super::schema::{Record, Uses};
     pub use super::spec::{
-        Spec, base, cells, check_about, check_compact, check_text, check_texts, field, fields, is_own, layout, options,
-        version,
+        Spec, base, cells, check_about, check_compact, check_field, check_names, check_text, check_texts, field,
+        fields, is_own, layout, options, version,
     };
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{Bit, FieldType, Layout, Options, Places, Slot};

@@ -69,6 +69,20 @@ use crate::error::Result;
 /// }
 /// ```
 ///
+/// Nor does one that is given twice:
+///
+/// ```compile_fail
+/// pilaster::dataseries::record! {
+///     struct Twice = "Twice" about { build = "1", build = "2" } { temp: double }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// pilaster::dataseries::record! {
+///     struct Twice = "Twice" { temp: double units "K" comment "in the shade" units "degC" }
+/// }
+/// ```
+///
 /// ```compile_fail
 /// pilaster::dataseries::record! {
 ///     struct Whole = "Whole" pack compact { temp: double }
@@ -161,7 +175,9 @@ macro_rules! __dataseries_record {
             const FIELDS: [r::FieldRecord; COUNT] = r::fields(&SPECS, LAYOUT);
             const _: () = r::check_texts($type_name, concat!($($namespace)?), XML);
             $($(const _: () = r::check_about(stringify!($about), concat!($is));)+)?
+            const _: () = r::check_names(&[$($(stringify!($about)),+)?]);
             $(const _: () = { $crate::__dataseries_field!(@check $($word $($number)?)*) };)+
+            $(const _: () = r::check_field(concat!($crate::__dataseries_field!(@xml $field $($word $($number)?)*)));)+
             const _: () = r::check_compact(&FIELDS, LAYOUT, OPTIONS);
             const LEN: usize = LAYOUT.record_len() as usize;
             const WORDS: usize = LEN.div_ceil(4);

@@ -219,11 +219,44 @@ pub const fn check_text(text: &str) {
 pub const fn check_about(name: &str, text: &str) {
     check_text(text);
     assert!(!same(name, "name") && !same(name, "namespace") && !same(name, "version"), "an attribute of its own");
-    assert!(!begins(name, "pack_") && !begins(name, "opt_"), "a name that the format does not use");
+    assert!(!same(name, "type") && !same(name, "size"), "a name that the format does not use");
+    assert!(
+        !begins(name.as_bytes(), b"pack_") && !begins(name.as_bytes(), b"opt_"),
+        "a name that the format does not use"
+    );
 }
 
-const fn begins(text: &str, start: &str) -> bool {
-    let (mut text, mut start) = (text.as_bytes(), start.as_bytes());
+/// Checks that no attribute of a type is given twice, which is not XML.
+#[allow(clippy::panic, reason = "runs in the compiler only")]
+pub const fn check_names(mut names: &[&str]) {
+    while let [first, rest @ ..] = names {
+        let mut others = rest;
+        while let [other, next @ ..] = others {
+            assert!(!same(first, other), "each attribute once");
+            others = next;
+        }
+        names = rest;
+    }
+}
+
+/// Checks that neither text of a field is given twice. `xml`: its options.
+#[allow(clippy::panic, reason = "runs in the compiler only")]
+pub const fn check_field(xml: &str) {
+    assert!(count(xml, b" units=\"") <= 1 && count(xml, b" comment=\"") <= 1, "each attribute once");
+}
+
+const fn count(text: &str, part: &[u8]) -> usize {
+    let (mut text, mut found) = (text.as_bytes(), 0usize);
+    while let [_, rest @ ..] = text {
+        if begins(text, part) {
+            found = found.saturating_add(1);
+        }
+        text = rest;
+    }
+    found
+}
+
+const fn begins(mut text: &[u8], mut start: &[u8]) -> bool {
     while let ([a, text_rest @ ..], [b, start_rest @ ..]) = (text, start) {
         if *a != *b {
             return false;

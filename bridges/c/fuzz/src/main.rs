@@ -5,7 +5,7 @@
 use pilaster_c as _;
 
 unsafe extern "C" {
-    /// Of `tests/wild.c`. It only reads the bytes.
+    /// Makes calls that the bytes choose. It is in `tests/wild.c`, and only reads the bytes.
     safe fn pilaster_wild(data: *const u8, len: usize);
 }
 

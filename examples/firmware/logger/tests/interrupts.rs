@@ -104,7 +104,7 @@ fn the_file_has_each_row_or_its_loss() {
     let lost: i32 = gaps.iter().map(|(_, rows)| rows).sum();
     assert_eq!(times.len() as i32 + lost, ROWS);
     assert!(lost > 0 && times.is_sorted());
-    // After the row at the time of a gap, so many rows are missing. A gap may be logged in parts, before its last row is lost.
+    // A gap tells how many rows are missing after the row at its time. It may be logged in parts, before its last row is lost.
     let mut all = std::collections::BTreeMap::new();
     gaps.iter().for_each(|(time, rows)| *all.entry(*time).or_insert(0) += i64::from(*rows));
     for (time, rows) in all {

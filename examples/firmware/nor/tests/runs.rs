@@ -62,7 +62,7 @@ enum Row {
     Tick(i32),
 }
 
-/// Returns all rows behind the cursor. It reads as a program of its own does: it mounts the log, and writes nothing.
+/// Returns all rows that follow the cursor, as another program reads them: it mounts the log, and writes nothing.
 fn rest(flash: &RefCell<Nor<'_, 4, 1024>>, cursor: &mut Cursor) -> Vec<Row> {
     let (mut page, mut bytes, mut rows) = ([0; 64], [0; 512], Vec::new());
     let before = flash.borrow().operations();

@@ -4,18 +4,21 @@
 #![no_std]
 #![no_main]
 
+#[path = "../serial.rs"]
+mod serial;
+
 use core::cell::RefCell;
 
 use cortex_m::interrupt::Mutex;
 use cortex_m::peripheral::NVIC;
 use logger::interrupts::{Extents, Sampler, Samples, TYPES};
 use logger::sensors::{MOTION_EVERY, Motion, motion};
-use nrf52840_hal::gpio::{Level, p0};
-use nrf52840_hal::pac::{Peripherals, TIMER0, UARTE0, interrupt};
+use nrf52840_hal::pac::{Peripherals, TIMER0, interrupt};
 use nrf52840_hal::timer::{Periodic, Timer};
-use nrf52840_hal::uarte::{Baudrate, Error, Parity, Pins, Uarte};
-use pilaster::bytes::{LittleEndian, Sink};
+use pilaster::bytes::LittleEndian;
 use pilaster::dataseries::write::{Stored, Writer};
+
+use crate::serial::Serial;
 
 type Tick = Timer<TIMER0, Periodic>;
 
@@ -36,23 +39,6 @@ fn TIMER0() {
     }
 }
 
-/// A serial line.
-struct Serial(Uarte<UARTE0>);
-
-impl Sink for Serial {
-    type Error = Error;
-
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        // Its DMA reads RAM only.
-        let mut ram = [0; 64];
-        bytes.chunks(ram.len()).try_for_each(|from| {
-            let to = ram.get_mut(..from.len()).unwrap_or_default();
-            to.copy_from_slice(from);
-            self.0.write(to)
-        })
-    }
-}
-
 #[cortex_m_rt::entry]
 fn main() -> ! {
     static mut SAMPLES: Samples<Motion, 64> = Samples::new();
@@ -67,14 +53,7 @@ fn main() -> ! {
     // SAFETY: no other code masks interrupts to be alone.
     unsafe { NVIC::unmask(interrupt::TIMER0) };
 
-    let port = p0::Parts::new(board.P0);
-    let pins = Pins {
-        txd: port.p0_06.into_push_pull_output(Level::High).degrade(),
-        rxd: port.p0_08.into_floating_input().degrade(),
-        cts: None,
-        rts: None,
-    };
-    let serial = Serial(Uarte::new(board.UARTE0, pins, Parity::EXCLUDED, Baudrate::BAUD115200));
+    let serial = Serial::new(board.UARTE0, board.P0);
     let mut file = Writer::<LittleEndian, _, _>::with(serial, TYPES, &mut [], Stored);
     let Ok(mut extents) = Extents::new(&mut MEMORY.0, &mut MEMORY.1) else { cortex_m::peripheral::SCB::sys_reset() };
     // A file that is never finished needs no slots of an index.

@@ -3,39 +3,23 @@
 #![no_std]
 #![no_main]
 
+#[path = "../serial.rs"]
+mod serial;
+
 use logger::interrupts::{Drain, Extents, Sampler, Samples, TYPES};
 use logger::sensors::{MOTION_EVERY, Motion, motion};
-use nrf52840_hal::pac::{TIMER0, UARTE0};
+use nrf52840_hal::pac::TIMER0;
 use nrf52840_hal::timer::{Periodic, Timer};
-use nrf52840_hal::uarte::{Error, Uarte};
-use pilaster::bytes::Sink;
 
-/// A serial line.
-pub struct Serial(Uarte<UARTE0>);
-
-impl Sink for Serial {
-    type Error = Error;
-
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        // Its DMA reads RAM only.
-        let mut ram = [0; 64];
-        bytes.chunks(ram.len()).try_for_each(|from| {
-            let to = ram.get_mut(..from.len()).unwrap_or_default();
-            to.copy_from_slice(from);
-            self.0.write(to)
-        })
-    }
-}
+use crate::serial::Serial;
 
 #[rtic::app(device = nrf52840_hal::pac)]
 mod app {
-    use nrf52840_hal::gpio::{Level, p0};
-    use nrf52840_hal::uarte::{Baudrate, Parity, Pins};
     use pilaster::bytes::LittleEndian;
     use pilaster::dataseries::write::{Stored, Writer};
 
     use super::{
-        Drain, Extents, MOTION_EVERY, Motion, Periodic, Sampler, Samples, Serial, TIMER0, TYPES, Timer, Uarte, motion,
+        Drain, Extents, MOTION_EVERY, Motion, Periodic, Sampler, Samples, Serial, TIMER0, TYPES, Timer, motion,
     };
 
     #[shared]
@@ -58,14 +42,7 @@ mod app {
         tick.enable_interrupt();
         // It counts microseconds.
         tick.start(1000 * MOTION_EVERY as u32);
-        let port = p0::Parts::new(board.P0);
-        let pins = Pins {
-            txd: port.p0_06.into_push_pull_output(Level::High).degrade(),
-            rxd: port.p0_08.into_floating_input().degrade(),
-            cts: None,
-            rts: None,
-        };
-        let serial = Serial(Uarte::new(board.UARTE0, pins, Parity::EXCLUDED, Baudrate::BAUD115200));
+        let serial = Serial::new(board.UARTE0, board.P0);
         (Shared {}, Local { sampler, drain, tick, serial: Some(serial), time: 0 })
     }
 
