@@ -25,7 +25,7 @@ def test_every_command_is_there():
     page = tool("--help").stdout.decode()
     commands = page.split("Commands:\n")[1].split("\n\n")[0]
     names = [line.split()[0] for line in commands.splitlines() if line.startswith("  ") and line[2] != " "]
-    assert names == ["info", "head", "cat", "dump", "verify", "recover", "convert", "edit", "sql", "completions", "man", "help"]
+    assert names == ["info", "head", "cat", "dump", "verify", "recover", "receive", "convert", "edit", "sql", "completions", "man", "help"]
     assert tool("--version").stdout == f"pilaster {pilaster.__version__}\n".encode()
     for name in names[:-4]:
         assert b"Usage: pilaster " + name.encode() in tool(name, "--help").stdout
