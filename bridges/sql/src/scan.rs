@@ -192,9 +192,10 @@ fn rows(
         Some(filter) => Late::new(scan, filter, file.table(name)?, remote.counts())?,
         None => None,
     };
+    let end = mine.end;
     for rows in steps(scan, &part, (mine, step), pruner.as_mut().filter(|_| changes))? {
         let kept = match &mut pruner {
-            Some(pruner) => pruner.kept(&part, rows)?,
+            Some(pruner) => pruner.kept(&part, rows, end)?,
             None => iter::once(rows).collect(),
         };
         for rows in kept {
