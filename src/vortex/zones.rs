@@ -34,6 +34,9 @@ use core::ops::Range;
 /// assert_eq!(max.scalar_at(0, &mut scratch)?.value(0)?, Value::F64(990.07));
 /// let nulls = zones.null_count().expect("counts");
 /// assert_eq!(nulls.scalar_at(0, &mut scratch)?.value(0)?, Value::Int(13));
+/// // NaN is outside the bounds: they hold for all values of a zone without NaN.
+/// let nans = zones.nan_count().expect("counts");
+/// assert_eq!(nans.scalar_at(0, &mut scratch)?.value(0)?, Value::Int(0));
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +47,7 @@ pub struct Zones<'f> {
     min: Option<Column<'f>>,
     max: Option<Column<'f>>,
     null_count: Option<Column<'f>>,
+    nan_count: Option<Column<'f>>,
 }
 
 /// The state that a field of a zone map stores.
@@ -54,6 +58,7 @@ enum State {
     /// A struct of a bound and a flag: true if the bound is unknown.
     BoundedMax,
     NullCount,
+    NanCount,
     /// A state that is not used here.
     Other,
 }
@@ -148,17 +153,16 @@ impl<'f> Zones<'f> {
                 _ => rows.child(k, &dtype, zones),
             }
         };
-        let dtype = node.dtype.optional();
-        let mut found = Zones { rows: node.rows, zone_len, zones, min: None, max: None, null_count: None };
+        let (dtype, count) = (node.dtype.optional(), Ty::prim(Prim::U64, true));
+        let mut found =
+            Zones { rows: node.rows, zone_len, zones, min: None, max: None, null_count: None, nan_count: None };
         for (k, state) in fields.iter().enumerate() {
             match state {
                 State::Min => found.min = Some(Column::new(&child(k, dtype)?)),
                 State::Max => found.max = Some(Column::new(&child(k, dtype)?)),
                 State::BoundedMax => found.max = bounded(&child(k, dtype)?)?,
-                State::NullCount => {
-                    let count = Ty::prim(Prim::U64, true);
-                    found.null_count = Some(Column::new(&child(k, count)?));
-                }
+                State::NullCount => found.null_count = Some(Column::new(&child(k, count)?)),
+                State::NanCount => found.nan_count = Some(Column::new(&child(k, count)?)),
                 State::Other => {}
             }
         }
@@ -219,6 +223,7 @@ mod stat {
     pub const MAX: usize = 3;
     pub const MIN: usize = 4;
     pub const NULL_COUNT: usize = 6;
+    pub const NAN_COUNT: usize = 8;
     /// The number of statistics.
     pub const COUNT: usize = 9;
 }
@@ -281,7 +286,7 @@ const AGGREGATES: [(&[u8], State, u8); 14] = [
     (b"min", State::Min, TEXT | FLOAT | NUMBER),
     (b"bounded_max", State::BoundedMax, TEXT),
     (b"bounded_min", State::Min, TEXT),
-    (b"nan_count", State::Other, FLOAT),
+    (b"nan_count", State::NanCount, FLOAT),
     (b"null_count", State::NullCount, TEXT | FLOAT | NUMBER | OTHER),
     // No longer written by the newest releases.
     (b"sum", State::Other, FLOAT | NUMBER),
@@ -306,6 +311,7 @@ fn stats(node: &Node<'_>, field: EachField<'_>) -> Result<Described> {
             stat::MAX => State::Max,
             stat::MIN => State::Min,
             stat::NULL_COUNT => State::NullCount,
+            stat::NAN_COUNT => State::NanCount,
             _ => State::Other,
         };
         let flag = matches!(state, State::Max | State::Min);
@@ -380,6 +386,12 @@ impl<'f> Zones<'f> {
     #[must_use]
     pub const fn null_count(&self) -> Option<Column<'f>> {
         self.null_count
+    }
+
+    /// Returns the number of NaN per zone, of a column of floats. Bounds leave out NaN.
+    #[must_use]
+    pub const fn nan_count(&self) -> Option<Column<'f>> {
+        self.nan_count
     }
 }
 

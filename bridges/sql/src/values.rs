@@ -4,12 +4,28 @@ use arrow::datatypes::{DataType, TimeUnit};
 use datafusion_common::ScalarValue;
 use pilaster::column::{Fact, Value};
 
-/// Returns the value of a fact as a scalar of type `ty`. `None` if the fact is unknown, or not to be trusted, or if the type has
-/// another order than the file: floats, because zones leave out NaN, which is a number above or below all others for Arrow.
-pub(crate) fn scalar(fact: &Fact<Value<'_>>, ty: &DataType, trust: bool) -> Option<ScalarValue> {
-    match trusted(fact, trust)? {
+/// Returns a lower bound as a scalar of type `ty`. `None` if it is unknown, or not to be trusted, or if the type has another order than
+/// the file. Floats must have no NaN.
+pub(crate) fn least(bound: &Fact<Value<'_>>, ty: &DataType, trust: bool) -> Option<ScalarValue> {
+    scalar(trusted(bound, trust)?, ty, -0.0)
+}
+
+/// Returns an upper bound as a scalar, as [`least`] returns a lower one.
+pub(crate) fn greatest(bound: &Fact<Value<'_>>, ty: &DataType, trust: bool) -> Option<ScalarValue> {
+    scalar(trusted(bound, trust)?, ty, 0.0)
+}
+
+/// `zero`: the bound of floats whose bound is a zero. For Arrow, -0.0 is below 0.0; for files, it is any of them.
+fn scalar(value: &Value<'_>, ty: &DataType, zero: f64) -> Option<ScalarValue> {
+    match value {
         Value::Bool(value) => (*ty == DataType::Boolean).then_some(ScalarValue::Boolean(Some(*value))),
         Value::Int(value) => integer(*value, ty),
+        Value::F32(value) if *ty == DataType::Float32 && !value.is_nan() => {
+            Some(ScalarValue::Float32(Some(if *value == 0.0 { zero as f32 } else { *value })))
+        }
+        Value::F64(value) if *ty == DataType::Float64 && !value.is_nan() => {
+            Some(ScalarValue::Float64(Some(if *value == 0.0 { zero } else { *value })))
+        }
         text @ (Value::Text(bytes) | Value::Bytes(bytes)) => match ty {
             DataType::Utf8View => Some(ScalarValue::Utf8View(Some(text.text().ok()??.to_owned()))),
             DataType::BinaryView => Some(ScalarValue::BinaryView(Some(bytes.to_vec()))),
@@ -62,17 +78,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claims_need_trust_and_floats_have_no_bounds() {
+    fn claims_need_trust() {
         let claim = Fact::Claimed(Value::Int(7));
-        assert_eq!(scalar(&claim, &DataType::Int64, false), None);
-        assert_eq!(scalar(&claim, &DataType::Int64, true), Some(ScalarValue::Int64(Some(7))));
-        assert_eq!(scalar(&Fact::Exact(Value::Int(7)), &DataType::Int8, false), Some(ScalarValue::Int8(Some(7))));
-        assert_eq!(scalar(&Fact::Exact(Value::Int(700)), &DataType::Int8, false), None);
-        assert_eq!(scalar(&Fact::Exact(Value::F64(7.0)), &DataType::Float64, true), None);
-        assert_eq!(
-            scalar(&Fact::Exact(Value::Text(b"a")), &DataType::Utf8View, true),
-            Some(ScalarValue::Utf8View(Some("a".to_owned())))
-        );
-        assert_eq!(scalar(&Fact::Exact(Value::Text(b"\xff")), &DataType::Utf8View, true), None);
+        assert_eq!(least(&claim, &DataType::Int64, false), None);
+        assert_eq!(least(&claim, &DataType::Int64, true), Some(ScalarValue::Int64(Some(7))));
+        assert_eq!(greatest(&Fact::Exact(Value::Int(7)), &DataType::Int8, false), Some(ScalarValue::Int8(Some(7))));
+        assert_eq!(greatest(&Fact::Exact(Value::Int(700)), &DataType::Int8, false), None);
+        let text = |bytes| greatest(&Fact::Exact(Value::Text(bytes)), &DataType::Utf8View, true);
+        assert_eq!(text(b"a"), Some(ScalarValue::Utf8View(Some("a".to_owned()))));
+        assert_eq!(text(b"\xff"), None);
+    }
+
+    #[test]
+    fn a_bound_that_is_zero_holds_for_both_zeros() {
+        let bits = |bound: Option<ScalarValue>| match bound {
+            Some(ScalarValue::Float64(Some(value))) => value.to_bits(),
+            Some(ScalarValue::Float32(Some(value))) => f64::from(value).to_bits(),
+            other => panic!("{other:?}"),
+        };
+        for zero in [0.0, -0.0] {
+            let (wide, narrow) = (Fact::Exact(Value::F64(zero)), Fact::Exact(Value::F32(zero as f32)));
+            for (fact, ty) in [(wide, DataType::Float64), (narrow, DataType::Float32)] {
+                assert_eq!(bits(least(&fact, &ty, true)), (-0.0f64).to_bits());
+                assert_eq!(bits(greatest(&fact, &ty, true)), 0.0f64.to_bits());
+            }
+        }
+        assert_eq!(bits(least(&Fact::Exact(Value::F64(7.5)), &DataType::Float64, true)), 7.5f64.to_bits());
+        assert_eq!(least(&Fact::Exact(Value::F64(f64::NAN)), &DataType::Float64, true), None);
+        assert_eq!(least(&Fact::Exact(Value::F64(7.5)), &DataType::Float32, true), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Rows that a predicate leaves, by the statistics of zones.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,10 +24,14 @@ use crate::error::Reason;
 use crate::open;
 use crate::order::Order;
 use crate::scan::{Scan, present};
-use crate::values::{scalar, trusted};
+use crate::values::{greatest, least, trusted};
 
 /// Maximum number of zones that are asked at once.
 const MOST: usize = 1 << 16;
+
+/// Number of times that the zones of a few rows are asked after the predicate changed, as it may change again. Asking those of all rows takes
+/// about as long.
+const FEW: u32 = 16;
 
 /// Leaves out rows of a part that cannot meet a predicate.
 pub(crate) struct Pruner<'s> {
@@ -42,7 +46,9 @@ pub(crate) struct Pruner<'s> {
     counts: &'s Counts,
     memory: Memory,
     /// The rows whose zones were asked, and those of them that are kept.
-    asked: (Range<u64>, VecDeque<Range<u64>>),
+    asked: (Range<u64>, Vec<Range<u64>>),
+    /// How often a few rows were asked since the predicate changed.
+    few: u32,
 }
 
 impl<'s> Pruner<'s> {
@@ -64,7 +70,8 @@ impl<'s> Pruner<'s> {
             trust: scan.options.trust_statistics,
             counts,
             memory: Memory::default(),
-            asked: (0..0, VecDeque::new()),
+            asked: (0..0, Vec::new()),
+            few: 0,
         };
         pruner.rebuild();
         Ok(pruner)
@@ -80,28 +87,26 @@ impl<'s> Pruner<'s> {
         self.pruning = builder.build(Arc::clone(&self.predicate));
     }
 
-    /// Returns the ranges of `rows` that may have rows that meet the predicate, as it is now. The rows up to `end` will be asked next: as
-    /// asking costs about as much for many zones as for few, all of them are asked at once if the predicate does not change.
+    /// Returns the ranges of `rows` that may have rows that meet the predicate, as it is now. The other rows up to `end` may be asked
+    /// next.
     pub fn kept(&mut self, part: &Part<'_>, rows: Range<u64>, end: u64) -> Result<Vec<Range<u64>>, Reason> {
-        let end = if self.changes() { rows.end } else { end.max(rows.end) };
-        if self.changes() {
-            self.asked = (0..0, VecDeque::new());
+        if self.tracking.watcher().is_some_and(|tracker| tracker.changed()) {
+            self.rebuild();
+            (self.asked, self.few) = ((0..0, Vec::new()), 0);
         }
         let (mut row, mut kept) = (rows.start, Vec::new());
         while row < rows.end {
             if !self.asked.0.contains(&row) {
-                let (asked, left) = self.ask(part, row..end)?;
-                self.asked = (asked, left.into());
+                let all = !self.changes() || self.few >= FEW;
+                self.few = if all { 0 } else { self.few.saturating_add(1) };
+                self.asked = self.ask(part, row..if all { end.max(rows.end) } else { rows.end })?;
             }
-            let (asked, left) = &mut self.asked;
-            row = asked.end.min(rows.end);
-            while let Some(next) = left.front_mut().filter(|next| next.start < row) {
-                kept.push(next.start..next.end.min(row));
-                next.start = row;
-                if next.is_empty() {
-                    left.pop_front();
-                }
-            }
+            let (asked, left) = &self.asked;
+            let next = row..asked.end.min(rows.end);
+            let known = left.get(left.partition_point(|some| some.end <= next.start)..).unwrap_or_default();
+            let known = known.iter().take_while(|some| some.start < next.end);
+            kept.extend(known.map(|some| some.start.max(next.start)..some.end.min(next.end)));
+            row = next.end;
         }
         Ok(kept)
     }
@@ -109,9 +114,6 @@ impl<'s> Pruner<'s> {
     /// Asks the zones of rows, from the first one on, about the predicate. Returns the rows whose zones were asked, and the ranges of them that
     /// may have rows that meet it.
     fn ask(&mut self, part: &Part<'_>, rows: Range<u64>) -> Result<(Range<u64>, Vec<Range<u64>>), Reason> {
-        if self.tracking.watcher().is_some_and(|tracker| tracker.changed()) {
-            self.rebuild();
-        }
         let Some(pruning) = self.pruning.clone() else { return Ok((rows.clone(), vec![rows])) };
         let mut columns = Vec::new();
         for (name, ty) in self.columns.clone() {
@@ -204,9 +206,11 @@ pub(crate) fn zones_of(
         // A zone that does not reach further would be asked for again without end.
         let Some(zone) = zone.filter(|zone| zone.rows.contains(&row)) else { break };
         row = zone.rows.end;
+        // Others do not say whether there are NaN. In Jay, they are missing values.
+        let known = !ty.is_floating() || matches!(column, Column::Jay(_));
         found.push(Zone {
-            min: scalar(&zone.min, ty, trust),
-            max: scalar(&zone.max, ty, trust),
+            min: least(&zone.min, ty, trust).filter(|_| known),
+            max: greatest(&zone.max, ty, trust).filter(|_| known),
             nulls: trusted(&zone.nulls, trust).copied(),
             rows: zone.rows,
         });
@@ -228,11 +232,11 @@ fn mapped(
     let zones = first..last.saturating_add(1).min(first.saturating_add(MOST as u64));
     let mut found: Vec<_> =
         zones.clone().map(|i| Zone { rows: map.rows(i), min: None, max: None, nulls: None }).collect();
-    let mut each = |bounds: Option<vortex::Column<'_>>, set: &dyn Fn(&mut Zone, Value<'_>)| -> Result<(), Reason> {
-        let Some(bounds) = bounds else { return Ok(()) };
+    let mut each = |column: Option<vortex::Column<'_>>, set: &dyn Fn(&mut Zone, Value<'_>)| -> Result<(), Reason> {
+        let Some(column) = column else { return Ok(()) };
         let (mut at, mut left) = (zones.start, found.iter_mut());
         while at < zones.end {
-            match bounds.read(at..zones.end, &mut memory.scratch()) {
+            match column.read(at..zones.end, &mut memory.scratch()) {
                 // It may have fewer rows.
                 Ok(values) => {
                     for (k, zone) in left.by_ref().take(values.len).enumerate() {
@@ -245,11 +249,17 @@ fn mapped(
         }
         Ok(())
     };
-    // Floats have no bounds here.
-    if !ty.is_floating() {
-        each(map.min(), &|zone, value| zone.min = scalar(&value.into(), ty, trust))?;
-        each(map.max(), &|zone, value| zone.max = scalar(&value.into(), ty, trust))?;
+    let nans = map.nan_count().filter(|_| ty.is_floating());
+    if nans.is_some() || !ty.is_floating() {
+        each(map.min(), &|zone, value| zone.min = least(&value.into(), ty, trust))?;
+        each(map.max(), &|zone, value| zone.max = greatest(&value.into(), ty, trust))?;
     }
+    // NaN, which bounds leave out, is above or below all other numbers for Arrow.
+    each(nans, &|zone, value| {
+        if value != Value::Int(0) {
+            (zone.min, zone.max) = (None, None);
+        }
+    })?;
     each(map.null_count(), &|zone, value| {
         let Value::Int(count) = value else { return };
         zone.nulls = trusted(&u64::try_from(count).ok().into(), trust).copied();

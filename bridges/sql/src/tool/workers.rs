@@ -41,7 +41,7 @@ const CONNECT: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(6);
 
 /// How often the other end of a connection must show that it is alive, and how long it may take.
-const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(3));
+const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(5));
 
 /// The version of this program. Plans and rows of other versions may be different.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

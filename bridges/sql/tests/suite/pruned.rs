@@ -1,6 +1,8 @@
 //! Rows that statistics leave out.
 
-use arrow::array::AsArray;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Float32Array, Float64Array, Int64Array, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::datatypes::Int64Type;
 use datafusion::physical_plan::displayable;
@@ -134,7 +136,10 @@ async fn the_first_rows_in_an_order_prune_the_rest() {
     for partitions in [1, 3] {
         let context = session(partitions);
         table(&context, "log", "VORTEX", &path, TRUST).await.unwrap();
-        for (order, first) in [("t", 0), ("t DESC", (1 << 20) - 1), ("t DESC NULLS LAST, k", (1 << 20) - 1)] {
+        let last = (1 << 20) - 1;
+        for (order, first) in
+            [("t", 0), ("t DESC", last), ("t DESC NULLS LAST, k", last), ("x DESC, t", last), ("x", 0)]
+        {
             let (rows, plan) = counted(&context, &format!("SELECT t FROM log ORDER BY {order} LIMIT 3")).await.unwrap();
             let all = concat_batches(&rows[0].schema(), &rows).unwrap();
             assert_eq!((all.num_rows(), all.column(0).as_primitive::<Int64Type>().value(0)), (3, first), "{order}");
@@ -161,10 +166,6 @@ async fn keys_of_a_join_prune() {
 
 #[tokio::test]
 async fn floats_that_are_not_numbers_are_found() {
-    use std::sync::Arc;
-
-    use arrow::array::{ArrayRef, Float64Array, RecordBatch};
-
     // For SQL, NaN is above all numbers, and the statistics of zones leave it out.
     let values: Float64Array =
         (0..50_000).map(|row| if row == 40_000 { f64::NAN } else { 1.0 }).collect::<Vec<_>>().into();
@@ -230,5 +231,48 @@ async fn columns_are_read_for_the_first_rows() {
             let filtered = count(&plan, "rows_filtered");
             assert!(order != "t" || filtered > 1 << 19, "{format} {order}: {filtered} rows");
         }
+    }
+}
+
+/// Zones of 8,192 rows: numbers, NaN among them, zeros of both signs, nothing at all.
+fn floats() -> RecordBatch {
+    let rows = 0..60_000;
+    let value = |row: i64| match row / 8192 {
+        1 if row % 100 == 7 => Some(f64::NAN),
+        2 => Some(if row % 2 == 0 { 0.0 } else { -0.0 }),
+        3 => None,
+        4 => Some(f64::NAN),
+        _ => Some(row as f64 - 30_000.0),
+    };
+    let wide: Float64Array = rows.clone().map(value).collect();
+    let narrow: Float32Array = rows.clone().map(|row| value(row).map(|value| value as f32)).collect();
+    let t: Int64Array = rows.collect::<Vec<_>>().into();
+    let columns: [(&str, ArrayRef); 3] = [("t", Arc::new(t)), ("x", Arc::new(wide)), ("y", Arc::new(narrow))];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+#[tokio::test]
+async fn floats_prune_where_zones_have_no_nan() {
+    let dir = tempfile::tempdir().unwrap();
+    for (format, extension, write) in FORMATS.into_iter().take(2) {
+        let path = put(dir.path(), &format!("log.{extension}"), &write(&floats()));
+        let (strict, trusting) = (session(2), session(2));
+        table(&strict, "log", format, &path, "").await.unwrap();
+        table(&trusting, "log", format, &path, TRUST).await.unwrap();
+        let mut pruned = 0;
+        for column in ["x", "y"] {
+            for condition in
+                ["> 29000", "< -29000", "= 0", "= -0.0", "< 0", "> -0.0", "= 'NaN'", "IS NULL", "> 1e9", "<> 5"]
+            {
+                let sql = format!("SELECT count(*), sum(t) FROM log WHERE {column} {condition}");
+                let all = text(&strict, &sql).await.unwrap();
+                assert_eq!(all, text(&trusting, &sql).await.unwrap(), "{format}: {column} {condition}");
+                let (_, plan) = counted(&trusting, &sql).await.unwrap();
+                pruned += count(&plan, "zones_pruned");
+            }
+            let sql = format!("SELECT t, {column} FROM log ORDER BY {column} DESC, t LIMIT 5");
+            assert_eq!(text(&strict, &sql).await.unwrap(), text(&trusting, &sql).await.unwrap(), "{format}: {column}");
+        }
+        assert!(format != "VORTEX" || pruned > 40, "{pruned} zones");
     }
 }
