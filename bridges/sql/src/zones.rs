@@ -33,6 +33,9 @@ const MOST: usize = 1 << 16;
 /// about as long.
 const FEW: u32 = 16;
 
+/// Rows whose zones were asked, and the ranges that they are cut into, with whether these may have rows that meet the predicate.
+type Asked = (Range<u64>, Vec<(Range<u64>, bool)>);
+
 /// Leaves out rows of a part that cannot meet a predicate.
 pub(crate) struct Pruner<'s> {
     schema: SchemaRef,
@@ -45,8 +48,7 @@ pub(crate) struct Pruner<'s> {
     trust: bool,
     counts: &'s Counts,
     memory: Memory,
-    /// The rows whose zones were asked, and those of them that are kept.
-    asked: (Range<u64>, Vec<Range<u64>>),
+    asked: Asked,
     /// How often a few rows were asked since the predicate changed.
     few: u32,
 }
@@ -101,20 +103,38 @@ impl<'s> Pruner<'s> {
                 self.few = if all { 0 } else { self.few.saturating_add(1) };
                 self.asked = self.ask(part, row..if all { end.max(rows.end) } else { rows.end })?;
             }
-            let (asked, left) = &self.asked;
-            let next = row..asked.end.min(rows.end);
-            let known = left.get(left.partition_point(|some| some.end <= next.start)..).unwrap_or_default();
-            let known = known.iter().take_while(|some| some.start < next.end);
-            kept.extend(known.map(|some| some.start.max(next.start)..some.end.min(next.end)));
+            let next = row..self.asked.0.end.min(rows.end);
             row = next.end;
+            self.take(next, &mut kept);
         }
         Ok(kept)
     }
 
-    /// Asks the zones of rows, from the first one on, about the predicate. Returns the rows whose zones were asked, and the ranges of them that
-    /// may have rows that meet it.
-    fn ask(&mut self, part: &Part<'_>, rows: Range<u64>) -> Result<(Range<u64>, Vec<Range<u64>>), Reason> {
-        let Some(pruning) = self.pruning.clone() else { return Ok((rows.clone(), vec![rows])) };
+    /// Adds the ranges of `rows` that may have rows that meet the predicate. The zones of all of them were asked.
+    fn take(&self, rows: Range<u64>, kept: &mut Vec<Range<u64>>) {
+        let blocks = &self.asked.1;
+        let blocks = blocks.get(blocks.partition_point(|(block, _)| block.end <= rows.start)..).unwrap_or_default();
+        for (block, may) in blocks.iter().take_while(|(block, _)| block.start < rows.end) {
+            // A block that reaches into other rows is counted once.
+            let first = usize::from(rows.contains(&block.start));
+            let block = block.start.max(rows.start)..block.end.min(rows.end);
+            self.counts.zones.add(first);
+            if !may {
+                self.counts.zones_pruned.add(first);
+                let rows = block.end.saturating_sub(block.start);
+                self.counts.rows_pruned.add(usize::try_from(rows).unwrap_or(usize::MAX));
+                continue;
+            }
+            match kept.last_mut() {
+                Some(last) if last.end == block.start => last.end = block.end,
+                _ => kept.push(block),
+            }
+        }
+    }
+
+    /// Asks the zones of rows, from the first one on, about the predicate.
+    fn ask(&mut self, part: &Part<'_>, rows: Range<u64>) -> Result<Asked, Reason> {
+        let Some(pruning) = self.pruning.clone() else { return Ok((rows.clone(), vec![(rows, true)])) };
         let mut columns = Vec::new();
         for (name, ty) in self.columns.clone() {
             let found = zones_of(part, (&name, &ty), &rows, self.trust, &mut self.memory)?;
@@ -130,22 +150,7 @@ impl<'s> Pruner<'s> {
         zones.cuts.sort_unstable();
         zones.cuts.dedup();
         let keep = pruning.prune(&zones)?;
-        self.counts.zones.add(keep.len());
-        let mut kept: Vec<Range<u64>> = Vec::new();
-        for (k, may) in keep.into_iter().enumerate() {
-            let Some(block) = zones.block(k) else { break };
-            if !may {
-                self.counts.zones_pruned.add(1);
-                let rows = block.end.saturating_sub(block.start);
-                self.counts.rows_pruned.add(usize::try_from(rows).unwrap_or(usize::MAX));
-                continue;
-            }
-            match kept.last_mut() {
-                Some(last) if last.end == block.start => last.end = block.end,
-                _ => kept.push(block),
-            }
-        }
-        Ok((rows, kept))
+        Ok((rows, zones.blocks().zip(keep).collect()))
     }
 
     /// Sorts steps so that those come first which may have the first rows of an order.
@@ -228,7 +233,8 @@ fn mapped(
     memory: &mut Memory,
 ) -> Result<Vec<Zone>, Reason> {
     let last = rows.end.checked_sub(1).and_then(|row| map.around(row));
-    let (Some(first), Some(last)) = (map.around(rows.start), last) else { return Ok(Vec::new()) };
+    // All that a zone map says are claims.
+    let (Some(first), Some(last), true) = (map.around(rows.start), last, trust) else { return Ok(Vec::new()) };
     let zones = first..last.saturating_add(1).min(first.saturating_add(MOST as u64));
     let mut found: Vec<_> =
         zones.clone().map(|i| Zone { rows: map.rows(i), min: None, max: None, nulls: None }).collect();
