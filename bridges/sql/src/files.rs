@@ -13,6 +13,8 @@ use datafusion_datasource::file_groups::FileGroup;
 use datafusion_physical_expr::PhysicalExpr;
 use datafusion_pruning::PruningPredicateBuilder;
 
+use crate::values::unordered;
+
 /// Returns the groups without the files that have no rows which meet a predicate; `None` if all files may have some. One file is
 /// kept at least, as a scan has a partition.
 pub(crate) fn kept(
@@ -23,7 +25,9 @@ pub(crate) fn kept(
     let files: Vec<_> = groups.iter().flat_map(FileGroup::iter).collect();
     let builder = PruningPredicateBuilder::new().with_file_schema(Arc::clone(schema));
     let Some(pruning) = builder.build(Arc::clone(predicate)) else { return Ok(None) };
-    let keep = pruning.prune(&Files { files: &files, schema })?;
+    let unordered = unordered(predicate, schema);
+    // A bound may have no value of the type of a cast.
+    let Ok(keep) = pruning.prune(&Files { files: &files, schema, unordered }) else { return Ok(None) };
     if keep.iter().all(|keep| *keep) {
         return Ok(None);
     }
@@ -43,6 +47,8 @@ pub(crate) fn kept(
 struct Files<'f> {
     files: &'f [&'f PartitionedFile],
     schema: &'f SchemaRef,
+    /// Columns whose bounds cannot be used.
+    unordered: HashSet<String>,
 }
 
 impl Files<'_> {
@@ -62,6 +68,9 @@ impl Files<'_> {
         column: &Column,
         bound: impl Fn(&ColumnStatistics) -> &Precision<ScalarValue>,
     ) -> Option<ArrayRef> {
+        if self.unordered.contains(column.name()) {
+            return None;
+        }
         let unknown = ScalarValue::try_from(self.schema.field_with_name(column.name()).ok()?.data_type()).ok()?;
         let values = self.each(column, |facts| bound(facts).get_value().cloned())?;
         ScalarValue::iter_to_array(values.map(|value| value.unwrap_or_else(|| unknown.clone()))).ok()

@@ -192,10 +192,10 @@ fn rows(
         Some(filter) => Late::new(scan, filter, file.table(name)?, remote.counts())?,
         None => None,
     };
-    let end = mine.end;
+    let all = mine.clone();
     for rows in steps(scan, &part, (mine, step), pruner.as_mut().filter(|_| changes))? {
         let kept = match &mut pruner {
-            Some(pruner) => pruner.kept(&part, rows, end)?,
+            Some(pruner) => pruner.kept(&part, rows, &all)?,
             None => iter::once(rows).collect(),
         };
         for rows in kept {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::iter;
 use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -172,9 +173,17 @@ impl Remote {
         if let Some(block) = block(&kept) {
             return Ok(block);
         }
-        let pieces = self.handle.block_on(self.fetch(wanted.clone()))?;
+        let opening = locked(&self.state).opening;
+        // The range may begin in what was fetched, which ends anywhere: only the rest is fetched.
+        let before = kept.iter().find(|piece| !opening && piece.0 <= wanted.start && wanted.start < end(piece));
+        let rest = before.map_or(wanted.start, end)..wanted.end;
+        let pieces = self.handle.block_on(self.fetch(rest))?;
+        let pieces = match before.and_then(|piece| after(piece, wanted.start)) {
+            Some(before) => joined(iter::once(before).chain(pieces)),
+            None => pieces,
+        };
         let mut state = locked(&self.state);
-        if state.opening {
+        if opening {
             let head = mem::take(&mut state.head);
             state.head = joined(head.into_iter().chain(pieces));
             return block(&state.head).ok_or_else(|| self.error(&wanted, "the store returned another range"));
@@ -358,6 +367,12 @@ pub(crate) fn shown_at(store: &ObjectStoreUrl, path: &Path) -> String {
 /// Returns the offset at which a piece ends.
 fn end((start, bytes): &Piece) -> u64 {
     start.saturating_add(bytes.len() as u64)
+}
+
+/// Returns the part of a piece from an offset on.
+fn after((start, bytes): &Piece, at: u64) -> Option<Piece> {
+    let from = usize::try_from(at.checked_sub(*start)?).ok()?;
+    (from <= bytes.len()).then(|| (at, bytes.slice(from..)))
 }
 
 /// Joins each piece with those that begin within it or at its end, so that a range can be in several.

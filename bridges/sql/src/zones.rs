@@ -24,7 +24,7 @@ use crate::error::Reason;
 use crate::open;
 use crate::order::Order;
 use crate::scan::{Scan, present};
-use crate::values::{greatest, least, trusted};
+use crate::values::{maximum, minimum, trusted, unordered};
 
 /// Maximum number of zones that are asked at once.
 const MOST: usize = 1 << 16;
@@ -48,7 +48,10 @@ pub(crate) struct Pruner<'s> {
     trust: bool,
     counts: &'s Counts,
     memory: Memory,
+    /// The last rows that were asked, a few of them if the predicate changes.
     asked: Asked,
+    /// All rows, as far as they were asked at once since the predicate changed.
+    all: Option<Asked>,
     /// How often a few rows were asked since the predicate changed.
     few: u32,
 }
@@ -60,8 +63,9 @@ impl<'s> Pruner<'s> {
         table: Table<'_>,
         counts: &'s Counts,
     ) -> Result<Self, Reason> {
-        let wanted: HashSet<_> =
+        let mut wanted: HashSet<_> =
             collect_columns(predicate).into_iter().map(|column| column.name().to_owned()).collect();
+        wanted.retain(|name| !unordered(predicate, &scan.file_schema).contains(name));
         let columns = bounded(&scan.file_schema, table, |name| wanted.contains(name))?;
         let mut pruner = Pruner {
             schema: Arc::clone(&scan.file_schema),
@@ -73,6 +77,7 @@ impl<'s> Pruner<'s> {
             counts,
             memory: Memory::default(),
             asked: (0..0, Vec::new()),
+            all: None,
             few: 0,
         };
         pruner.rebuild();
@@ -89,30 +94,34 @@ impl<'s> Pruner<'s> {
         self.pruning = builder.build(Arc::clone(&self.predicate));
     }
 
-    /// Returns the ranges of `rows` that may have rows that meet the predicate, as it is now. The other rows up to `end` may be asked
-    /// next.
-    pub fn kept(&mut self, part: &Part<'_>, rows: Range<u64>, end: u64) -> Result<Vec<Range<u64>>, Reason> {
+    /// Returns the ranges of `rows` that may have rows that meet the predicate, as it is now. Other parts of `all` may be asked next,
+    /// the ones after `rows` unless the predicate changes.
+    pub fn kept(&mut self, part: &Part<'_>, rows: Range<u64>, all: &Range<u64>) -> Result<Vec<Range<u64>>, Reason> {
         if self.tracking.watcher().is_some_and(|tracker| tracker.changed()) {
             self.rebuild();
-            (self.asked, self.few) = ((0..0, Vec::new()), 0);
+            (self.asked, self.all, self.few) = ((0..0, Vec::new()), None, 0);
         }
         let (mut row, mut kept) = (rows.start, Vec::new());
         while row < rows.end {
-            if !self.asked.0.contains(&row) {
-                let all = !self.changes() || self.few >= FEW;
-                self.few = if all { 0 } else { self.few.saturating_add(1) };
-                self.asked = self.ask(part, row..if all { end.max(rows.end) } else { rows.end })?;
+            if self.changes() && self.few >= FEW && self.all.is_none() {
+                self.all = Some(self.ask(part, all.clone())?);
             }
-            let next = row..self.asked.0.end.min(rows.end);
+            let known = self.all.as_ref().is_some_and(|(asked, _)| asked.contains(&row));
+            if !known && !self.asked.0.contains(&row) {
+                self.few = self.few.saturating_add(1);
+                let end = if self.changes() { rows.end } else { all.end.max(rows.end) };
+                self.asked = self.ask(part, row..end)?;
+            }
+            let asked = self.all.as_ref().filter(|_| known).unwrap_or(&self.asked);
+            let next = row..asked.0.end.min(rows.end);
             row = next.end;
-            self.take(next, &mut kept);
+            self.take(&asked.1, &next, &mut kept);
         }
         Ok(kept)
     }
 
-    /// Adds the ranges of `rows` that may have rows that meet the predicate. The zones of all of them were asked.
-    fn take(&self, rows: Range<u64>, kept: &mut Vec<Range<u64>>) {
-        let blocks = &self.asked.1;
+    /// Adds the ranges of `rows` that may have rows that meet the predicate, of the blocks that were asked.
+    fn take(&self, blocks: &[(Range<u64>, bool)], rows: &Range<u64>, kept: &mut Vec<Range<u64>>) {
         let blocks = blocks.get(blocks.partition_point(|(block, _)| block.end <= rows.start)..).unwrap_or_default();
         for (block, may) in blocks.iter().take_while(|(block, _)| block.start < rows.end) {
             // A block that reaches into other rows is counted once.
@@ -149,7 +158,8 @@ impl<'s> Pruner<'s> {
         }
         zones.cuts.sort_unstable();
         zones.cuts.dedup();
-        let keep = pruning.prune(&zones)?;
+        // A bound may have no value of the type of a cast. The rows tell whether any of them does.
+        let Ok(keep) = pruning.prune(&zones) else { return Ok((rows.clone(), vec![(rows, true)])) };
         Ok((rows, zones.blocks().zip(keep).collect()))
     }
 
@@ -214,8 +224,8 @@ pub(crate) fn zones_of(
         // Others do not say whether there are NaN. In Jay, they are missing values.
         let known = !ty.is_floating() || matches!(column, Column::Jay(_));
         found.push(Zone {
-            min: least(&zone.min, ty, trust).filter(|_| known),
-            max: greatest(&zone.max, ty, trust).filter(|_| known),
+            min: minimum(&zone.min, ty, trust).filter(|_| known),
+            max: maximum(&zone.max, ty, trust).filter(|_| known),
             nulls: trusted(&zone.nulls, trust).copied(),
             rows: zone.rows,
         });
@@ -223,7 +233,7 @@ pub(crate) fn zones_of(
     Ok(found)
 }
 
-/// Returns what a zone map says about rows of its column. Its bounds are columns, of which many values are read at once: one by one they
+/// Returns the bounds of zones in a zone map. They are columns, of which many values are read at once: one by one they
 /// cost 2 microseconds per zone, as much as reading 1 % of the rows.
 fn mapped(
     map: &vortex::Zones<'_>,
@@ -257,8 +267,8 @@ fn mapped(
     };
     let nans = map.nan_count().filter(|_| ty.is_floating());
     if nans.is_some() || !ty.is_floating() {
-        each(map.min(), &|zone, value| zone.min = least(&value.into(), ty, trust))?;
-        each(map.max(), &|zone, value| zone.max = greatest(&value.into(), ty, trust))?;
+        each(map.min(), &|zone, value| zone.min = minimum(&value.into(), ty, trust))?;
+        each(map.max(), &|zone, value| zone.max = maximum(&value.into(), ty, trust))?;
     }
     // NaN, which bounds leave out, is above or below all other numbers for Arrow.
     each(nans, &|zone, value| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Float32Array, Float64Array, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, AsArray, Float32Array, Float64Array, Int64Array, RecordBatch, TimestampSecondArray};
 use arrow::compute::concat_batches;
 use arrow::datatypes::Int64Type;
 use datafusion::physical_plan::displayable;
@@ -274,5 +274,61 @@ async fn floats_prune_where_zones_have_no_nan() {
             assert_eq!(text(&strict, &sql).await.unwrap(), text(&trusting, &sql).await.unwrap(), "{format}: {column}");
         }
         assert!(format != "VORTEX" || pruned > 40, "{pruned} zones");
+    }
+}
+
+/// The times of day, and the truth, of bounds are no bounds of those of rows.
+#[tokio::test]
+async fn casts_that_change_the_order_do_not_prune() {
+    let rows = 0..60_000;
+    // From one afternoon to another night.
+    let t: TimestampSecondArray = rows.clone().map(|row| 46_800 + row * 5).collect::<Vec<_>>().into();
+    let x: Float64Array = rows.clone().map(|row| if row < 50_000 { -5.0 + (row % 6) as f64 } else { 1e300 }).collect();
+    let n: Int64Array = rows.map(|row| row - 60_000).collect::<Vec<_>>().into();
+    let columns: [(&str, ArrayRef); 3] = [("t", Arc::new(t)), ("x", Arc::new(x)), ("n", Arc::new(n))];
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&RecordBatch::try_from_iter(columns).unwrap()));
+    let (strict, trusting) = (session(1), session(1));
+    table(&strict, "log", "VORTEX", &path, "").await.unwrap();
+    table(&trusting, "log", "VORTEX", &path, TRUST).await.unwrap();
+    for condition in [
+        "CAST(t AS TIME) > '12:00'",
+        "CAST(t AS DATE) = '1970-01-02'",
+        "CAST(x AS BOOLEAN) >= true",
+        "CAST(n AS VARCHAR) > '-2'",
+        "TRY_CAST(x AS SMALLINT) = -3",
+        // 1e300 is no integer, which only rows that are asked may tell.
+        "x < 0 AND CAST(x AS BIGINT) = -3",
+    ] {
+        let sql = format!("SELECT count(*), sum(n) FROM log WHERE {condition}");
+        let (a, b) = (text(&strict, &sql).await, text(&trusting, &sql).await);
+        assert_eq!(a.as_ref().ok(), b.as_ref().ok(), "{condition}: {a:?} {b:?}");
+    }
+}
+
+/// More steps than are asked one by one while the condition changes.
+#[tokio::test]
+async fn the_first_rows_of_many_steps() {
+    const ROWS: i64 = 80 << 16;
+    let t: Int64Array = (0..ROWS).collect::<Vec<_>>().into();
+    // Each step has its own range of values, in another order than the rows.
+    let k: Int64Array = (0..ROWS).map(|row| ((row >> 16) * 37 % 80 << 16) + (row & 0xffff)).collect::<Vec<_>>().into();
+    let columns: [(&str, ArrayRef); 2] = [("t", Arc::new(t)), ("k", Arc::new(k))];
+    let dir = tempfile::tempdir().unwrap();
+    let path = put(dir.path(), "log.vortex", &vortex(&RecordBatch::try_from_iter(columns).unwrap()));
+    for partitions in [1, 2] {
+        let context = session(partitions);
+        table(&context, "log", "VORTEX", &path, TRUST).await.unwrap();
+        for order in ["t", "k"] {
+            for (direction, first) in [("", 0), ("DESC", ROWS - 1)] {
+                let sql = format!("SELECT {order} FROM log ORDER BY {order} {direction} LIMIT 3");
+                let (rows, plan) = counted(&context, &sql).await.unwrap();
+                let all = concat_batches(&rows[0].schema(), &rows).unwrap();
+                assert_eq!((all.num_rows(), all.column(0).as_primitive::<Int64Type>().value(0)), (3, first), "{sql}");
+                let (pruned, zones) = (count(&plan, "rows_pruned"), count(&plan, "zones"));
+                assert!(pruned >= ROWS as usize - partitions * (1 << 17), "{sql}: {pruned} rows");
+                assert!(zones <= ROWS as usize / 8192 + 1, "{sql}: {zones} zones, each is counted once");
+            }
+        }
     }
 }

@@ -109,6 +109,26 @@ async fn an_extent_is_fetched_once() {
     assert!(read <= len + len / 8, "{read} of {len} bytes");
 }
 
+/// Ranges that were fetched end within extents.
+#[tokio::test]
+async fn large_extents_are_fetched_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let context = crate::session::session(1);
+    let path = crate::made::put(dir.path(), "log.vortex", &crate::made::vortex(&batch(0, 1 << 20)));
+    crate::session::table(&context, "log", "VORTEX", &path, "").await.unwrap();
+    let copy = dir.path().join("log.ds");
+    text(&context, &format!("COPY log TO '{}' STORED AS DATASERIES", copy.display())).await.unwrap();
+    let bytes = std::fs::read(copy).unwrap();
+    let len = bytes.len();
+    assert!(len > 8 << 20, "{len} bytes");
+    let store = Counting::with(bytes, "log.ds", Fault::None).await;
+    let context = open(&store, "DATASERIES", "log.ds", "").await.unwrap();
+    store.taken();
+    text(&context, "SELECT sum(t), max(host) FROM log").await.unwrap();
+    let (requests, read) = store.taken();
+    assert!(read <= len + len / 32, "{read} of {len} bytes in {requests} requests");
+}
+
 #[tokio::test]
 async fn rows_of_dataseries_are_counted_by_headers() {
     let store = Counting::with(crate::made::dataseries(&batch(0, 1 << 20)), "log.ds", Fault::None).await;
