@@ -154,3 +154,15 @@ fn runs_of_a_copy_of_a_flash() {
         assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"7\n8\n9\n10\n11\n12\n13\n"[..]));
     }
 }
+
+#[test]
+fn a_copy_whose_first_segment_was_being_erased() {
+    let (mut first, second) = (segment(6, 4, &file(&[(0, 0..2)], false)), segment(5, 4, &file(&[(0, 2..5)], false)));
+    first[..300].fill(0xa5);
+    let path = target("half_erased.bin");
+    fs::write(&path, [first, second].concat()).unwrap();
+    assert_eq!(good(&["cat", "--table", "Tick", "--no-header", &path]), "2\n3\n4\n");
+    // Other files without a magic number are what they were.
+    fs::write(&path, [0xa5; 3000]).unwrap();
+    assert!(bad(1, &["cat", &path]).contains("unknown format"));
+}
