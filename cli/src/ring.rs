@@ -16,7 +16,7 @@ use crate::open::Input;
 
 /// The place of the check value in the header of an extent.
 const ADLER_AT: usize = 16;
-/// Size of the smallest unit that a flash erases, at a multiple of which each segment begins.
+/// Size of the smallest unit that a flash erases. Each segment begins at a multiple of it.
 const PAGE: usize = 128;
 /// Size of the longest word that a flash writes.
 const WORD: usize = 512;
@@ -85,7 +85,7 @@ fn is_ring(input: &Input<'_>) -> Result<bool, Failure> {
     has_header(input.len(), input.reader()).map_err(|e| Failure::Input(e.to_string()))
 }
 
-/// Returns whether the header of a segment begins at a page of the file; not if the first is far behind.
+/// Returns whether the header of a segment begins at a page of the file; not if the first is beyond a limit.
 fn has_header(len: u64, read: impl Fn(u64, &mut [u8]) -> io::Result<()>) -> io::Result<bool> {
     let (mut at, mut block) = (0, vec![0; READ]);
     while at < len.min(SEARCHED) {
@@ -123,8 +123,7 @@ fn live(mut found: Vec<Segment>) -> Vec<Segment> {
     found.split_off(first)
 }
 
-/// Returns the size in bytes of all segments: the largest number of which all distances are multiples, those of segments that the log
-/// has dropped, too.
+/// Returns the size in bytes of all segments: the greatest common divisor of all distances. Segments that the log has dropped count, too.
 fn size(bytes: &[u8], headers: &[Segment], live: &[Segment]) -> usize {
     fn common(a: usize, b: usize) -> usize {
         a.checked_rem(b).map_or(a, |rest| common(b, rest))
@@ -135,14 +134,14 @@ fn size(bytes: &[u8], headers: &[Segment], live: &[Segment]) -> usize {
     let in_copy = in_copy.min(bytes.len().checked_div(2).unwrap_or(0));
     let among = headers.iter().map(|segment| segment.at.saturating_sub(first)).fold(0, common);
     // A copy may begin or end with something else than a segment, or be one segment. Then the first size may be a part of a segment, and
-    // extents go on behind its end.
-    let fits = |size: &usize| *size > 0 && !live.iter().any(|segment| goes_on(bytes, segment.at, *size));
+    // extents continue after its end.
+    let fits = |size: &usize| *size > 0 && !live.iter().any(|segment| continues(bytes, segment.at, *size));
     [in_copy, among].into_iter().find(fits).unwrap_or(usize::MAX)
 }
 
 /// Returns whether an intact extent of the segment at `at` lies across its end, or begins there, if it has `size` bytes: the next segment
 /// begins with a header.
-fn goes_on(bytes: &[u8], at: usize, size: usize) -> bool {
+fn continues(bytes: &[u8], at: usize, size: usize) -> bool {
     found(bytes.get(at..).unwrap_or_default(), size).is_some_and(|found| found.end > size)
 }
 
@@ -176,7 +175,7 @@ fn join(bytes: &[u8], segments: &[Segment], size: usize) -> Result<(Vec<u8>, Vec
     Ok((file, lost))
 }
 
-/// Reads the file in a segment: the extents that begin in its first `size` bytes, or just behind them. Returns `None` without intact types.
+/// Reads the file in a segment: the extents that begin in its first `size` bytes, or directly after them. Returns `None` without intact types.
 fn found(segment: &[u8], size: usize) -> Option<Found<'_>> {
     let file = segment.get(SEGMENT_HEADER_LEN..).map(after_erased)?;
     let order = Order::of(file.get(..HEADER_LEN)?).ok()?;
