@@ -260,8 +260,11 @@ mod tests {
         segment(number, &file(ticks, TYPES, |n| Tick { n }))
     }
 
+    /// The numbers in the rows, and what is said about the rest.
+    type Rows = (Vec<i32>, Vec<String>);
+
     /// Returns the numbers in what is put together of a copy, and what is said about the rest. `None`: the copy has no segments.
-    fn read(bytes: &[u8]) -> Option<Result<(Vec<i32>, Vec<String>), String>> {
+    fn read(bytes: &[u8]) -> Option<Result<Rows, String>> {
         let headers = headers(bytes);
         let live = live(headers.clone());
         if live.is_empty() {
@@ -286,7 +289,7 @@ mod tests {
         Some(Ok((numbers, lost)))
     }
 
-    fn rows(parts: &[&[u8]]) -> (Vec<i32>, Vec<String>) {
+    fn rows(parts: &[&[u8]]) -> Rows {
         read(&parts.concat()).unwrap().unwrap()
     }
 
