@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::frames::Chunk;
 
+/// The largest gap in a file of more than 4 GiB less this.
+const GAP: u64 = 64 << 20;
+
 /// A file of chunks.
 pub struct Collected {
     path: PathBuf,
@@ -90,11 +93,14 @@ impl Collected {
         gaps.filter(|gap| gap.start < gap.end).collect()
     }
 
-    /// Returns the offset that is nearest to the end, as a chunk has its lower bits only.
+    /// Returns the offset of a chunk, which has its lower bits only. It is before the end, if it can be: a line that loses more than
+    /// [`GAP`] at once is less likely than a device that begins again.
     #[allow(clippy::cast_possible_truncation, reason = "the lower bits")]
     fn place(&self, chunk: &Chunk) -> u64 {
-        let ahead = chunk.at.wrapping_sub(self.end as u32).cast_signed();
-        self.end.checked_add_signed(ahead.into()).unwrap_or(chunk.at.into())
+        let ahead = u64::from(chunk.at.wrapping_sub(self.end as u32));
+        let after = self.end.saturating_add(ahead);
+        let before = after.checked_sub(1 << 32).filter(|_| ahead > GAP);
+        before.unwrap_or(after)
     }
 
     /// Writes a chunk to its place. Returns whether the file is complete.
@@ -185,4 +191,46 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
         name.push(extension);
     }
     path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(at: u32, len: usize) -> Chunk {
+        Chunk { at, bytes: vec![7; len] }
+    }
+
+    /// A file whose last chunk came at this offset, so that only its end has bytes.
+    fn file(at: u32) -> (tempfile::TempDir, Collected) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = Collected::create(&dir.path().join("log.ds"), false).unwrap();
+        assert!(!file.add(&chunk(at, 100)).unwrap());
+        (dir, file)
+    }
+
+    #[test]
+    fn chunks_have_the_lower_bits_of_their_offsets() {
+        for at in [0, 100, 1 << 31, 0xa000_0000, u32::MAX - 200] {
+            let (_dir, mut file) = file(at);
+            assert_eq!((file.end, file.place(&chunk(at.wrapping_add(100), 9))), (u64::from(at) + 100, file.end));
+            assert_eq!(file.place(&chunk(at + 50, 9)), u64::from(at) + 50);
+            let again = file.begins_again(&chunk(0, 10)).unwrap();
+            // Within 64 MiB of 4 GiB, the first chunk of a file may be one after a gap.
+            assert_eq!(again, at < 0xff00_0000, "{at:x}");
+        }
+        let (_dir, mut file) = file(u32::MAX - 99);
+        assert_eq!((file.end, file.place(&chunk(0, 10))), (1 << 32, 1 << 32));
+        file.add(&chunk(0, 10)).unwrap();
+        assert_eq!((file.end, file.place(&chunk(u32::MAX - 50, 9))), ((1 << 32) + 10, (1 << 32) - 51));
+    }
+
+    #[test]
+    fn an_end_within_a_gap_divides_nothing() {
+        let (_dir, mut file) = file(1000);
+        assert!(file.add(&chunk(500, 0)).unwrap());
+        let mut said = Vec::new();
+        assert!(!file.report(&mut said).unwrap());
+        assert!(said.starts_with(b"missing: 1000 bytes at 0\n"));
+    }
 }

@@ -1,7 +1,8 @@
 //! `receive`: a file that arrives in frames, from a serial line, a pipe or a file.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use crate::args::Receive;
 use crate::collected::Collected;
@@ -20,11 +21,19 @@ pub fn run(how: &Receive, out: &mut dyn Write) -> Result<(), Failure> {
             collect(how, &mut from.lock(), out)
         }
         Location::Path(path) => {
-            let from = File::open(path).map_err(input)?;
+            let from = opened(path).map_err(input)?;
             let _line = Line::prepare(&from, how.baud).map_err(input)?;
             collect(how, &mut &from, out)
         }
     }
+}
+
+/// Opens a file or a serial line. The line does not become the terminal of the session, whose end would end this program.
+fn opened(path: &Path) -> io::Result<File> {
+    let mut how = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut how, rustix::fs::OFlags::NOCTTY.bits().cast_signed());
+    how.read(true).open(path)
 }
 
 /// Collects all files that arrive. What came is told, also if an error ends it.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::csv::{self, Written};
 use crate::dataseries_tables::Tables;
 use crate::escape::escaped;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::json::Ahead;
 use crate::open::{Input, part_room};
 use crate::parts::Parts as _;
@@ -25,6 +25,8 @@ const NAMESPACE: &str = "pilaster";
 pub struct Runs {
     /// The number of rows of each table before the first run, and in each one.
     rows: Vec<HashMap<String, u64>>,
+    /// Why no more extents are known: the file is torn, or still being written.
+    torn: Option<Failure>,
 }
 
 impl Runs {
@@ -34,7 +36,7 @@ impl Runs {
             return Ok(None);
         }
         let mut runs = vec![HashMap::<String, u64>::new()];
-        file.headers(|header, name| {
+        let torn = file.headers(|header, name| {
             if name == NAME.as_bytes() {
                 runs.push(HashMap::new());
             }
@@ -43,8 +45,8 @@ impl Runs {
                 *rows = rows.saturating_add(header.rows.into());
             }
             Ok::<_, Failure>(())
-        })?;
-        Ok(Some(Runs { rows: runs }))
+        });
+        Ok(Some(Runs { rows: runs, torn: torn.err() }))
     }
 
     /// Returns the number of runs.
@@ -52,11 +54,13 @@ impl Runs {
         self.rows.len().saturating_sub(1)
     }
 
-    /// Returns the rows of a table that belong to run `run`. The last run has all rows to the end.
+    /// Returns the rows of a table that belong to run `run`. The last run of a torn file has no end: reading finds where it is torn.
     fn rows(&self, run: usize, table: &str) -> Option<Range<u64>> {
         let rows = |run: &HashMap<String, u64>| run.get(table).copied().unwrap_or(0);
         let start = self.rows.get(..run)?.iter().map(rows).fold(0, u64::saturating_add);
-        Some(start..start.saturating_add(rows(self.rows.get(run)?)))
+        let of_run = rows(self.rows.get(run)?);
+        let is_open = self.torn.is_some() && run == self.count();
+        Some(start..if is_open { u64::MAX } else { start.saturating_add(of_run) })
     }
 }
 
@@ -84,7 +88,12 @@ pub fn within(
             format!("no runs are marked: a logger marks them by rows of the type {NAME} of the namespace {NAMESPACE}");
         return Err(Failure::Usage(why));
     };
-    let table = table.ok_or_else(|| Failure::Usage("--run takes --table: the file has several tables".to_owned()))?;
+    let mut types = series.types().iter();
+    let table = match (table, types.next(), types.next()) {
+        (Some(table), ..) => table,
+        (None, Some(only), None) => only.name(),
+        _ => return Err(Failure::Usage("--run takes --table: the file has several tables".to_owned())),
+    };
     let Some(all) = runs.rows(run, table) else {
         return Err(Failure::Usage(format!("there is no run {run}; the file has {}", runs.count())));
     };
@@ -104,7 +113,10 @@ struct Described {
 /// Describes the runs of a file; none if no type of it begins runs.
 fn described(file: &File<'_>, input: &Input<'_>) -> Result<Vec<Described>, Failure> {
     let File::DataSeries(series) = file else { return Ok(Vec::new()) };
-    let Some(runs) = Runs::of(series)? else { return Ok(Vec::new()) };
+    let Some(mut runs) = Runs::of(series)? else { return Ok(Vec::new()) };
+    if let Some(torn) = runs.torn.take() {
+        return Err(torn);
+    }
     let fields = fields(series, file, input)?;
     let order: HashMap<_, _> = series.types().iter().enumerate().map(|(k, ty)| (ty.name(), k)).collect();
     let described = |run: usize| {
@@ -122,7 +134,7 @@ fn described(file: &File<'_>, input: &Input<'_>) -> Result<Vec<Described>, Failu
     Ok((0..=runs.count()).map(described).filter(|one| one.run > 0 || !one.tables.is_empty()).collect())
 }
 
-/// Reads the first row of each extent that begins a run.
+/// Reads the first row of each extent that begins a run; nothing of one without rows. A damaged one, and what follows, has a warning.
 fn fields(series: &AnyFile<'_>, file: &File<'_>, input: &Input<'_>) -> Result<Vec<Vec<(String, String)>>, Failure> {
     let mut memory = Memory::with_len(part_room(file)?)?;
     let mut all = Vec::new();
@@ -130,9 +142,10 @@ fn fields(series: &AnyFile<'_>, file: &File<'_>, input: &Input<'_>) -> Result<Ve
         if ty.name() != NAME {
             continue;
         }
-        table.each(&mut memory.scratch(), &mut |part, _, _, scratch| {
+        let read = table.each(&mut memory.scratch(), &mut |part, _, _, scratch| {
             let mut row = Vec::new();
-            for k in 0..part.width() {
+            let width = if part.rows() > 0 { part.width() } else { 0 };
+            for k in 0..width {
                 let (column, mut text) = (part.column(k)?, String::new());
                 let batch = column.read(0..1, &mut scratch.scope())?;
                 match csv::field(&mut text, &column, &batch, 0, true, &mut Ahead::default())? {
@@ -142,7 +155,14 @@ fn fields(series: &AnyFile<'_>, file: &File<'_>, input: &Input<'_>) -> Result<Ve
             }
             all.push(row);
             Ok(part.rows())
-        })?;
+        });
+        if let Err(e) = read {
+            warn(&format!(
+                "{}: the fields of the runs from {} on are unknown: {e}",
+                input.path,
+                all.len().saturating_add(1)
+            ));
+        }
     }
     Ok(all)
 }

@@ -103,6 +103,21 @@ fn the_bytes_are_those_of_a_record() {
     assert!(log.finish().unwrap() == expected);
 }
 
+/// Types without strings take none, whoever compiles them.
+#[test]
+fn surplus_strings_are_refused_without_strings_in_the_type() {
+    let field = ForeignField { mask: 0, null_mask: 0, relative: 0, ..FIELDS[1] };
+    let fields = [ForeignField { at: 0, ..field }];
+    let mut rows = [0; 16];
+    let ty = Foreign::<false, false>::new("Number", &fields).unwrap();
+    let mut extent = ExtentBuffer::<LittleEndian, _>::new(ty, Memory::rows(&mut rows)).unwrap();
+    let surplus = extent.push_foreign(&[0; 8], [&b""[..]].into_iter()).unwrap_err();
+    assert_eq!((surplus.kind(), surplus.what(), surplus.at()), (Kind::Misuse, What::DATASERIES_FIELD, 1));
+    assert!(extent.is_empty());
+    extent.push_foreign(&[0; 8], core::iter::empty()).unwrap();
+    assert_eq!(extent.len(), 1);
+}
+
 /// A type with one wrong number is refused, unless the number has no meaning there.
 #[test]
 fn other_layouts_are_refused() {

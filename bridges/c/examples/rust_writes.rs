@@ -18,11 +18,11 @@ record! {
     struct Every<'a> = "Every" namespace "example.org" version 1.0 {
         flag: bool,
         small: byte nullable,
-        number: int32 relative,
+        number: int32 relative comment "of rows",
         time: int64 relative,
         sent: int64 nullable relative to time,
         temp: double nullable relative scaled 0.01 units "degC" comment "in the shade",
-        kelvin: double based 273.15 units "K" comment "",
+        kelvin: double based 273.15 units "K",
         mac: fixedwidth 6,
         note: variable32 nullable,
         place: variable32 unique,

@@ -1,5 +1,6 @@
 /*
- * Files as Arrow C streams, for programs of a host, if they tell their types, as all but Filo vectors and some Vortex files do: the library with its feature `host`, which has the heap and threads.
+ * Files of every format as Arrow C streams, for programs of a host: the library with its feature `host`, which has the heap and threads. A
+ * file is read into memory as a whole when it is opened.
  *
  *     struct ArrowArrayStream stream;
  *     const pilaster_text path = {"log.ds", 6u}, table = {"Air", 3u};
@@ -77,6 +78,17 @@ struct ArrowArrayStream {
  * A thread reads the file, and waits while two batches wait.
  */
 int32_t pilaster_open_stream(pilaster_text path, pilaster_text table, struct ArrowArrayStream *stream, pilaster_error *error);
+
+/* What a file does not say. A text is empty, and a number 0, if the file says it. */
+typedef struct pilaster_hints {
+    pilaster_text element; /* A Filo vector: boolean, int, long, float, double, string, utf8, blob, timestamp or datetime. */
+    pilaster_text dtype;   /* A Blosc chunk: the type of its items, such as <i8. A Vortex file: the type of its rows, such as {a=i64, b=utf8?}. */
+    uint32_t sequential;   /* 1: a DataSeries file without an index, as a power cut leaves it. Where it is torn, the stream has an error. */
+} pilaster_hints;
+
+/* Opens a file that does not say everything. A copy of a log in flash is no file: `pilaster recover` makes one of it. */
+int32_t pilaster_open_stream_with(pilaster_text path, pilaster_text table, const pilaster_hints *hints, struct ArrowArrayStream *stream,
+                                  pilaster_error *error);
 
 #ifdef __cplusplus
 }

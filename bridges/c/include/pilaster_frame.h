@@ -1,6 +1,6 @@
 /*
  * A file over a serial line or a radio, in frames that `pilaster receive` collects. It needs nothing of the library, and no memory besides
- * the chunk. A chunk holds 16 bytes or more: 8 of them are not of the file.
+ * the chunk. A chunk holds 16 to 65,008 bytes: 8 of them are not of the file. The receiver drops longer frames.
  *
  *     static uint8_t chunk[128];
  *     static pilaster_frames frames;
@@ -37,8 +37,13 @@ typedef struct pilaster_frames {
     uint32_t at; /* Their offset in the file. */
 } pilaster_frames;
 
-/* `room` is 16 at least; with less, pilaster_frames_put returns PILASTER_FRAME_SMALL. `at`: the offset of the first byte. */
+/*
+ * `room` is 16 to PILASTER_FRAME_MOST. With less, all other functions return PILASTER_FRAME_SMALL, with more PILASTER_FRAME_LARGE. `at`: the
+ * offset of the first byte.
+ */
+#define PILASTER_FRAME_MOST 65008u
 #define PILASTER_FRAME_SMALL (-1000)
+#define PILASTER_FRAME_LARGE (-1001)
 PILASTER_FRAME_UNUSED static inline void pilaster_frames_init(pilaster_frames *frames, pilaster_frame_put put, void *context,
                                                               uint8_t *chunk, size_t room, uint32_t at) {
     frames->put = put;
@@ -47,6 +52,11 @@ PILASTER_FRAME_UNUSED static inline void pilaster_frames_init(pilaster_frames *f
     frames->room = room;
     frames->len = 0u;
     frames->at = at;
+}
+
+/* Whether the size of the chunk is one. */
+PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_room_(const pilaster_frames *frames) {
+    return (frames->room < 16u) ? PILASTER_FRAME_SMALL : (frames->room > PILASTER_FRAME_MOST) ? PILASTER_FRAME_LARGE : 0;
 }
 
 PILASTER_FRAME_UNUSED static inline void pilaster_frame_word_(uint8_t *to, uint32_t word) {
@@ -73,9 +83,9 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_send_(pilaster_frames
     static const uint8_t zero = 0u;
     const size_t end = frames->len + 8u;
     size_t at = 0u;
-    int32_t code = 0;
-    if (frames->room < 16u) {
-        return PILASTER_FRAME_SMALL;
+    int32_t code = pilaster_frame_room_(frames);
+    if (code != 0) {
+        return code;
     }
     pilaster_frame_word_(frames->chunk, frames->at);
     pilaster_frame_word_(&frames->chunk[end - 4u], pilaster_frame_crc_(frames->chunk, end - 4u));
@@ -105,7 +115,7 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_send_(pilaster_frames
 /* Adds bytes of the file; a full chunk is sent. A sink, whose context is the `pilaster_frames`. */
 PILASTER_FRAME_UNUSED static inline int32_t pilaster_frames_put(void *context, const uint8_t *bytes, size_t len) {
     pilaster_frames *const frames = (pilaster_frames *)context;
-    int32_t code = (frames->room < 16u) ? PILASTER_FRAME_SMALL : 0;
+    int32_t code = pilaster_frame_room_(frames);
     for (size_t k = 0u; (code == 0) && (k < len); k++) {
         if ((frames->len + 8u) == frames->room) {
             code = pilaster_frame_send_(frames);
@@ -120,7 +130,7 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frames_put(void *context, c
 
 /* Sends the bytes that wait for a full chunk. */
 PILASTER_FRAME_UNUSED static inline int32_t pilaster_frames_flush(pilaster_frames *frames) {
-    return (frames->len > 0u) ? pilaster_frame_send_(frames) : 0;
+    return (frames->len > 0u) ? pilaster_frame_send_(frames) : pilaster_frame_room_(frames);
 }
 
 /* Sends the rest, and a frame that says where the file ends. */

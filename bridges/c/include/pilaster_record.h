@@ -21,6 +21,7 @@
  * Unit:      EXACT; SCALED(unit): a DOUBLE that is stored as a multiple of the unit; BASED(base): a DOUBLE that counts from a base
  *
  *            NOTED(unit, units, comment): one of these, and texts that readers show: NOTED(SCALED(0.01), "degC", "in the shade")
+ *            UNITS(unit, units), COMMENT(unit, comment): one of both texts; NOTED stores also one that is empty
  *
  * PILASTER_RECORD_ABOUT(air, "Air", "example.org", "1.0", PILASTER_ABOUT("firmware", "2.1.0") PILASTER_ABOUT("build", BUILD), AIR_FIELDS)
  * also stores which firmware writes the file, in attributes of the type that `pilaster info` prints and other readers ignore. No name may be name,
@@ -195,10 +196,14 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_BY_SCALED(number) (1.0 / (number))
 #define PILASTER_BY_BASED(number) 0.0
 #define PILASTER_BY_NOTED(unit, units, comment) PILASTER_BY_##unit
+#define PILASTER_BY_UNITS(unit, units) PILASTER_BY_##unit
+#define PILASTER_BY_COMMENT(unit, comment) PILASTER_BY_##unit
 #define PILASTER_SCALED_EXACT 0
 #define PILASTER_SCALED_SCALED(number) 2
 #define PILASTER_SCALED_BASED(number) 0
 #define PILASTER_SCALED_NOTED(unit, units, comment) PILASTER_SCALED_##unit
+#define PILASTER_SCALED_UNITS(unit, units) PILASTER_SCALED_##unit
+#define PILASTER_SCALED_COMMENT(unit, comment) PILASTER_SCALED_##unit
 #define PILASTER_MASK_(bit) (1 << ((int)(bit) & 7))
 #define PILASTER_FIELD_(type, name, null, base, unit)                                                             \
     {PILASTER_BY_##unit,                                                                                          \
@@ -244,6 +249,8 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_XML_EXACT
 #define PILASTER_XML_SCALED(number) " pack_scale=\"" #number "\""
 #define PILASTER_XML_BASED(number) " opt_doublebase=\"" #number "\""
+#define PILASTER_XML_UNITS(unit, units) PILASTER_XML_##unit " units=\"" units "\""
+#define PILASTER_XML_COMMENT(unit, comment) PILASTER_XML_##unit " comment=\"" comment "\""
 #define PILASTER_XML_NOTED(unit, units, comment) PILASTER_XML_##unit " units=\"" units "\" comment=\"" comment "\""
 #define PILASTER_ABOUT(name, text) " " name "=\"" text "\""
 #define PILASTER_XML_FIELD_(type, name, null, base, unit)                                                        \

@@ -1,4 +1,4 @@
-//! Files of every format as Arrow C streams, for programs of a host. With the heap and threads.
+//! Files as Arrow C streams, for programs of a host. With the heap and threads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pilaster::any::{Hints, Owned};
 use pilaster::error::{Cause, Error, Kind, What};
+use pilaster::filo::Element;
 use pilaster_arrow::{ReadOptions, read};
 
 use crate::error::Failure;
-use crate::raw::{Out, Text, exports};
+use crate::raw::{In, Out, Text, exports};
 
 /// Number of record batches that wait for the program.
 const AHEAD: usize = 2;
@@ -49,9 +50,49 @@ impl RecordBatchReader for Batches {
     }
 }
 
+/// `pilaster_hints`: what a file does not say.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CHints {
+    /// The element type of a Filo vector.
+    element: Text,
+    /// The type of the items of a Blosc chunk, or of the rows of a Vortex file.
+    dtype: Text,
+    /// 1 for a DataSeries file that is read without its index.
+    sequential: u32,
+}
+
+/// A table of a file, and what the file does not say.
+#[derive(Default)]
+struct Asked {
+    path: PathBuf,
+    table: Option<String>,
+    element: Option<Element>,
+    dtype: Option<String>,
+    sequential: bool,
+}
+
+impl Asked {
+    fn new(path: Text, table: Text) -> Result<Self, Failure> {
+        Ok(Asked { path: text(path, 1)?.into(), table: some(table, 2)?, ..Asked::default() })
+    }
+
+    /// Adds hints, argument 3.
+    fn hinted(self, CHints { element, dtype, sequential }: CHints) -> Result<Self, Failure> {
+        let element = some(element, 3)?.map(|name| name.parse()).transpose()?;
+        let sequential = match sequential {
+            0 | 1 => sequential == 1,
+            _ => return Err(Failure::Argument(3, 0)),
+        };
+        Ok(Asked { element, dtype: some(dtype, 3)?, sequential, ..self })
+    }
+}
+
 /// Sends the schema of a table, or the failure, and then its rows.
-fn send(path: PathBuf, table: Option<String>, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &SyncSender<Item>) {
-    let opened = Owned::open(path, &Hints::default()).map_err(|failure| match failure.cause {
+fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &SyncSender<Item>) {
+    let Asked { path, table, element, dtype, sequential } = asked;
+    let hints = Hints { element, dtype: dtype.as_deref(), sequential, ..Hints::default() };
+    let opened = Owned::open(path, &hints).map_err(|failure| match failure.cause {
         Cause::Format(e) => Failure::Library(e),
         Cause::Io(e) => {
             let number = e.raw_os_error().unwrap_or_default().unsigned_abs();
@@ -90,11 +131,11 @@ fn send(path: PathBuf, table: Option<String>, schema: &SyncSender<Result<SchemaR
 }
 
 /// Opens a table of a file.
-fn open(path: PathBuf, table: Option<String>) -> Result<Batches, Failure> {
+fn open(asked: Asked) -> Result<Batches, Failure> {
     let ((schema, schemas), (to, from)) = (sync_channel(1), sync_channel(AHEAD));
     let cannot = |_| Failure::Library(Error::new(Kind::Limit, What::INPUT, 0));
     let reader = thread::Builder::new().name("pilaster".to_owned());
-    reader.spawn(move || send(path, table, &schema, &to)).map_err(cannot)?;
+    reader.spawn(move || send(asked, &schema, &to)).map_err(cannot)?;
     let died = |_| Failure::Library(Error::new(Kind::Missing, What::INPUT, 0));
     Ok(Batches { schema: schemas.recv().map_err(died)??, from, ended: false })
 }
@@ -106,13 +147,24 @@ fn text(text: Text, argument: u32) -> Result<String, Failure> {
     String::from_utf8(bytes.to_vec()).map_err(utf8)
 }
 
+/// Returns a text of C, unless it is empty.
+fn some(text: Text, argument: u32) -> Result<Option<String>, Failure> {
+    Ok(Some(self::text(text, argument)?).filter(|text| !text.is_empty()))
+}
+
 exports! {
     /// Opens a file as a stream of record batches.
     fn pilaster_open_stream(path: Text, table: Text, stream: Out<FFI_ArrowArrayStream>) {
-        let (path, table) = (text(path, 1)?, text(table, 2)?);
+        let asked = Asked::new(path, table)?;
         // A place for the result comes before the work.
         stream.tell(FFI_ArrowArrayStream::empty(), 3)?;
-        let batches = open(path.into(), Some(table).filter(|table| !table.is_empty()))?;
-        stream.tell(FFI_ArrowArrayStream::new(Box::new(batches)), 3)
+        stream.tell(FFI_ArrowArrayStream::new(Box::new(open(asked)?)), 3)
+    }
+
+    /// Opens a file that does not say everything.
+    fn pilaster_open_stream_with(path: Text, table: Text, hints: In<CHints>, stream: Out<FFI_ArrowArrayStream>) {
+        stream.tell(FFI_ArrowArrayStream::empty(), 4)?;
+        let asked = Asked::new(path, table)?.hinted(hints.load(3)?)?;
+        stream.tell(FFI_ArrowArrayStream::new(Box::new(open(asked)?)), 4)
     }
 }

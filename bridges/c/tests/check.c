@@ -7,11 +7,11 @@
 #define EVERY_FIELDS(F)                                 \
     F(BOOL, flag, REQUIRED, ABSOLUTE, EXACT)            \
     F(BYTE, small, NULLABLE, ABSOLUTE, EXACT)           \
-    F(INT32, number, REQUIRED, RELATIVE, EXACT)         \
+    F(INT32, number, REQUIRED, RELATIVE, COMMENT(EXACT, "of rows")) \
     F(INT64, time, REQUIRED, RELATIVE, EXACT)           \
     F(INT64, sent, NULLABLE, TO(time), EXACT)           \
     F(DOUBLE, temp, NULLABLE, RELATIVE, NOTED(SCALED(0.01), "degC", "in the shade")) \
-    F(DOUBLE, kelvin, REQUIRED, ABSOLUTE, NOTED(BASED(273.15), "K", "")) \
+    F(DOUBLE, kelvin, REQUIRED, ABSOLUTE, UNITS(BASED(273.15), "K")) \
     F(FIXED(6), mac, REQUIRED, ABSOLUTE, EXACT)         \
     F(TEXT, note, NULLABLE, ABSOLUTE, EXACT)            \
     F(UNIQUE_TEXT, place, REQUIRED, ABSOLUTE, EXACT)    \

@@ -19,6 +19,11 @@ int main(int count, char **arguments) {
     if ((pilaster_frames_put(&frames, piece, 1u) != PILASTER_FRAME_SMALL) || (pilaster_frames_end(&frames) != PILASTER_FRAME_SMALL)) {
         return 3;
     }
+    pilaster_frames_init(&frames, put, stdout, chunk, (size_t)PILASTER_FRAME_MOST + 1u, 0u);
+    if ((pilaster_frames_put(&frames, piece, 1u) != PILASTER_FRAME_LARGE) || (pilaster_frames_flush(&frames) != PILASTER_FRAME_LARGE) ||
+        (pilaster_frames_end(&frames) != PILASTER_FRAME_LARGE)) {
+        return 4;
+    }
     pilaster_frames_init(&frames, put, stdout, chunk, room, 0u);
     size_t len = fread(piece, 1u, sizeof piece, stdin);
     int32_t code = 0;

@@ -1,4 +1,7 @@
-/* Sums columns of a file through its Arrow C stream: the number of rows, the sum of an int64 column, and the missing values of a column. */
+/*
+ * Sums columns of a file through its Arrow C stream: the number of rows, the sum of an int64 column, and the missing values of a column.
+ * `stream FILE element TYPE` and `stream FILE sequential TABLE`: the rows, and the sum of the first column, an int64, up to the end or an error.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,9 +24,50 @@ static int64_t place(const struct ArrowSchema *schema, const char *name, const c
     return 0;
 }
 
+/* Prints the rows and the sum of a file that does not say everything. */
+static void with_hints(const char *path, bool sequential, const char *name) {
+    struct ArrowArrayStream stream;
+    struct ArrowSchema schema;
+    struct ArrowArray batch;
+    pilaster_error error = {0, 0u, 0u, 0u};
+    const pilaster_hints hints = {text(sequential ? "" : name), text(""), sequential ? 1u : 0u};
+    const pilaster_hints wrong = {text("number"), text(""), 0u}, odd = {text(""), text(""), 2u};
+    const pilaster_text table = text(sequential ? name : "");
+    CHECK(pilaster_open_stream(text(path), table, &stream, &error) != PILASTER_OK && stream.release == NULL);
+    CHECK(pilaster_open_stream_with(text(path), table, NULL, &stream, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(pilaster_open_stream_with(text(path), table, &hints, NULL, &error) == PILASTER_ARGUMENT && error.at == 4u);
+    CHECK(pilaster_open_stream_with(text(path), table, &wrong, &stream, &error) == PILASTER_UNSUPPORTED);
+    CHECK(pilaster_open_stream_with(text(path), table, &odd, &stream, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(stream.release == NULL);
+    CHECK(pilaster_open_stream_with(text(path), table, &hints, &stream, &error) == PILASTER_OK);
+    CHECK(stream.get_schema(&stream, &schema) == 0 && strcmp(schema.children[0]->format, "l") == 0);
+    int64_t rows = 0, sum = 0;
+    int code = stream.get_next(&stream, &batch);
+    while (code == 0 && batch.release != NULL) {
+        const struct ArrowArray *const column = batch.children[0];
+        const uint8_t *const valid = (const uint8_t *)column->buffers[0];
+        for (int64_t row = 0; row < batch.length; row++) {
+            const int64_t at = column->offset + row;
+            if (valid == NULL || (valid[at / 8] >> (at % 8) & 1) != 0) {
+                sum += ((const int64_t *)column->buffers[1])[at];
+            }
+        }
+        rows += batch.length;
+        batch.release(&batch);
+        code = stream.get_next(&stream, &batch);
+    }
+    (void)printf("%lld %lld %s\n", (long long)rows, (long long)sum, (code == 0) ? "end" : "torn");
+    schema.release(&schema);
+    stream.release(&stream);
+}
+
 int main(int count, char **arguments) {
     pilaster_error error = {0, 0u, 0u, 0u};
     struct ArrowArrayStream stream;
+    if (count == 4) {
+        with_hints(arguments[1], strcmp(arguments[2], "sequential") == 0, arguments[3]);
+        return 0;
+    }
     CHECK(count == 2);
     /* What is wrong. */
     CHECK(pilaster_open_stream(text("no such file"), text(""), &stream, &error) == PILASTER_MISSING && error.need == 2u);

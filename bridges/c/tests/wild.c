@@ -276,7 +276,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
 #else
 int main(int count, char **arguments) {
     static uint8_t data[2048];
-    CHECK(count == 2);
+    CHECK(count >= 2);
+    /* The files of the arguments after the first one are inputs, too. */
+    for (int k = 2; k < count; k += 1) {
+        FILE *const from = fopen(arguments[k], "rb");
+        CHECK(from != NULL);
+        const size_t len = fread(data, 1u, sizeof data, from);
+        CHECK(fclose(from) == 0);
+        run(data, len);
+    }
     uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
     for (long round = strtol(arguments[1], NULL, 10); round > 0; round -= 1) {
         for (size_t k = 0; k < sizeof data; k += 1) {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pilaster::bytes::Sink as _;
@@ -44,7 +44,7 @@ fn a_file_arrives_in_frames_of_any_size() {
     // Runs without zeros of all lengths around the longest of COBS.
     let runs: Vec<u8> = (250..=520).flat_map(|len| [vec![7; len], vec![0; len % 3]].concat()).collect();
     for (k, bytes) in [log(), Vec::new(), vec![0; 1000], vec![9; 5000], runs].iter().enumerate() {
-        for chunk in [9, 16, 128, 262, 263, 4096] {
+        for chunk in [9, 16, 128, 262, 263, 4096, serial::LONGEST] {
             let sent = frames(bytes, chunk, 0);
             let (status, lines, got) = receive(&format!("received{k}.{chunk}.ds"), &sent.concat());
             let of = format!("log.ds: {} bytes in {} chunks", bytes.len(), sent.len());
@@ -52,7 +52,13 @@ fn a_file_arrives_in_frames_of_any_size() {
             assert!(got == *bytes, "{k}, {chunk}");
         }
     }
-    assert!(serial::Frames::new(Vec::new(), &mut [0; 8], 0).is_none(), "no room for a byte");
+    // The longest frame arrives; a longer one is refused where it is sent, as the receiver would drop it.
+    let most = vec![0x55; 3 * 65_000 + 1];
+    assert!(receive("longest.ds", &frames(&most, serial::LONGEST, 0).concat()).2 == most);
+    for len in [0, 8, serial::LONGEST + 1] {
+        let refused = serial::Frames::new(Vec::new(), &mut vec![0; len], 0).unwrap_err();
+        assert_eq!(refused.to_string(), format!("a chunk of {len} bytes; it has 9 to 65008"));
+    }
 }
 
 #[test]
@@ -194,16 +200,22 @@ fn a_file_arrives_through_a_terminal() {
     let line = OpenOptions::new().read(true).write(true).open(&name).unwrap();
     let path = target("terminal.ds");
     let call = ["receive", "--baud", "115200", &name, &path];
-    let mut child = pilaster().args(call).stdout(Stdio::piped()).spawn().unwrap();
+    // In a session of its own without a terminal, as a service has it: the line must not become the one of the session, as the end of
+    // the line would end the service.
+    let mut child =
+        Command::new("setsid").arg(pilaster().get_program()).args(call).stdout(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while tcgetattr(&line).unwrap().local_modes.contains(LocalModes::ICANON) {
         assert!(start.elapsed() < Duration::from_secs(60), "the line is never set");
         std::thread::sleep(Duration::from_millis(5));
     }
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    let terminal = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(4));
     let mut control = File::from(control);
     frames(&bytes, 128, 0).iter().for_each(|frame| control.write_all(frame).unwrap());
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(terminal, cfg!(target_os = "linux").then_some("0"), "{stat}");
     assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
     assert!(said.contains(": 3000 bytes in 26 chunks\n"), "{said}");
     assert!(fs::read(&path).unwrap() == bytes);

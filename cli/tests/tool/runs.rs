@@ -67,7 +67,7 @@ fn has_runs(path: &str) {
     assert_eq!(good(&["cat", "--table", "Run", "--no-header", "--run", "2", path]), "2,watchdog\n");
     let refused = bad(2, &["cat", "--table", "Tick", "--run", "4", path]);
     assert!(refused.ends_with("there is no run 4; the file has 3"), "{refused}");
-    assert!(bad(2, &["cat", "--run", "1", path]).contains("--run takes --table"));
+    assert!(bad(2, &["cat", "--run", "1", path]).contains("--run takes --table: the file has several tables"));
     assert!(bad(2, &["cat", "--table", "Tick", "--run", "1", path, path]).contains("--run is for one file"));
 }
 
@@ -103,6 +103,44 @@ fn info_says_who_wrote_a_file() {
     let document: serde_json::Value = serde_json::from_str(&good(&["info", "--json", &path])).unwrap();
     assert_eq!(document["tables"][0]["about"]["build"], "b17");
     assert_eq!(document["tables"][1]["columns"][0]["about"]["units"], "turns");
+}
+
+#[test]
+fn runs_of_a_file_that_is_being_written() {
+    let path = target("growing.ds");
+    let bytes = file(&ALL, false);
+    fs::write(&path, &bytes[..bytes.len() - 4]).unwrap();
+    let cat = |run: &str| run_cat(&["--no-index", "--run", run, &path]);
+    assert_eq!(cat("1"), (Some(0), "2\n3\n4\n5\n6\n".to_owned()));
+    // The complete rows, and an error where the file is torn.
+    let (status, rows) = cat("3");
+    assert_eq!(status, Some(1));
+    assert!(rows.starts_with("7\n8\n") && "7\n8\n9\n10\n11\n12\n13\n".starts_with(&rows), "{rows}");
+    assert!(bad(1, &["info", "--no-index", &path]).contains(&path), "info tells no runs of a part of a file");
+}
+
+/// Returns the status and the rows of `Tick`.
+fn run_cat(args: &[&str]) -> (Option<i32>, String) {
+    let output = run(&[&["cat", "--table", "Tick", "--no-header"], args].concat());
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_mark_of_a_run_that_is_damaged() {
+    let path = target("no_mark.ds");
+    let mut bytes = file(&[(1, 0..2), (3, 2..4)], true);
+    // The second mark, with a wrong byte in its rows.
+    let is_mark = |at: &usize| bytes[at + 28..].starts_with(b"Run");
+    let next = |at: &usize| Some(at + extent_len(&bytes[*at..]));
+    let mark = std::iter::successors(Some(HEADER_LEN), next).filter(is_mark).nth(1).unwrap();
+    let end = mark + extent_len(&bytes[mark..]);
+    bytes[end - 6] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let output = run(&["info", &path]);
+    let (said, warned) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{warned}");
+    assert!(said.contains("\n1     Tick 2; boot 1\n2     Tick 2\n"), "{said}");
+    assert!(warned.contains("the fields of the runs from 2 on are unknown: "), "{warned}");
 }
 
 #[test]
@@ -153,4 +191,16 @@ fn runs_of_a_copy_of_a_flash() {
         assert!(said.contains("segment 6, at offset 3072 of the flash, ends with"), "{said}");
         assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"7\n8\n9\n10\n11\n12\n13\n"[..]));
     }
+}
+
+#[test]
+fn a_copy_whose_first_segment_was_being_erased() {
+    let (mut first, second) = (segment(6, 4, &file(&[(0, 0..2)], false)), segment(5, 4, &file(&[(0, 2..5)], false)));
+    first[..300].fill(0xa5);
+    let path = target("half_erased.bin");
+    fs::write(&path, [first, second].concat()).unwrap();
+    assert_eq!(good(&["cat", "--table", "Tick", "--no-header", &path]), "2\n3\n4\n");
+    // Other files without a magic number are what they were.
+    fs::write(&path, [0xa5; 3000]).unwrap();
+    assert!(bad(1, &["cat", &path]).contains("unknown format"));
 }

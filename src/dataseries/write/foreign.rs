@@ -255,6 +255,8 @@ impl<E: Endian, const TEXTS: bool, const DIFFERENCES: bool> ExtentBuffer<'_, E, 
                 pool.truncate(before);
                 return Err(wrong(schema.fields.len()));
             }
+        } else if strings.next().is_some() {
+            return Err(wrong(schema.fields.len()));
         }
         self.close_group(1);
         Ok(())

@@ -7,11 +7,27 @@
 //!          CRC-32 (IEEE) of both u32, little-endian
 //! ```
 
+use core::fmt;
+
 use pilaster::bytes::Sink;
 
 /// Number of bytes of a chunk besides the bytes of the file: offset and CRC.
 pub const AROUND: usize = 8;
+/// Size of the longest chunk with them: the receiver drops longer frames.
+pub const LONGEST: usize = 65_000 + AROUND;
 const AT: usize = 4;
+
+/// A chunk of this size is no chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadChunk(pub usize);
+
+impl fmt::Display for BadChunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a chunk of {} bytes; it has {} to {LONGEST}", self.0, AROUND + 1)
+    }
+}
+
+impl core::error::Error for BadChunk {}
 
 /// A sink that sends frames to another one.
 #[derive(Debug)]
@@ -25,10 +41,15 @@ pub struct Frames<'m, S> {
 }
 
 impl<'m, S: Sink> Frames<'m, S> {
-    /// Sends what is put from offset `at` of the file on. Each frame has up to `chunk.len()` bytes less [`AROUND`] of it. Returns
-    /// `None` if it has no room for one.
-    pub fn new(sink: S, chunk: &'m mut [u8], at: u32) -> Option<Self> {
-        (chunk.len() > AROUND).then_some(Frames { sink, chunk, len: 0, at })
+    /// Sends what is put from offset `at` of the file on. Each frame has up to `chunk.len()` bytes less [`AROUND`] of it.
+    ///
+    /// # Errors
+    /// [`BadChunk`] if `chunk` has no room for a byte, or more than [`LONGEST`].
+    pub fn new(sink: S, chunk: &'m mut [u8], at: u32) -> Result<Self, BadChunk> {
+        match chunk.len() {
+            len if len > AROUND && len <= LONGEST => Ok(Frames { sink, chunk, len: 0, at }),
+            len => Err(BadChunk(len)),
+        }
     }
 
     /// Sends the rest, and a frame that says where the file ends.

@@ -1,29 +1,39 @@
 //! Rows from another thread, which interrupts the writer as an interrupt does: none is torn, and each is logged or counted as lost.
 
-use std::time::Duration;
+use std::sync::Barrier;
 use std::{hint, thread};
 
-use logger::interrupts::{Event, Extents, Lost, Samples, TYPES};
+use logger::interrupts::{Drain, Event, Extents, Lost, Samples, TYPES};
 use logger::sensors::Motion;
 use pilaster::bytes::{LittleEndian, Scratch};
 use pilaster::column::Part as _;
 use pilaster::dataseries::write::{Cell, IndexSlot, Record as _, Stored, Writer};
 use pilaster::dataseries::{File, ReadOptions};
 
-const ROWS: i32 = 200_000;
+/// Rows in the ring when it is full.
+const ROOM: i32 = 63;
+/// Rows that come while the program waits, more than it holds, and while the program reads.
+const BURST: [i32; 2] = [100, 300];
+const ROUNDS: i32 = 300;
+const ROWS: i32 = ROUNDS * (BURST[0] + BURST[1]);
 
 /// Row `n`: a torn one would have parts that do not fit.
 fn row(n: i32) -> Motion {
     Motion { time: i64::from(n) * 7, x: n, y: !n, z: n.wrapping_mul(-3) }
 }
 
-/// Passes on all rows, in bursts.
-fn produce(mut to: logger::interrupts::Sampler<'_, Motion>) {
-    for n in 0..ROWS {
-        to.push(row(n));
-        if n % 50 == 0 {
-            (0..2000).for_each(|_| hint::spin_loop());
+/// Passes on all rows. Fills the ring while the program waits at `gate`, then continues while it reads: so rows are lost in each round, however
+/// fast the threads are.
+fn produce(mut to: logger::interrupts::Sampler<'_, Motion>, gate: &Barrier) {
+    let mut rows = 0..ROWS;
+    for _ in 0..ROUNDS {
+        rows.by_ref().take(BURST[0] as usize).for_each(|n| to.push(row(n)));
+        gate.wait();
+        for n in rows.by_ref().take(BURST[1] as usize) {
+            to.push(row(n));
+            (0..20).for_each(|_| hint::spin_loop());
         }
+        gate.wait();
     }
 }
 
@@ -31,30 +41,30 @@ fn produce(mut to: logger::interrupts::Sampler<'_, Motion>) {
 fn rows_come_in_order_and_gaps_are_where_rows_are_missing() {
     let mut samples = Samples::<Motion, 64>::new();
     let (to, mut from) = samples.split();
-    let (mut next, mut rows, mut lost, mut calls) = (0, 0, 0, 0);
-    thread::scope(|scope| {
-        let producer = scope.spawn(|| produce(to));
-        let mut last = false;
-        loop {
-            match from.next() {
-                Some(Event::Lost(gap)) => (next, lost) = (next + gap as i32, lost + gap as i32),
-                Some(Event::Row(found)) => {
+    let (mut next, mut rows, mut lost, gate) = (0, 0, 0, Barrier::new(2));
+    let mut read = |from: &mut Drain<'_, Motion>| {
+        for event in from {
+            match event {
+                Event::Lost(gap) => (next, lost) = (next + gap as i32, lost + gap as i32),
+                Event::Row(found) => {
                     let Motion { time, x, y, z } = row(next);
                     assert_eq!((found.time, found.x, found.y, found.z), (time, x, y, z), "torn, or out of order");
                     (next, rows) = (next + 1, rows + 1);
                 }
-                None if last => break,
-                None => last = producer.is_finished(),
-            }
-            calls += 1;
-            // The writer is busy, now and then.
-            if calls % 1000 == 0 {
-                thread::sleep(Duration::from_micros(200));
             }
         }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| produce(to, &gate));
+        for _ in 0..ROUNDS {
+            gate.wait();
+            (0..10).for_each(|_| read(&mut from));
+            gate.wait();
+        }
     });
+    read(&mut from);
     assert_eq!((next, rows + lost), (ROWS, ROWS), "each row came, or was counted");
-    assert!(rows > 1000 && lost > 0, "{rows} rows came, {lost} were lost");
+    assert!(rows >= ROUNDS * ROOM && lost >= ROUNDS * (BURST[0] - ROOM), "{rows} rows came, {lost} were lost");
 }
 
 #[test]
@@ -64,11 +74,13 @@ fn the_file_has_each_row_or_its_loss() {
     let (mut slots, mut motions, mut gaps) = (vec![IndexSlot::EMPTY; 20_000], [0; 24 * 32], [0; 12 * 64]);
     let mut file = Writer::<LittleEndian, _, _>::with(Vec::new(), TYPES, &mut slots, Stored);
     let mut extents = Extents::new(&mut motions, &mut gaps).unwrap();
+    let gate = Barrier::new(2);
     thread::scope(|scope| {
-        let producer = scope.spawn(|| produce(to));
-        while !producer.is_finished() {
+        scope.spawn(|| produce(to, &gate));
+        for _ in 0..ROUNDS {
+            gate.wait();
             extents.log(&mut from, &mut file).unwrap();
-            thread::sleep(Duration::from_micros(50));
+            gate.wait();
         }
     });
     extents.log(&mut from, &mut file).unwrap();
