@@ -31,6 +31,9 @@ pub trait Syntax {
     /// Appends what precedes the value of column `k`.
     fn before(&self, out: &mut Vec<u8>, k: usize);
 
+    /// Returns whether bytes that are UTF-8 are printed as text.
+    fn texts(&self) -> bool;
+
     /// Appends a missing value.
     fn missing(&self, out: &mut Vec<u8>);
 
@@ -108,6 +111,8 @@ pub struct Cells<'l, 'm, C, S: Syntax> {
 /// How values are printed.
 enum Kind<'m> {
     Texts(VarBytes<'m>),
+    /// Bytes that are printed as text if they are UTF-8.
+    Bytes(VarBytes<'m>),
     Integers(Integers<'m>),
     Decimals(Integers<'m>, Places),
     Moments(Integers<'m>, Moments),
@@ -118,7 +123,7 @@ enum Kind<'m> {
 }
 
 impl<'m> Kind<'m> {
-    fn new<C: Column>(column: &C, batch: &Batch<'m, C>) -> Self {
+    fn new<C: Column>(column: &C, batch: &Batch<'m, C>, texts: bool) -> Self {
         let (ty, values) = (column.ty(), batch.values);
         match (ty, values, Integers::of(values)) {
             (Type::Decimal { scale, .. }, _, Some(integers)) => {
@@ -130,6 +135,7 @@ impl<'m> Kind<'m> {
             }
             (_, _, Some(integers)) => Kind::Integers(integers),
             (_, Values::Utf8(texts), _) => Kind::Texts(texts),
+            (Type::Bytes, Values::Bytes(bytes), _) if texts => Kind::Bytes(bytes),
             (_, Values::F32(values), _) => Kind::F32(values),
             (_, Values::F64(values), _) => Kind::F64(values),
             (_, Values::Bool(bits), _) => Kind::Bool(bits),
@@ -141,7 +147,7 @@ impl<'m> Kind<'m> {
 impl<'l, 'm, C: Column, S: Syntax> Cells<'l, 'm, C, S> {
     /// Decides how the values of `batch`, a batch of `column`, are printed.
     pub fn new(syntax: &'l S, column: &'l C, batch: &'l Batch<'m, C>) -> Self {
-        let kind = Kind::new(column, batch);
+        let kind = Kind::new(column, batch, syntax.texts());
         Cells { syntax, column, batch, kind, ahead: S::Ahead::default(), line: String::new() }
     }
 
@@ -162,6 +168,13 @@ impl<'l, 'm, C: Column, S: Syntax> Cells<'l, 'm, C, S> {
                 self.syntax.plain(out, text);
                 return Ok(());
             }
+            Kind::Bytes(bytes) => match bytes.get(i)? {
+                text if is_plain::<S>(text) => {
+                    self.syntax.plain(out, text);
+                    return Ok(());
+                }
+                _ => false,
+            },
             Kind::Integers(integers) => integers.get(i).map(|value| put_integer(out, value)).is_some(),
             Kind::Decimals(integers, places) => integers.get(i).is_some_and(|value| {
                 quoted::<S>(out, |out| {

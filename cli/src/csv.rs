@@ -108,6 +108,10 @@ impl Syntax for Fields<'_> {
         }
     }
 
+    fn texts(&self) -> bool {
+        self.texts
+    }
+
     #[inline]
     fn missing(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.missing.as_bytes());

@@ -374,6 +374,10 @@ impl Syntax for Json<'_> {
         out.extend_from_slice(self.names.get(k).map_or(&[], String::as_bytes));
     }
 
+    fn texts(&self) -> bool {
+        self.texts
+    }
+
     #[inline]
     fn missing(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"null");

@@ -320,6 +320,13 @@ pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n / 10).saturating_add(128)
 }
 
+/// The bits of the flags with the maximum number of positions that are compared for a match.
+#[cfg(feature = "alloc")]
+const PROBES: u32 = 0xfff;
+/// The number of level 6, for which the encoder takes 128.
+#[cfg(feature = "alloc")]
+const SIX: u32 = 80;
+
 /// Encodes a stream. Returns its length in bytes. `level` is 0 (stored) to 10.
 ///
 /// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the stream fits.
@@ -329,7 +336,11 @@ pub const fn max_len(n: usize) -> usize {
 #[cfg(feature = "alloc")]
 pub fn encode(src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
     use miniz_oxide::deflate::core::{CompressorOxide, TDEFLFlush, TDEFLStatus, compress};
-    let flags = miniz_oxide::deflate::core::create_comp_flags_from_zip_params(level.min(10).into(), 15, 0);
+    let mut flags = miniz_oxide::deflate::core::create_comp_flags_from_zip_params(level.min(10).into(), 15, 0);
+    if level == 6 {
+        // As fast as zlib, with shorter output for texts, instead of 1 % shorter than that and slower.
+        flags = flags & !PROBES | SIX;
+    }
     let mut compressor = CompressorOxide::new(flags);
     let (mut src_rest, mut at) = (src, 0usize);
     loop {

@@ -13,6 +13,10 @@ const PLANNED: usize = 1 << 14;
 /// Distances fit two bytes.
 const WINDOW: usize = 1 << 16;
 const HASH_BITS: u32 = 16;
+/// Length from which a match ends the plan.
+const LONG: usize = 512;
+/// Number of positions at the end of a long match that are searched for later.
+const KEPT: usize = 64;
 /// If fewer bytes of a match are left, a better one is searched for.
 const SEARCHED: usize = 4;
 /// Maximum number of bytes by which a better match may begin before the position where it was found.
@@ -48,28 +52,45 @@ pub fn encode_hc(src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
 
 fn blocks(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
     let mut chains = Chains::new(src.len());
-    let mut plan = Vec::new();
+    let mut plan = Vec::with_capacity(PLANNED.min(src.len()).wrapping_add(1));
     let (mut first, mut literals) = (0usize, 0usize);
     while first < src.len() {
-        let len = PLANNED.min(src.len().wrapping_sub(first));
-        plan.clear();
-        plan.resize(len.wrapping_add(1), Node::default());
-        find(src, first, depth, &mut chains, &mut plan)?;
-        choose(&mut plan)?;
-        let mut at = 0usize;
-        while let Some(node) = plan.get(at).filter(|_| at < len) {
-            if node.len == 0 {
-                at = at.wrapping_add(1);
-                continue;
-            }
-            let start = first.wrapping_add(at);
-            wire.sequence(src, literals, start, node.distance as usize, node.len as usize)?;
-            at = at.wrapping_add(node.len as usize);
-            literals = first.wrapping_add(at);
+        let long = find(src, first, depth, &mut chains, &mut plan)?;
+        // Random bytes have no matches.
+        if plan.iter().any(|node| node.len > 0) {
+            choose(&mut plan)?;
+            literals = write(src, first, literals, &plan, wire)?;
         }
-        first = first.wrapping_add(len);
+        first = first.wrapping_add(plan.len());
+        if let Some(Long { len, distance }) = long {
+            wire.sequence(src, literals, first, distance, len)?;
+            first = first.wrapping_add(len);
+            literals = first;
+        }
     }
     wire.end(src, literals)
+}
+
+/// Writes the chosen matches of a plan. Returns the position after the last one.
+fn write(src: &[u8], first: usize, mut literals: usize, plan: &[Node], wire: &mut Block<'_>) -> Option<usize> {
+    let mut at = 0usize;
+    while let Some(node) = plan.get(at) {
+        if node.len == 0 {
+            at = at.wrapping_add(1);
+            continue;
+        }
+        let start = first.wrapping_add(at);
+        wire.sequence(src, literals, start, node.distance as usize, node.len as usize)?;
+        at = at.wrapping_add(node.len as usize);
+        literals = first.wrapping_add(at);
+    }
+    Some(literals)
+}
+
+/// A match that ends a plan, and follows it.
+struct Long {
+    len: usize,
+    distance: usize,
 }
 
 /// A position of the plan: first the longest match found that begins here (length 0: none), then the chosen
@@ -124,26 +145,40 @@ impl Chains {
         // A candidate can be better only if it agrees at the end of the best match so far and one byte
         // further.
         let mut last = word(src, at)?;
-        for _ in 0..depth {
-            if distance == 0 || total >= WINDOW || total > at {
-                break;
-            }
+        let mut tail = src;
+        let mut tries = depth;
+        while tries > 0 && distance != 0 && total < WINDOW && total <= at {
+            tries = tries.wrapping_sub(1);
             let from = at.wrapping_sub(total);
-            if word(src, from.wrapping_add(best.0).wrapping_sub(3)) == Some(last) {
-                let len = common(src, at, total, end);
+            distance = (*self.back.get(from & places)?).into();
+            if word(tail, from) == Some(last) {
+                let len = length(src, at, total, end);
                 if len > best.0 {
                     best = (len, total);
                     if at.wrapping_add(len) >= end {
                         break;
                     }
-                    last = word(src, at.wrapping_add(len).wrapping_sub(3))?;
+                    tail = src.get(len.wrapping_sub(3)..)?;
+                    last = word(tail, at)?;
                 }
             }
-            distance = (*self.back.get(from & places)?).into();
             total = total.wrapping_add(distance);
         }
         (best.1 > 0).then_some(best)
     }
+}
+
+/// Returns how many bytes are equal, like [`common`], which is for longer matches.
+#[inline(always)]
+fn length(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let eight = |at: usize| Some(u64::from_le_bytes(*src.get(at..end)?.first_chunk()?));
+    if let (Some(new), Some(old)) = (eight(at), eight(at.wrapping_sub(distance))) {
+        match new ^ old {
+            0 => return common(src, at.wrapping_add(8), distance, end).wrapping_add(8),
+            differ => return differ.trailing_zeros() as usize >> 3,
+        }
+    }
+    common(src, at, distance, end)
 }
 
 /// Returns four bytes at `at`.
@@ -151,29 +186,62 @@ fn word(src: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*src.get(at..)?.first_chunk()?))
 }
 
-/// Finds the longest match of every position.
-fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut [Node]) -> Option<()> {
-    let len = plan.len().wrapping_sub(1);
+/// Plans positions from `first` on, up to a long match: finds the longest match of each.
+fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut Vec<Node>) -> Option<Option<Long>> {
+    let ends = src.len().saturating_sub(LAST_END);
     let starts = src.len().saturating_sub(LAST_START);
-    let end = src.len().saturating_sub(LAST_END).min(first.wrapping_add(len));
+    // Where the plan ends, and no match of it extends further.
+    let stop = first.wrapping_add(PLANNED).min(src.len());
+    let end = ends.min(stop);
+    plan.clear();
     // Remaining length of the last match.
     let (mut left, mut distance) = (0usize, 0usize);
-    for at in first..starts.min(first.wrapping_add(len)) {
+    for at in first..starts.min(stop) {
         let before = chains.insert(src, at)?;
         left = left.saturating_sub(1);
+        plan.push(Node::default());
         // Inside a match, a better one is searched for near its end.
         if left < SEARCHED
             && let Some(found) = chains.longest(src, at, before, end, depth)
             && found.0 > left
         {
+            if found.0 >= LONG {
+                return Some(Some(long(src, first, at, found.1, chains, plan)?));
+            }
             (left, distance) = found;
             widen(src, first, at, found, plan)?;
         }
         if left >= MIN {
-            *plan.get_mut(at.wrapping_sub(first))? = Node::of(left, distance)?;
+            *plan.last_mut()? = Node::of(left, distance)?;
         }
     }
-    Some(())
+    plan.resize(stop.wrapping_sub(first), Node::default());
+    Some(None)
+}
+
+/// Ends a plan before a long match, which begins as early and ends as late as its bytes are equal. Of its positions, only the last
+/// ones are searched for later: those before them equal others, and in a run they would fill the chain.
+fn long(
+    src: &[u8],
+    first: usize,
+    at: usize,
+    distance: usize,
+    chains: &mut Chains,
+    plan: &mut Vec<Node>,
+) -> Option<Long> {
+    let end = at.wrapping_add(common(src, at, distance, src.len().saturating_sub(LAST_END)));
+    let mut start = at;
+    while start > first.max(distance)
+        && src.get(start.wrapping_sub(1)) == src.get(start.wrapping_sub(distance).wrapping_sub(1))
+    {
+        start = start.wrapping_sub(1);
+    }
+    plan.truncate(start.wrapping_sub(first));
+    let starts = src.len().saturating_sub(LAST_START);
+    for behind in end.wrapping_sub(KEPT).max(at.wrapping_add(1))..end.min(starts) {
+        chains.insert(src, behind)?;
+    }
+    Some(Long { len: end.wrapping_sub(start), distance })
 }
 
 /// Lets a match begin earlier, where only a shorter one was found.
@@ -201,7 +269,7 @@ fn widen(
 /// entirely or not at all, because the bytes after its end cost no more than the bytes after an earlier
 /// position.
 fn choose(plan: &mut [Node]) -> Option<()> {
-    let last = plan.len().wrapping_sub(1);
+    let last = plan.len();
     // Number of literals that begin at the position, and the cost of all bytes from there to the end.
     let (mut run, mut rest) = (0u32, 0u32);
     for at in (0..last).rev() {
@@ -211,8 +279,10 @@ fn choose(plan: &mut [Node]) -> Option<()> {
         let more = u32::from(run >= 15 && run.wrapping_sub(15).is_multiple_of(255));
         rest = rest.wrapping_add(1).wrapping_add(more);
         let mut node = Node { cost: rest, ..Node::default() };
-        if len > 0 {
-            let behind = plan.get(at.wrapping_add(len.into()))?.cost;
+        // Matches before a long one may extend into it.
+        let len = len.min(u16::try_from(last.wrapping_sub(at)).unwrap_or(u16::MAX));
+        if usize::from(len) >= MIN {
+            let behind = plan.get(at.wrapping_add(len.into())).map_or(0, |node| node.cost);
             let cost = behind.wrapping_add(3).wrapping_add(length_bytes(len));
             if cost < rest {
                 node = Node { len, distance, cost };
@@ -251,6 +321,21 @@ mod tests {
                 assert_eq!(lz4_flex::block::decompress(&block, bytes.len()).unwrap(), bytes, "the rival reads ours");
             }
         }
+    }
+
+    #[test]
+    fn a_long_match_is_one_sequence() {
+        let text = check::text(3000);
+        let mut bytes = text.clone();
+        bytes.resize(800_000, 0);
+        let encoded = |bytes: &[u8]| check::encoded(max_len(bytes.len()), |dst| encode_hc(bytes, dst, 9));
+        let block = encoded(&bytes);
+        // A length takes a byte for each 255 bytes; a sequence a token and a distance.
+        let most = encoded(&text).len() + bytes.len() / 255 + 30;
+        assert!(block.len() < most, "{} of {most}", block.len());
+        let mut decoded = vec![1; bytes.len()];
+        assert_eq!(decode(&block, &mut decoded), Ok(bytes.len()));
+        assert!(decoded == bytes);
     }
 
     #[test]
