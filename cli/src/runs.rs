@@ -95,6 +95,10 @@ pub fn within(
         _ => return Err(Failure::Usage("--run takes --table: the file has several tables".to_owned())),
     };
     let Some(all) = runs.rows(run, table) else {
+        // The run may be behind the damage.
+        if let Some(torn) = runs.torn {
+            return Err(torn);
+        }
         return Err(Failure::Usage(format!("there is no run {run}; the file has {}", runs.count())));
     };
     let end = all.start.saturating_add(rows.end).min(all.end);

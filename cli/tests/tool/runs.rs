@@ -116,6 +116,8 @@ fn runs_of_a_file_that_is_being_written() {
     let (status, rows) = cat("3");
     assert_eq!(status, Some(1));
     assert!(rows.starts_with("7\n8\n") && "7\n8\n9\n10\n11\n12\n13\n".starts_with(&rows), "{rows}");
+    let behind = bad(1, &["cat", "--table", "Tick", "--no-index", "--run", "4", &path]);
+    assert!(behind.contains("at offset"), "the damage may hide a run: {behind}");
     assert!(bad(1, &["info", "--no-index", &path]).contains(&path), "info tells no runs of a part of a file");
 }
 
