@@ -8,7 +8,7 @@ use pilaster::any::{self, File, Format};
 use pilaster::bcolz::write::{Builder, FileSystem, Missing};
 use pilaster::bcolz::{self, Compressor};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
-use pilaster::column::{Memory, Part, Prim, Table, Type, Unit};
+use pilaster::column::{Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, AnyFile, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
@@ -201,12 +201,7 @@ fn to_dataseries<T: Table>(
     (how, target): (&Convert, &Target<'_>),
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
-    // The description of a field says the unit of timestamps only.
-    let holds = |ty| match ty {
-        Type::Date(_) | Type::Time(_) => false,
-        Type::Timestamp(unit) => matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano),
-        ty => FieldType::of_column(ty).is_some(),
-    };
+    let holds = |ty| Format::DataSeries.keeps_time(ty, false) && FieldType::of_column(ty).is_some();
     Storable { to: Format::DataSeries, holds: &holds, hint: &time_hint, any_time: how.any_time }
         .check(table, scratch)?;
     match order(table, how) {
@@ -307,7 +302,7 @@ fn to_vortex<T: Table>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     let holds = vortex::write::holds;
-    Storable { to: Format::Vortex, holds: &holds, hint: &time_hint, any_time: true }.check(table, scratch)?;
+    Storable { to: Format::Vortex, holds: &holds, hint: &time_hint, any_time: how.any_time }.check(table, scratch)?;
     let mut refused = None;
     let done = target.fill(|sink| {
         let mut builder = Noting::new(vortex::write::Builder::new(sink, &how.vortex.options())?);

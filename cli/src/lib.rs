@@ -180,6 +180,7 @@ use special::{special, with_file};
 
 pub use content::Held;
 pub use failure::Failure;
+pub use foreign::name as foreign_name;
 pub use recover::{Damaged, Options, Report, saved};
 
 /// Runs a command as the program does, with the streams and signals of the process. The first argument is the name of the

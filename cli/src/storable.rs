@@ -99,7 +99,7 @@ impl Storable<'_> {
             let hint = Some((self.hint)(ty)).filter(|hint| !hint.is_empty()).unwrap_or(LEAVE_OUT);
             return Ok(Some(format!("{ty}{hint}")));
         }
-        if let Some(zone) = column.zone()?.filter(|_| !self.any_time) {
+        if let Some(zone) = column.zone()?.filter(|_| !self.any_time && !self.to.keeps_time(ty, true)) {
             return Ok(Some(format!("the time zone {zone} (--any-time drops it)")));
         }
         if let Some(zone) = column.zone()?.filter(|zone| self.to == Format::Vortex && !holds_zone(zone)) {

@@ -67,6 +67,8 @@ pub(crate) use what::FIELDS;
 use core::fmt;
 use core::str::FromStr;
 
+#[cfg(feature = "unstable")]
+use crate::column::{Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 
 /// The formats that [`detect`] recognises, whether or not this build reads them.
@@ -121,6 +123,32 @@ impl Format {
             Format::Vortex => What::VORTEX_FILE,
         };
         Error::new(Kind::Unsupported, what, 0)
+    }
+
+    /// Returns whether files of this format say that values of the type `ty`, with a time zone if `zoned`, are dates, times or
+    /// timestamps, and their zone. If not, only integers or times without their zone are stored, if the format stores any.
+    ///
+    /// ```
+    /// use pilaster::any::Format;
+    /// use pilaster::column::{Type, Unit};
+    ///
+    /// assert!(Format::Bcolz.keeps_time(Type::Timestamp(Unit::Micro), false));
+    /// assert!(!Format::Bcolz.keeps_time(Type::Timestamp(Unit::Micro), true));
+    /// assert!(!Format::DataSeries.keeps_time(Type::Date(Unit::Day), false));
+    /// ```
+    #[cfg(feature = "unstable")]
+    #[must_use]
+    pub const fn keeps_time(self, ty: Type, zoned: bool) -> bool {
+        match (self, ty) {
+            (Format::Vortex, _) => true,
+            // The description of a field says the unit of timestamps only.
+            (Format::DataSeries, Type::Date(_) | Type::Time(_)) => false,
+            (Format::DataSeries, Type::Timestamp(unit)) => {
+                !zoned && matches!(unit, Unit::Second | Unit::Milli | Unit::Micro | Unit::Nano)
+            }
+            (_, Type::Timestamp(_)) => !zoned,
+            _ => true,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use arrow_schema::ArrowError;
+use pilaster::any::Format;
 use pilaster::error::{Kind, What};
 
 /// Why a table cannot be read as Arrow, or Arrow not as a table.
@@ -33,6 +34,13 @@ pub enum Error {
     },
     /// A type of Arrow that no column of this library can have, and what to do about it.
     Refused(String, &'static str),
+    /// A date, a time or a time zone that a format stores as something else, or not at all.
+    Lost {
+        /// The format.
+        format: Format,
+        /// The type or the zone.
+        what: String,
+    },
     /// A format cannot store a column, or its writer failed.
     Target {
         /// The name of the column; empty if the error concerns no column.
@@ -98,6 +106,7 @@ impl fmt::Display for Error {
             Error::Offsets(end) => write!(f, "offsets of 32 bits do not reach {end}; fewer rows per batch help"),
             Error::Unsupported(what) => write!(f, "Arrow has no {what}"),
             Error::Refused(ty, remedy) => write!(f, "no format stores {ty}; {remedy}"),
+            Error::Lost { format, what } => write!(f, "{format} cannot store {what}"),
             Error::Target { column, ty, remedy, error } => {
                 if !column.is_empty() {
                     write!(f, "column {column:?} ({ty}): ")?;

@@ -71,6 +71,7 @@ mod read;
 pub mod schema;
 mod series;
 mod texts;
+pub mod times;
 #[cfg(any(feature = "ipc", feature = "parquet"))]
 pub mod write;
 

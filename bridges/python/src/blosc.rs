@@ -83,16 +83,20 @@ fn zeros(len: usize) -> Result<Vec<u8>> {
 pub fn _blosc_compress<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
-    typesize: usize,
-    level: u8,
+    typesize: i64,
+    level: i64,
     shuffle: &str,
     codec: &str,
     blocksize: u32,
 ) -> Result<Bound<'py, PyBytes>> {
     let bytes = raw::buffered(data, false)?;
-    let params = chunk_params(Some(codec), level, Some(shuffle), Params::DEFAULT)?;
-    // As in the original, items of more than 255 bytes are treated as bytes.
-    let typesize = u8::try_from(typesize).unwrap_or(1).max(1);
+    let names = ("cname", "clevel");
+    let level = u8::try_from(level).map_err(|_| Failure::Value(format!("clevel={level}; the levels are 0 to 9")))?;
+    let params = chunk_params(names, Some(codec), level, Some(shuffle), Params::DEFAULT)?;
+    let typesize = u8::try_from(typesize)
+        .ok()
+        .filter(|size| *size > 0)
+        .ok_or_else(|| Failure::Value(format!("typesize={typesize}; items of a chunk have 1 to 255 bytes")))?;
     let params = Params { typesize, blocksize: Some(blocksize).filter(|size| *size > 0), ..params };
     let made = detached(py, || {
         let mut out = zeros(chunk::max_len(bytes.len()))?;

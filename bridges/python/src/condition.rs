@@ -57,7 +57,11 @@ impl Condition {
         if first.is_some_and(|first| first.is_instance_of::<PyString>()) {
             return Ok(vec![Self::one(object)?]);
         }
-        let wrong = |_| Failure::Type("where is a list of tuples (column, operator, value)".to_owned());
+        let form = r#"where is a condition (column, operator, value), such as ("k", ">", 900), or a list of them"#;
+        if object.is_instance_of::<PyString>() {
+            return Err(Failure::Type(format!("{form}, not a text such as {}", object.repr()?)));
+        }
+        let wrong = |_| Failure::Type(form.to_owned());
         object.try_iter().map_err(wrong)?.map(|one| Self::one(&one?)).collect()
     }
 

@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use pilaster::any::FileError;
 use pilaster::bytes::WriteError;
-use pilaster::error::{Cause, Kind};
+use pilaster::error::{Cause, Kind, What};
 use pilaster_arrow::arrow_schema::ArrowError;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -40,6 +40,21 @@ pub struct Facts {
     pub need: Option<u32>,
 }
 
+impl Facts {
+    /// Returns what an error tells. A row, an index or a part of a name is no offset.
+    fn of(e: &pilaster::Error, text: String) -> Self {
+        let is_place =
+            !matches!(e.kind(), Kind::NoRoom | Kind::OutOfRange | Kind::Lossy | Kind::Misuse | Kind::Unknown);
+        Facts {
+            text,
+            kind: format!("{:?}", e.kind()),
+            field: Some(e.what().name().to_owned()),
+            offset: is_place.then(|| e.at()),
+            need: Some(e.need()).filter(|_| e.kind() != Kind::Unknown),
+        }
+    }
+}
+
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Calls `work`; its panic is an error of the kind `Internal`, so that a bug is an `Exception` like any other.
@@ -57,6 +72,14 @@ impl Failure {
     /// Returns an error without a place in a file.
     pub fn other(kind: &str, text: impl fmt::Display) -> Self {
         Failure::Error(Facts { text: text.to_string(), kind: kind.to_owned(), ..Facts::default() })
+    }
+
+    /// Returns the error with the field that it is about.
+    pub fn of_field(self, field: &str) -> Self {
+        match self {
+            Failure::Error(facts) => Failure::Error(Facts { field: Some(field.to_owned()), ..facts }),
+            other => other,
+        }
     }
 
     /// Returns the error with the name of the file that it is about.
@@ -123,13 +146,7 @@ impl Failure {
 
 impl From<pilaster::Error> for Failure {
     fn from(e: pilaster::Error) -> Self {
-        Failure::Error(Facts {
-            text: e.to_string(),
-            kind: format!("{:?}", e.kind()),
-            field: Some(e.what().name().to_owned()),
-            offset: Some(e.at()),
-            need: Some(e.need()),
-        })
+        Failure::Error(Facts::of(&e, e.to_string()))
     }
 }
 
@@ -186,37 +203,79 @@ impl From<pilaster_arrow::Error> for Failure {
         while let E::Column { error, .. } = inner {
             inner = error;
         }
-        let kind = |kind: Kind| format!("{kind:?}");
+        let text = format!("{text}{}", option(inner));
         let file = match inner {
             E::File(e) => Some(*e),
-            E::Target { error, .. } => {
-                let of_sink = error.downcast_ref::<WriteError<io::Error>>();
-                let of_dataset = error.downcast_ref::<WriteError<pilaster::bcolz::Failure>>();
-                match (error.downcast_ref::<pilaster::Error>(), of_sink, of_dataset) {
-                    (Some(e), ..) | (_, Some(WriteError::Format(e)), _) | (_, _, Some(WriteError::Format(e))) => {
-                        Some(*e)
-                    }
-                    (_, Some(WriteError::Sink(e)), _) => return Failure::Io(shared(e), String::new()),
-                    _ => None,
-                }
-            }
+            E::Target { error, .. } => match error.downcast_ref::<WriteError<io::Error>>() {
+                Some(WriteError::Sink(e)) => return Failure::Io(shared(e), String::new()),
+                _ => written(&**error),
+            },
             _ => None,
         };
         match file {
-            Some(e) => Failure::Error(Facts {
-                text,
-                kind: kind(e.kind()),
-                field: Some(e.what().name().to_owned()),
-                offset: Some(e.at()),
-                need: Some(e.need()),
-            }),
+            // The number of a column is not an offset in a file.
+            Some(e) if matches!(inner, E::Target { .. }) => {
+                Failure::Error(Facts { offset: None, need: None, ..Facts::of(&e, text) })
+            }
+            Some(e) => Failure::Error(Facts::of(&e, text)),
             None => match inner {
-                E::Unsupported(_) | E::Refused(..) | E::Lacking { .. } => Failure::other("Unsupported", text),
+                E::Unsupported(_) | E::Refused(..) | E::Lacking { .. } | E::Lost { .. } => {
+                    Failure::other("Unsupported", text)
+                }
                 E::Offsets(_) | E::Full(_) => Failure::other("Limit", text),
                 _ => Failure::other("Invalid", text),
             },
         }
     }
+}
+
+/// Returns which option of `write` helps with an error, in parentheses; nothing for others.
+fn option(e: &pilaster_arrow::Error) -> &'static str {
+    use pilaster_arrow::Error as E;
+    match e {
+        E::Lost { what, .. } if what.starts_with("the time zone") => " (any_time=True drops it)",
+        E::Lost { .. } => " (any_time=True stores integers)",
+        E::Refused(ty, _) if ty.contains("Duration(") => " (any_time=True does)",
+        E::Target { ty, error, .. } => match written(&**error) {
+            Some(e) => of_writer(e, ty),
+            None => "",
+        },
+        _ => "",
+    }
+}
+
+/// Returns which option helps with the error of a writer of a column of the type `ty`.
+fn of_writer(e: pilaster::Error, ty: &str) -> &'static str {
+    match (e.what(), e.kind()) {
+        (What::BCOLZ_MISSING, _) => " (fill_missing=True writes NaN, 0, false or an empty text for a missing value)",
+        (What::JAY_SENTINEL, _) => {
+            " (sentinels=\"missing\" makes it missing, sentinels=\"widen\" chooses a wider type)"
+        }
+        (What::JAY_TYPE, Kind::WrongType) if ty.starts_with("timestamp[") && !ty.contains("[D]") => {
+            " (any_time=True converts to nanoseconds)"
+        }
+        (What::JAY_TYPE, Kind::WrongType) if ty.contains("bytes") || ty == "object" => {
+            " (bytes_as_text=True stores bytes that are UTF-8 as texts)"
+        }
+        _ => "",
+    }
+}
+
+/// Returns the error of the format that a writer had.
+fn written(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<pilaster::Error> {
+    let of_sink = || match error.downcast_ref::<WriteError<io::Error>>()? {
+        WriteError::Format(e) => Some(*e),
+        WriteError::Sink(_) => None,
+    };
+    let of_dataset = || match error.downcast_ref::<WriteError<pilaster::bcolz::Failure>>()? {
+        WriteError::Format(e) => Some(*e),
+        // The writer of a dataset adds the path of the file.
+        WriteError::Sink(failure) => match &failure.cause {
+            Cause::Format(e) => Some(*e),
+            _ => None,
+        },
+    };
+    error.downcast_ref::<pilaster::Error>().copied().or_else(of_sink).or_else(of_dataset)
 }
 
 impl From<WriteError<io::Error>> for Failure {

@@ -68,15 +68,16 @@ pub fn open(
     mmap: bool,
     dictionaries: bool,
     trust_statistics: bool,
-    batch_rows: Option<usize>,
-    threads: Option<usize>,
+    batch_rows: Option<i64>,
+    threads: Option<i64>,
 ) -> Result<File> {
     let format = format.map(format_of).transpose()?;
-    for (name, count) in [("batch_rows", batch_rows), ("threads", threads)] {
-        if count == Some(0) {
-            return Err(Failure::Value(format!("{name}=0; at least 1 is needed")));
-        }
-    }
+    let count = |name: &str, count: Option<i64>| match count.map(usize::try_from) {
+        None => Ok(None),
+        Some(Ok(count)) if count > 0 => Ok(Some(count)),
+        _ => Err(Failure::Value(format!("{name}={}; at least 1 is needed", count.unwrap_or_default()))),
+    };
+    let (batch_rows, threads) = (count("batch_rows", batch_rows)?, count("threads", threads)?);
     let options = Options { format, ty: r#type, tolerant, sequential, mmap, damaged: false };
     let default = Selection::default();
     let selection = Selection {
@@ -98,6 +99,10 @@ pub fn opened(py: Python<'_>, source: &Bound<'_, PyAny>, options: Options) -> Re
     if let Ok(text) = source.cast::<PyString>()
         && text.to_str()?.contains("://")
     {
+        if text.to_str()?.starts_with("file://") {
+            let path: PathBuf = py.import("pilaster._http")?.call_method1("local", (text,))?.extract()?;
+            return detached(py, || Source::path(&path, options));
+        }
         let object = py.import("pilaster._http")?.call_method1("Http", (text,))?;
         return Source::object(&object, options);
     }
@@ -210,7 +215,7 @@ impl File {
         Ok(self.schema(py)?.names())
     }
 
-    /// The number of rows that are chosen, before conditions. (The file has no length: it is an iterable of batches.)
+    /// The number of rows that are chosen, of which ``where`` may leave out some: conditions are not counted. (The file has no length: it is an iterable of batches.)
     #[getter]
     fn num_rows(&self, py: Python<'_>) -> Result<u64> {
         let rows = self.with(py, |file| read::count(&mut read::table(file, self.selection.table.as_deref())?))?;
@@ -223,7 +228,14 @@ impl File {
     /// ``rows`` is a number, a pair or a slice, and counts from the first of the rows chosen before. ``where`` is a condition ``(column,
     /// operator, value)`` or a list of conditions, all of which are to be met; they are added to those before, and do not change which
     /// rows are counted. Operators are ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``is`` and ``is not`` (``None``). A time is
-    /// compared exactly, and one with an offset only with a column that has a time zone.
+    /// compared exactly, and one with an offset only with a column that has a time zone. ``=`` is ``==``.
+    ///
+    /// >>> import pilaster
+    /// >>> file = pilaster.open("examples/data/keyed_1.jay")
+    /// >>> file.select("k", where=("k", ">", 900)).to_pydict()
+    /// {'k': [923, 935, 984]}
+    /// >>> file.select(["k"], rows=(1, 3)).to_pydict()
+    /// {'k': [-982, -955]}
     #[pyo3(signature = (columns=None, *, table=None, rows=None, r#where=None))]
     fn select(
         &self,

@@ -1,6 +1,7 @@
 //! A DataSeries log: rows that are on the disk soon after they were written.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +59,11 @@ impl _Log {
     fn new(path: PathBuf, options: &Bound<'_, PyDict>) -> Result<Self> {
         let options = Options::new(Format::DataSeries, options)?;
         series_options(&options)?;
+        // The file is created with the first rows. One that exists is an error now, before there are any.
+        if fs::symlink_metadata(&path).is_ok() {
+            let e = io::Error::new(io::ErrorKind::AlreadyExists, "exists, and a log is a new file");
+            return Err(Failure::Io(e, path.display().to_string()));
+        }
         Ok(_Log { path, options, open: Mutex::new(None) })
     }
 

@@ -7,10 +7,11 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeListArray, Float64Array, Int64Array,
-    LargeBinaryArray, LargeStringArray, ListArray, NullArray, PrimitiveArray, RecordBatch, RecordBatchIterator,
-    RecordBatchReader, StringArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DurationMicrosecondArray,
+    DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray, FixedSizeListArray, Float64Array,
+    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, NullArray, PrimitiveArray, RecordBatch,
+    RecordBatchIterator, RecordBatchReader, StringArray, StructArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
 };
 use pilaster_arrow::Buffer;
 use pilaster_arrow::arrow_data::ArrayData;
@@ -19,7 +20,8 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString, PyTime, PyTuple, PyType,
+    PyBool, PyByteArray, PyBytes, PyDate, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTime,
+    PyTuple, PyType,
 };
 
 use crate::error::{Failure, Result};
@@ -148,10 +150,7 @@ fn numpy_rows(array: &Bound<'_, PyAny>, kind: &str, size: usize, present: Option
         ("f", 4) => primitive::<Float32Type>(array)?,
         ("f", 8) => primitive::<Float64Type>(array)?,
         ("M", _) => times(array)?,
-        ("m", _) => {
-            let text = "no format stores durations; cast to integers, as with array.astype('i8')";
-            return Err(Failure::Type(text.to_owned()));
-        }
+        ("m", _) => durations(array)?,
         ("U" | "S" | "O" | "T", _) => {
             let rows: Vec<Bound<'_, PyAny>> = array.call_method0("tolist")?.extract()?;
             list(&rows, DEPTH)?
@@ -183,13 +182,36 @@ fn primitive<T: ArrowPrimitiveType<Native: Element>>(array: &Bound<'_, PyAny>) -
     Ok(arrow_array::make_array(data))
 }
 
-/// Returns the values of `datetime64`; NaT is missing.
-fn times(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
+/// Returns the name of the type of `datetime64` or `timedelta64`, and the values; NaT is missing.
+fn counts(array: &Bound<'_, PyAny>) -> Result<(String, Vec<Option<i64>>)> {
     let name: String = array.getattr("dtype")?.getattr("str")?.extract()?;
     let values = words::<i64>(&array.call_method1("view", ("i8",))?)?;
-    let unit = name.rsplit('[').next().map_or("", |unit| unit.trim_end_matches(']'));
-    let some = || values.iter().map(|value| Some(*value).filter(|value| *value != i64::MIN));
-    Ok(match unit {
+    Ok((name, values.into_iter().map(|value| Some(value).filter(|value| *value != i64::MIN)).collect()))
+}
+
+/// Returns the unit of such a type, as it stands in brackets.
+fn unit(name: &str) -> &str {
+    name.rsplit('[').next().map_or("", |unit| unit.trim_end_matches(']'))
+}
+
+/// Returns the values of `timedelta64`, which only `any_time` stores.
+fn durations(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
+    let (name, values) = counts(array)?;
+    let some = values.into_iter();
+    Ok(match unit(&name) {
+        "s" => Arc::new(some.collect::<DurationSecondArray>()),
+        "ms" => Arc::new(some.collect::<DurationMillisecondArray>()),
+        "us" => Arc::new(some.collect::<DurationMicrosecondArray>()),
+        "ns" => Arc::new(some.collect::<DurationNanosecondArray>()),
+        _ => return Err(Failure::Type(format!("no column for {name}; cast to s, ms, us or ns"))),
+    })
+}
+
+/// Returns the values of `datetime64`.
+fn times(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
+    let (name, values) = counts(array)?;
+    let some = || values.iter().copied();
+    Ok(match unit(&name) {
         "D" => {
             let days = some().map(|day| day.map(i32::try_from).transpose());
             let days = days
@@ -220,6 +242,8 @@ pub enum Class {
     /// A `datetime` with an offset.
     ZonedDatetime,
     Time,
+    /// A `timedelta`.
+    Duration,
     List,
     Dict,
 }
@@ -236,6 +260,7 @@ pub fn class(value: &Bound<'_, PyAny>) -> Option<Class> {
         .or_else(|| is(Class::Datetime, value.is_instance_of::<PyDateTime>()))
         .or_else(|| is(Class::Date, value.is_instance_of::<PyDate>()))
         .or_else(|| is(Class::Time, value.is_instance_of::<PyTime>()))
+        .or_else(|| is(Class::Duration, value.is_instance_of::<PyDelta>()))
         .or_else(|| is(Class::Decimal, is_decimal(value)))
         .or_else(|| is(Class::List, value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()))
         .or_else(|| is(Class::Dict, value.is_instance_of::<PyDict>()))
@@ -331,6 +356,9 @@ pub fn of_class(rows: &[Bound<'_, PyAny>], class: Option<Class>, depth: u32) -> 
         }
         Some(Class::Time) => Arc::new(Time64MicrosecondArray::from(some(&|value| {
             Ok(value.py().import("pilaster._times")?.call_method1("of_day", (value,))?.extract()?)
+        })?)),
+        Some(Class::Duration) => Arc::new(DurationMicrosecondArray::from(some(&|value| {
+            Ok(value.py().import("pilaster._times")?.call_method1("span", (value,))?.extract()?)
         })?)),
         Some(Class::Datetime) => Arc::new(TimestampMicrosecondArray::from(some(&micros)?)),
         Some(Class::ZonedDatetime) => Arc::new(TimestampMicrosecondArray::from(some(&micros)?).with_timezone("UTC")),

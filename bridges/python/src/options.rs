@@ -11,6 +11,7 @@ use pilaster::jay::write::Sentinels;
 use pilaster::vortex::write::{Encodings, Profile};
 use pilaster::{jay, vortex};
 use pilaster_arrow::SeriesOptions;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -64,7 +65,7 @@ impl Options {
                 let known = names(format).join(", ");
                 return Err(Failure::Type(format!("{format} has no option {name:?}; it has {known}")));
             }
-            options.set(&name, &value)?;
+            options.set(&name, &value).map_err(|e| of_option(e, &name, &value))?;
         }
         Ok(options)
     }
@@ -99,6 +100,17 @@ impl Options {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Returns an error that names the option, for a value of another type or out of range.
+fn of_option(e: Failure, name: &str, value: &Bound<'_, PyAny>) -> Failure {
+    let Failure::Python(e) = e else { return e };
+    let (py, shown) = (value.py(), value.repr().map_or_else(|_| String::new(), |shown| shown.to_string()));
+    let text = format!("{name}={shown}: {}", e.value(py));
+    match e.is_instance_of::<PyTypeError>(py) {
+        true => Failure::Type(text),
+        false => Failure::Value(text),
     }
 }
 
@@ -138,15 +150,21 @@ pub fn vortex_options(options: &Options) -> Result<vortex::write::WriteOptions> 
     })
 }
 
-/// Returns the parameters of a chunk.
-pub fn chunk_params(codec: Option<&str>, level: u8, shuffle: Option<&str>, default: Params) -> Result<Params> {
+/// Returns the parameters of a chunk. `names`: of the options for the codec and the level.
+pub fn chunk_params(
+    names: (&str, &str),
+    codec: Option<&str>,
+    level: u8,
+    shuffle: Option<&str>,
+    default: Params,
+) -> Result<Params> {
     if level > 9 {
-        return Err(Failure::Value(format!("level={level}; the levels are 0 to 9")));
+        return Err(Failure::Value(format!("{}={level}; the levels are 0 to 9", names.1)));
     }
     let codecs = Compressor::ALL.map(|compressor| (compressor.name(), compressor));
     let shuffles = [("none", Shuffle::None), ("bytes", Shuffle::Byte), ("bits", Shuffle::Bit)];
     Ok(Params {
-        compressor: one_of("codec", codec, &codecs, default.compressor)?,
+        compressor: one_of(names.0, codec, &codecs, default.compressor)?,
         level,
         shuffle: one_of("shuffle", shuffle, &shuffles, default.shuffle)?,
         ..default
@@ -158,7 +176,13 @@ pub fn bcolz_options(options: &Options, rows: u64) -> Result<bcolz::write::Write
     let level = options.level.unwrap_or(default.params.level);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(bcolz::write::WriteOptions {
-        params: chunk_params(options.codec.as_deref(), level, options.shuffle.as_deref(), default.params)?,
+        params: chunk_params(
+            ("codec", "level"),
+            options.codec.as_deref(),
+            level,
+            options.shuffle.as_deref(),
+            default.params,
+        )?,
         chunklen: options.chunklen.filter(|rows| *rows > 0),
         expectedlen: Some(rows),
         missing: if options.fill_missing { Missing::Fill } else { Missing::Refuse },
@@ -181,9 +205,13 @@ pub fn series_options(options: &Options) -> Result<SeriesOptions> {
             names.iter().map(|name| one_of("compress", Some(name), &known, Mode::Lz4)).collect::<Result<_>>()?
         }
     };
+    let level = options.level.unwrap_or(9);
+    if !(1..=9).contains(&level) {
+        return Err(Failure::Value(format!("level={level}; the levels are 1 to 9")));
+    }
     Ok(SeriesOptions {
         name: options.table.clone().unwrap_or_else(|| "Table".to_owned()),
-        compress: Smallest::of(&modes, options.level.unwrap_or(9))?,
+        compress: Smallest::of(&modes, level)?,
         rows: options.extent_rows.unwrap_or(EXTENT_ROWS).max(1),
         extents: EXTENTS,
         join: false,

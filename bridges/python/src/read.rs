@@ -15,6 +15,7 @@ use pilaster_arrow::{Filter, ReadOptions, Spare};
 use crate::condition::filtered;
 use crate::error::{Failure, Result, guarded};
 use crate::raw;
+use crate::schema::unambiguous;
 use crate::selection::Selection;
 use crate::source::Source;
 
@@ -66,14 +67,6 @@ pub fn schema(source: &Source, selection: &Selection) -> Result<SchemaRef> {
         checked(&schema)?;
         Ok(schema)
     })
-}
-
-/// Checks that at most one column has the name.
-pub fn unambiguous(schema: &Schema, name: &str) -> Result<()> {
-    match schema.fields().iter().filter(|field| field.name() == name).count() {
-        0 | 1 => Ok(()),
-        several => Err(Failure::other("Invalid", format!("column {name:?}: {several} columns have this name"))),
-    }
 }
 
 /// Checks that a C string can hold each name: other programs read the schema.
@@ -130,13 +123,13 @@ struct Plan {
 
 impl Plan {
     fn new(source: Arc<Source>, selection: Selection) -> Result<Self> {
-        let schema = schema(&source, &selection)?;
         let by_name = || selection.conditions.iter().map(|condition| &condition.column);
         let by_name = || selection.columns.iter().flatten().chain(by_name());
         if by_name().next().is_some() {
             let all = self::schema(&source, &Selection { columns: None, ..selection.clone() })?;
             by_name().try_for_each(|name| unambiguous(&all, name))?;
         }
+        let schema = schema(&source, &selection)?;
         let mut plan = Plan { source, selection, schema, types: Vec::new(), wider: None };
         if plan.selection.conditions.is_empty() {
             return Ok(plan);

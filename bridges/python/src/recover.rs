@@ -35,6 +35,12 @@ impl AsRef<[u8]> for Memory {
 ///
 /// ``types``, the path of an intact file with the same types, and ``order``, ``"little"`` or ``"big"``, replace what a DataSeries file
 /// has lost, and ``type`` the type of a Vortex file. Returns a dict of ``rows``, the number of rows, and ``lost``, a line for each loss.
+///
+/// >>> import pathlib, pilaster, tempfile
+/// >>> data = pathlib.Path("examples/data/tiny.ds").read_bytes()
+/// >>> report = pilaster.recover(data[:-30], tempfile.mkdtemp() + "/saved.ds")
+/// >>> report["rows"], len(report["lost"])
+/// (2, 1)
 #[pyfunction]
 #[pyo3(signature = (source, to, *, format=None, r#type=None, types=None, order=None))]
 pub fn recover<'py>(

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array as _, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
-use pilaster_arrow::arrow_schema::SchemaRef;
+use pilaster_arrow::arrow_schema::{Schema as Arrow, SchemaRef};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
@@ -24,6 +24,19 @@ pub fn capsule(py: Python<'_>, reader: impl RecordBatchReader + Send + 'static) 
 
 fn exported(schema: &SchemaRef) -> PyResult<FFI_ArrowSchema> {
     FFI_ArrowSchema::try_from(schema.as_ref()).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Checks that one column has the name.
+pub fn unambiguous(schema: &Arrow, name: &str) -> Result<(), Failure> {
+    match schema.fields().iter().filter(|field| field.name() == name).count() {
+        1 => Ok(()),
+        0 => {
+            let names: Vec<String> = schema.fields().iter().map(|field| format!("{:?}", field.name())).collect();
+            let text = format!("column {name:?}: the table has {}, and not this one", names.join(", "));
+            Err(Failure::other("Unknown", text).of_field("column"))
+        }
+        several => Err(Failure::other("Invalid", format!("column {name:?}: {several} columns have this name"))),
+    }
 }
 
 /// The columns of a table: names and types of Arrow.

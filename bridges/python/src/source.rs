@@ -104,6 +104,11 @@ impl Source {
     pub fn object(object: &Bound<'_, PyAny>, options: Options) -> Result<Self> {
         let name = object.getattr("name").ok().and_then(|name| name.extract::<String>().ok());
         let py = object.py();
+        // Files of texts have it, and no others.
+        if object.hasattr("encoding")? {
+            let text = "a file that is opened as text; open it with the mode \"rb\", or pass its path".to_owned();
+            return Err(Failure::Type(text).of(name.as_deref()));
+        }
         let direct = object.hasattr("read_at")?;
         let len: u64 = match direct {
             true => object.getattr("size")?.extract()?,
@@ -150,9 +155,28 @@ impl Source {
             _ => None,
         };
         if !source.options.damaged {
-            source.with_file(|_| Ok(()))?;
+            source.with_file(|_| Ok(())).map_err(|failure| source.recoverable(failure))?;
         }
         Ok(source)
+    }
+
+    /// Returns the error of opening with what helps, if the file has its magic number at the front and may have lost its end.
+    fn recoverable(&self, failure: Failure) -> Failure {
+        use Kind::{Invalid, OutOfRange, Overflow, Truncated};
+        let cuts = [Truncated, Invalid, OutOfRange, Overflow].map(|kind| format!("{kind:?}"));
+        match failure {
+            Failure::Error(facts)
+                if matches!(self.format, Format::Jay | Format::Vortex | Format::DataSeries)
+                    && cuts.contains(&facts.kind) =>
+            {
+                let text = format!(
+                    "{} (the file may be cut off, or damaged: pilaster.recover saves what is intact)",
+                    facts.text
+                );
+                Failure::Error(crate::error::Facts { text, ..facts })
+            }
+            other => other,
+        }
     }
 
     /// Checks that the format has the hints that were given.
@@ -200,7 +224,11 @@ impl Source {
         found.map_err(|e| match self.reason(e.into()) {
             Failure::Error(facts) => {
                 let help = "format= names the format, as a Filo vector has no magic number";
-                let text = format!("unknown format: {} ({help})", facts.text);
+                let head = input.get(FileRange { at: 0, len: FOREIGN.min(len) }, What::MAGIC);
+                let text = match foreign(head.unwrap_or_default()) {
+                    Some((what, remedy)) => format!("the file is {what}, of no format that pilaster reads{remedy}"),
+                    None => format!("unknown format: {} ({help})", facts.text),
+                };
                 Failure::Error(crate::error::Facts { text, ..facts })
             }
             other => other,
@@ -294,6 +322,16 @@ impl Source {
         };
         run().map_err(|failure| self.reason(failure).of(self.name.as_deref()))
     }
+}
+
+/// Number of bytes by which a file of another program is recognised.
+const FOREIGN: u64 = 4096;
+
+/// Returns what the first bytes of a file of another program are, and what reads it.
+fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let what = pilaster_cli::foreign_name(head)?;
+    let read_by = ["Parquet", "Arrow", "Feather", "CSV", "JSON"].iter().any(|name| what.contains(name));
+    Some((what, if read_by { "; polars and pyarrow read it, and pilaster.write takes their tables" } else { "" }))
 }
 
 /// Returns the lock of an object, whose position no two threads may move at once. All sources of an object share it.

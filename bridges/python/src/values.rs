@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::error::Result;
-use crate::read::unambiguous;
+use crate::schema::unambiguous;
 use crate::times::{self, Times};
 
 /// Returns a dict of a list for each column.

@@ -1,5 +1,6 @@
 //! `pilaster.write`: streams of Arrow, and dicts of arrays and lists, as files of any format.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use pilaster::bytes::IoSink;
 use pilaster::{bcolz, filo, jay, vortex};
 use pilaster_arrow::arrow_schema::{ArrowError, SchemaRef};
 use pilaster_arrow::durations::{as_integers, schema_of_integers};
-use pilaster_arrow::{Batches, Kept, convert, write_series};
+use pilaster_arrow::{Batches, Kept, convert, times, write_series};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
@@ -142,6 +143,13 @@ impl RecordBatchReader for Integers<'_> {
 fn store(format: Format, path: &Path, mut data: Counted, options: &Options) -> Result<u64> {
     let schema = data.schema();
     let schema = if options.any_time { schema_of_integers(&schema) } else { schema };
+    if !options.any_time {
+        times::check(&schema, format)?;
+    }
+    if let Some(name) = twice(&schema).filter(|_| !matches!(format, Format::Vortex | Format::Filo)) {
+        let text = format!("column {name:?}: {format} cannot store several columns of the same name; rename them");
+        return Err(Failure::other("Unsupported", text));
+    }
     let reader = Integers { data: &mut data, schema };
     match format {
         Format::Vortex => {
@@ -183,6 +191,12 @@ fn store(format: Format, path: &Path, mut data: Counted, options: &Options) -> R
         Format::Bcolz => dataset(path, reader, options)?,
     }
     Ok(data.rows)
+}
+
+/// Returns a name that several columns have.
+fn twice(schema: &SchemaRef) -> Option<&str> {
+    let mut known = HashSet::new();
+    schema.fields().iter().map(|field| field.name().as_str()).find(|name| !known.insert(*name))
 }
 
 /// The table of all batches, for a format that is written column by column.

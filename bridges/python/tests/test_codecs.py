@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import blosc as original
+import conftest
 import numcodecs
 import numpy as np
 import pilaster.numcodecs
@@ -50,8 +51,12 @@ def test_damaged_chunks():
     for wrong in (b"", b"\2\1", os.urandom(100)):
         with pytest.raises(pilaster.Error):
             blosc.decompress(wrong)
-    with pytest.raises(ValueError, match="no compressor|codec="):
+    with pytest.raises(ValueError, match="cname=\"lzo\""):
         blosc.compress(b"abc", cname="lzo")
+    for wrong in ({"clevel": 10}, {"clevel": -1}, {"typesize": 0}, {"typesize": 300}):
+        ((name, value),) = wrong.items()
+        with pytest.raises(ValueError, match=f"{name}={value}; "):
+            blosc.compress(b"abc", **wrong)
     for shuffle in (-1, 3):
         with pytest.raises(ValueError, match="shuffle="):
             blosc.compress(b"abc", shuffle=shuffle)
@@ -156,3 +161,28 @@ def test_zarr(version, cname, shuffle, tmp_path, ours):
         else:
             # The metadata are the same, so that other programs know the codec.
             assert data == own[name]
+
+
+# Archives that zarr-python 3.1.6 wrote with its own codec (numcodecs 0.16.6), of both versions of the format.
+ARCHIVES = sorted((conftest.ROOT / "bridges/python/tests/zarr").iterdir())
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name)
+def test_archives_that_are_kept(archive, ours):
+    values = (np.arange(600, dtype="<i4") ** 2 % 1009).astype("<i4").reshape(60, 10)
+    z = zarr.open_array(archive, mode="r")
+    assert type(z.compressors[0]).__module__.startswith("pilaster")
+    np.testing.assert_array_equal(z[:], values)
+    chunks = [path for path in sorted(archive.rglob("*")) if path.is_file() and path.read_bytes()[:1] != b"{"]
+    assert len(chunks) == 2
+    for k, path in enumerate(chunks):
+        # The bytes that were stored, without numcodecs.
+        assert blosc.decompress(path.read_bytes()) == values[30 * k : 30 * k + 30].tobytes()
+        again = z.compressors[0]
+        codec = getattr(again, "_blosc_codec", again)
+        # The same choices of the encoder: the header apart from the size of the compressed bytes.
+        assert bytes(codec.encode(values[30 * k : 30 * k + 30]))[:12] == path.read_bytes()[:12]
+
+
+def test_archives_of_both_versions_are_kept():
+    assert {path.name for path in ARCHIVES} == {f"v{v}-{codec}" for v in (2, 3) for codec in ("lz4", "zstd", "zlib")}

@@ -25,6 +25,20 @@ def test_docstrings(name):
     assert failed == 0
 
 
+def test_these_have_examples():
+    """An example that the finder does not see is not run."""
+    found = {
+        example.name
+        for name in MODULES
+        for example in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name), name)
+        if example.examples
+    }
+    wanted = {"File.select", "dataseries.Logger", "filo.encode", "filo.decode", "write", "scan"}
+    wanted |= {"blosc.compress", "blosc.decompress", "blosc.decompress_into", "blosc.info"}
+    names = {name.replace("._pilaster", "").replace("._write", "").replace("._scan", "") for name in found}
+    assert {f"pilaster.{name}" for name in wanted | {"recover"}} <= names, names
+
+
 def test_every_public_item_has_a_text():
     for name in pilaster.__all__:
         item = getattr(pilaster, name)

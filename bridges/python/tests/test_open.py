@@ -103,8 +103,13 @@ def test_choices(keyed):
     for rows in (-1, (3, 1), slice(0, 9, 2), "x"):
         with pytest.raises((ValueError, OverflowError, TypeError)):
             file.select(rows=rows)
-    with pytest.raises(pilaster.Error, match='column "nope"'):
+    with pytest.raises(pilaster.Error, match='column "nope": the table has "k", "s", "v"') as caught:
         file.select("nope")
+    assert (caught.value.kind, caught.value.field, caught.value.offset) == ("Unknown", "column", None)
+    for options in ({"threads": -1}, {"threads": 0}, {"batch_rows": -5}):
+        ((name, value),) = options.items()
+        with pytest.raises(ValueError, match=f"{name}={value}; at least 1"):
+            pilaster.open(keyed, **options)
     with pytest.raises(ValueError, match="no table"):
         file.select(table="nope")
     with pytest.raises(ValueError, match="Filo vectors"):
@@ -153,6 +158,8 @@ def test_conditions_leave_out_zones(large, frame):
 
 
 def test_wrong_conditions(keyed):
+    with pytest.raises(TypeError, match=r"such as ..k., .>., 900.*not a text such as 'k > 900'"):
+        pilaster.open(keyed, where="k > 900")
     for where in ([("k", "~", 1)], [("k", "==", "text")], [("k",)], [("k", "==", object())], 7):
         with pytest.raises((ValueError, TypeError)):
             pilaster.open(keyed, where=where)
@@ -269,3 +276,59 @@ def test_free_threaded_pythons_find_no_wheel():
         name = "cp%d%d" % version
         assert of_wheel & set(tags.cpython_tags(version, [name], platforms)), "with the lock"
         assert not of_wheel & set(tags.cpython_tags(version, [name + "t"], platforms)), "without"
+
+
+FOREIGN = {"csv": (b"a,b\n1,2\n", "text, such as CSV"), "parquet": (b"PAR1" * 8, "a Parquet file"), "dat": (b"", "empty")}
+
+
+@pytest.mark.parametrize("extension", FOREIGN)
+def test_files_of_others(extension, tmp_path):
+    content, what = FOREIGN[extension]
+    path = tmp_path / ("x." + extension)
+    path.write_bytes(content)
+    with pytest.raises(pilaster.Error, match=f"the file is {what}"):
+        pilaster.open(path)
+
+
+@pytest.mark.parametrize("to", ["jay", "vortex"])
+def test_files_that_are_cut_off(to, frame, tmp_path):
+    pilaster.write(tmp_path / ("x." + to), frame)
+    data = (tmp_path / ("x." + to)).read_bytes()
+    with pytest.raises(pilaster.Error, match="may be cut off.*pilaster.recover"):
+        pilaster.open(data[: len(data) // 2])
+
+
+def test_files_of_texts(keyed):
+    with open(keyed) as file, pytest.raises(TypeError, match='mode "rb"'):
+        pilaster.open(file)
+
+
+def test_urls_that_are_not_http(keyed):
+    with pytest.raises(ValueError, match="fsspec"):
+        pilaster.open("s3://bucket/x.jay")
+    url = (conftest.ROOT / keyed).as_uri()
+    assert pilaster.open(url).num_rows == 50
+    with pytest.raises(ValueError, match="another machine"):
+        pilaster.open("file://elsewhere/x.jay")
+    with pytest.raises(FileNotFoundError):
+        pilaster.open(url + "x")
+
+
+class Nothing(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.send_error(404 if "none" in self.path else 403)
+
+
+def test_answers_of_servers_have_the_url():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        with pytest.raises(FileNotFoundError) as caught:
+            pilaster.open(url + "none.jay")
+        assert caught.value.filename == url + "none.jay"
+        with pytest.raises(OSError, match=f"{url}x.jay: the server answered 403"):
+            pilaster.open(url + "x.jay")
+        server.shutdown()

@@ -77,7 +77,7 @@ def test_lists(k, tmp_path):
         ([np.datetime64(1, "ns")], ValueError, "nanoseconds"),
         ([pd.NaT], ValueError, "None is a missing one"),
         ([np.datetime64("NaT", "s")], ValueError, "None is a missing one"),
-        ([np.timedelta64(1, "s")], TypeError, "durations"),
+        ([np.timedelta64(1, "s")], pilaster.Error, "Duration.*any_time=True"),
         ([decimal.Decimal("NaN")], ValueError, "row 0 is NaN"),
         ([decimal.Decimal(10**30), decimal.Decimal("1e-30")], ValueError, "at most 38"),
         ([decimal.Decimal(1), 1.5], TypeError, "row 1 is Float"),

@@ -58,7 +58,8 @@ POLARS = {
 }
 
 # What each format does with each type: what comes back has the same type and values (=), the same values in another type (as), or the
-# column is refused by name (no). Columns without missing values; a second letter stands for columns with some, if it differs.
+# column is refused by name (no), or only `any_time=True` stores it, as integers or without its time zone (any). Columns without
+# missing values; a second word stands for columns with some, if it differs.
 EXPECTED = {
     #                     vortex jay    ds      bcolz   filo
     "Int8":               ("=", "=", "as", "= no", "as"),
@@ -76,13 +77,13 @@ EXPECTED = {
     "Binary":             ("=", "no", "=", "= no", "="),
     "Categorical":        ("as", "as", "bytes", "as no", "as"),
     "Enum":               ("as", "as", "bytes", "as no", "as"),
-    "Date":               ("=", "=", "as", "as", "no"),
-    "Time":               ("=", "no", "as", "no", "no"),
-    "Datetime(ms)":       ("=", "no", "as", "=", "="),
-    "Datetime(us)":       ("=", "no", "as", "=", "no"),
+    "Date":               ("=", "=", "any", "as", "no"),
+    "Time":               ("=", "no", "any", "no", "no"),
+    "Datetime(ms)":       ("=", "any", "as", "=", "="),
+    "Datetime(us)":       ("=", "any", "as", "=", "no"),
     "Datetime(ns)":       ("=", "=", "as", "=", "no"),
-    "Datetime(us, zone)": ("=", "no", "as", "as", "no"),
-    "Duration":           ("no", "no", "no", "no", "no"),
+    "Datetime(us, zone)": ("=", "any", "any", "any", "no"),
+    "Duration":           ("any", "any", "any", "any no", "any"),
     "Decimal":            ("=", "no", "no", "no", "no"),
     "Decimal(38)":        ("=", "no", "no", "no", "no"),
     "List":               ("=", "=", "no", "no", "no"),
@@ -114,12 +115,19 @@ def test_polars(name, to, missing, tmp_path):
     what = EXPECTED[name][FORMATS.index(to)].split(" ")
     what = what[-1] if missing else what[0]
     path = tmp_path / ("x." + to)
-    if what == "no":
+    if what in ("no", "any"):
         with pytest.raises(pilaster.Error, match='"v"') as caught:
             pilaster.write(path, values.to_frame())
         assert not path.exists() and caught.value.kind and not list(tmp_path.iterdir())
+        assert ("any_time=True" in str(caught.value)) == (what == "any" or name == "Duration"), caught.value
+        if what == "no":
+            return
+    if name == "Duration":
+        assert pilaster.write(path, values.to_frame(), any_time=True) == len(values)
+        back = pilaster.open(path, type="long" if to == "filo" else None).to_polars().to_series()
+        assert back.to_list() == values.to_physical().to_list()
         return
-    assert pilaster.write(path, values.to_frame()) == len(values)
+    assert pilaster.write(path, values.to_frame(), any_time=what == "any") == len(values)
     element = {"Int8": "int", "Int16": "int", "Int32": "int", "UInt8": "int", "UInt16": "int", "Int64": "long", "UInt32": "long",
                "Float32": "float", "Float64": "double", "Boolean": "boolean", "Binary": "blob", "Datetime(ms)": "timestamp"}  # fmt: skip
     back = pilaster.open(path, type=element.get(name, "utf8") if to == "filo" else None).to_polars().to_series()
@@ -129,6 +137,8 @@ def test_polars(name, to, missing, tmp_path):
         assert back.cast(pl.String).to_list() == values.cast(pl.String).to_list()
     elif name.startswith(("Datetime", "Date")) and back.dtype.is_integer():
         assert back.to_list() == values.to_physical().to_list()
+    elif name.startswith("Datetime") and to == "jay":
+        assert back.to_list() == values.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_list() if "zone" in name else values.to_list()
     elif name == "Datetime(us, zone)":
         assert back.to_list() == values.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_list()
     elif name in ("Date", "Time"):
@@ -162,7 +172,8 @@ PANDAS = {
 
 
 # What comes back from each format: the same frame (=), the same values in another type (as), texts as bytes, times and dates as
-# integers (counts), times of a zone in UTC without it (utc), or nothing (no). bcolz has missing times only.
+# integers (counts), times of a zone in UTC without it (utc), or nothing (no). bcolz has missing times only. What takes
+# `any_time=True` has a plus.
 PANDAS_EXPECTED = {
     #                        vortex jay   ds       bcolz
     "int64":                ("=",  "=",  "=",      "="),
@@ -176,11 +187,11 @@ PANDAS_EXPECTED = {
     "string":               ("as", "as", "bytes",  "no"),
     "category":             ("as", "as", "bytes",  "as"),
     "datetime64[ns]":       ("=",  "=",  "counts", "="),
-    "datetime64[us]":       ("=",  "no", "counts", "="),
-    "datetime64[ns, zone]": ("=",  "no", "counts", "utc"),
-    "timedelta64[ns]":      ("no", "no", "no",     "no"),
+    "datetime64[us]":       ("=",  "+as", "counts", "="),
+    "datetime64[ns, zone]": ("=",  "+utc", "+counts", "+utc"),
+    "timedelta64[ns]":      ("+counts", "+counts", "+counts", "+counts"),
     "arrow list":           ("as", "as", "no",     "no"),
-    "arrow date":           ("as", "as", "counts", "counts"),
+    "arrow date":           ("as", "as", "+counts", "counts"),
     "arrow decimal":        ("as", "no", "no",     "no"),
     "arrow binary":         ("as", "no", "as",     "no"),
 }  # fmt: skip
@@ -191,12 +202,14 @@ PANDAS_EXPECTED = {
 def test_pandas(name, to, tmp_path):
     frame, what = PANDAS[name].to_frame("v"), PANDAS_EXPECTED[name][FORMATS.index(to)]
     path = tmp_path / ("x." + to)
-    if what == "no":
-        with pytest.raises(pilaster.Error, match='"v"'):
+    any_time, what = what.startswith("+"), what.removeprefix("+")
+    if what == "no" or any_time:
+        with pytest.raises(pilaster.Error, match='"v".*any_time=True' if any_time else '"v"'):
             pilaster.write(path, frame)
         assert not list(tmp_path.iterdir())
-        return
-    assert pilaster.write(path, frame) == len(frame)
+        if what == "no":
+            return
+    assert pilaster.write(path, frame, any_time=any_time) == len(frame)
     back, expected = pilaster.open(path), pa.table(frame)["v"].combine_chunks()
     if what == "=":
         pd.testing.assert_frame_equal(back.to_pandas(), frame)
@@ -260,7 +273,10 @@ def test_lists(tmp_path):
         ({"a": [object()]}, TypeError, "row 0 is a object"),
         ({"a": [2**70]}, ValueError, "64 bits"),
         ({1: [1]}, TypeError, "no text"),
-        ({"a": np.array([1], "m8[s]")}, TypeError, "durations"),
+        ({"a": np.array([1], "m8[s]")}, pilaster.Error, r'"a".*Duration.*any_time=True'),
+        ({"a": np.array([1], "m8[D]")}, TypeError, "cast to s, ms"),
+        ({"a": [dt.timedelta(1)]}, pilaster.Error, r'"a".*Duration.*any_time=True'),
+        ({"a": [pd.Timedelta(1, "ns")]}, ValueError, "nanoseconds"),
         ({"a": np.zeros((1, 1, 1))}, ValueError, "3 dimensions"),
         ({"a": np.array([1j])}, TypeError, "complex"),
         (7, TypeError, "not int"),
@@ -412,9 +428,10 @@ def test_logger(tmp_path):
     file = pilaster.open(path)
     assert file.tables == ["Reading"] and file.num_rows == 250 and file.verify()["rows"] == 250
     assert file.to_pydict()["value"][-1] == 124.5
-    with pytest.raises(FileExistsError):
-        with pilaster.dataseries.Logger(path) as log:
-            log.append(a=1)
+    with pytest.raises(ValueError, match="the log is closed"):
+        log.append(time=1, value=1.0, note=None)
+    with pytest.raises(FileExistsError, match="a log is a new file"):
+        pilaster.dataseries.Logger(path)
     log = pilaster.dataseries.Logger(tmp_path / "y.ds")
     log.append(a=1)
     with pytest.raises(TypeError, match="after columns"):
@@ -429,3 +446,74 @@ def test_filo():
     assert filo.decode(filo.encode(np.arange(1000, dtype="i4")), "int") == list(range(1000))
     with pytest.raises(ValueError, match="no element type"):
         filo.decode(filo.encode([1]), "text")
+
+
+def test_durations(tmp_path):
+    spans = [dt.timedelta(seconds=3), None, dt.timedelta(microseconds=-1)]
+    columns = {"list": spans, "numpy": np.array([3, "NaT", -1], "m8[ms]"), "scalars": [np.timedelta64(3, "s"), None, None]}
+    pilaster.write(tmp_path / "x.vortex", columns, any_time=True)
+    back = pilaster.open(tmp_path / "x.vortex").to_pydict()
+    assert back == {"list": [3_000_000, None, -1], "numpy": [3, None, -1], "scalars": [3_000_000, None, None]}
+
+
+@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("dtype", [pl.Object, pl.Int128, pl.UInt128])
+def test_types_of_polars_alone(dtype, to, tmp_path):
+    """Objects were written as addresses in memory, and integers of 128 bits were an error without the column."""
+    values = pl.Series("v", [object()], dtype=dtype) if dtype is pl.Object else pl.Series("v", [1], dtype=dtype)
+    with pytest.raises(pilaster.Error, match=f'column "v": polars passes on values of type {dtype}'):
+        pilaster.write(tmp_path / ("x." + to), values.to_frame())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("to", FORMATS[1:])
+def test_zones_in_other_types(to, tmp_path):
+    """A time zone is lost nowhere without `any_time`: neither in a dictionary nor in milliseconds, which Filo has."""
+    zoned = pa.array([1], pa.timestamp("ms", "Europe/Berlin"))
+    for values in (zoned, zoned.dictionary_encode()):
+        with pytest.raises(pilaster.Error, match='"v": .* cannot store the time zone Europe/Berlin .any_time=True drops it.'):
+            pilaster.write(tmp_path / ("x." + to), pa.table({"v": values}))
+        assert not list(tmp_path.iterdir())
+    pilaster.write(tmp_path / ("x." + to), pa.table({"v": zoned}), any_time=True)
+
+
+HELP = [
+    ("bcolz", {"v": [1, None]}, {"fill_missing": True}),
+    ("jay", {"v": [b"a"]}, {"bytes_as_text": True}),
+    ("jay", {"v": [dt.datetime(2024, 2, 29)]}, {"any_time": True}),
+    ("jay", {"v": np.array([-(2**31)], "i4")}, {"sentinels": "widen"}),
+    ("ds", {"v": [dt.date(2024, 2, 29)]}, {"any_time": True}),
+]
+
+
+@pytest.mark.parametrize(("to", "columns", "options"), HELP)
+def test_errors_name_the_option_that_helps(to, columns, options, tmp_path):
+    ((name, value),) = options.items()
+    named = f"{name}=True" if value is True else f'{name}="{value}"'
+    with pytest.raises(pilaster.Error) as caught:
+        pilaster.write(tmp_path / ("x." + to), columns)
+    assert 'column "v"' in str(caught.value) and named in str(caught.value) and caught.value.offset is None
+    assert pilaster.write(tmp_path / ("x." + to), columns, **options) == len(columns["v"])
+
+
+@pytest.mark.parametrize("to", ["jay", "ds", "bcolz"])
+def test_columns_of_one_name(to, tmp_path):
+    table = pa.table([[1], [2]], names=["a", "a"])
+    with pytest.raises(pilaster.Error, match='column "a": .* several columns of the same name'):
+        pilaster.write(tmp_path / ("x." + to), table)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("to", "options", "text"),
+    [
+        ("ds", {"level": 99}, "level=99; the levels are 1 to 9"),
+        ("bcolz", {"level": 99}, "level=99; the levels are 0 to 9"),
+        ("vortex", {"chunk_size": -1}, "chunk_size=-1: "),
+        ("ds", {"extent_rows": "x"}, "extent_rows='x': "),
+    ],
+)
+def test_values_of_options(to, options, text, tmp_path):
+    with pytest.raises((ValueError, TypeError), match=text):
+        pilaster.write(tmp_path / ("x." + to), {"a": [1]}, **options)
+    assert not list(tmp_path.iterdir())

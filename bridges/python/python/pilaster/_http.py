@@ -1,8 +1,18 @@
 """A file on a server, of which ranges are read."""
 
+import errno
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, url2pathname, urlopen
+
+
+def local(url: str) -> str:
+    """Returns the path that a URL such as ``file:///data/x.jay`` names."""
+    parts = urlsplit(url)
+    if parts.netloc not in ("", "localhost"):
+        raise ValueError(f"{url}: a file of another machine ({parts.netloc}); file:///path names one of this machine")
+    return url2pathname(parts.path)
 
 
 class Http:
@@ -13,6 +23,10 @@ class Http:
     """
 
     def __init__(self, url: str) -> None:
+        scheme = urlsplit(url).scheme
+        if scheme not in ("http", "https"):
+            text = f"{url}: open reads http and https itself; for {scheme} pass a file object, as of fsspec.open({url!r}).open()"
+            raise ValueError(text)
         self.name = url
         self._version: str | None = None
         self._condition: dict[str, str] = {}
@@ -38,7 +52,11 @@ class Http:
         except HTTPError as e:
             if e.code == 416:
                 raise OSError(f"{self.name}: the file on the server is empty, or has changed") from None
-            raise
+            if e.code == 404:
+                raise FileNotFoundError(errno.ENOENT, "the server has no such file (status 404)", self.name) from None
+            raise OSError(f"{self.name}: the server answered {e.code} {e.reason}") from None
+        except URLError as e:
+            raise OSError(f"{self.name}: {e.reason}") from e
 
     def read_at(self, offset: int, count: int) -> bytes:
         """Returns bytes at an offset."""

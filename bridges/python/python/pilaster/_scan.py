@@ -85,7 +85,11 @@ def scan(source: "_Source", *, trust_statistics: bool = False, **options: Unpack
             if left == 0:
                 return
 
-    return register_io_source(frames, schema=schema, explain_name="pilaster")
+    try:
+        return register_io_source(frames, schema=schema, explain_name="pilaster")
+    except TypeError:
+        # Before polars 2.
+        return register_io_source(frames, schema=schema)
 
 
 def _conditions(predicate: "pl.Expr", schema: Any) -> "list[tuple[str, str, Any]]":

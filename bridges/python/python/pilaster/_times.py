@@ -75,6 +75,13 @@ def of_day(value: dt.time) -> int:
     return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
 
 
+def span(value: dt.timedelta) -> int:
+    """Returns microseconds."""
+    if getattr(value, "nanoseconds", 0):
+        raise ValueError(f"{value} has nanoseconds, for which an array of timedelta64[ns] has room")
+    return value // dt.timedelta(microseconds=1)
+
+
 _MINUTE = 60_000_000_000
 _DAY = 1440 * _MINUTE
 _NANOS = {"W": 7 * _DAY, "D": _DAY, "h": 60 * _MINUTE, "m": _MINUTE, "s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
@@ -109,8 +116,19 @@ def plain(value: Any) -> Any:
             raise ValueError(f"{value} has nanoseconds, for which an array of datetime64[ns] has room")
         return timestamp(count, 1_000_000_000, None)
     if value.dtype.kind == "m":
-        raise TypeError("no format stores durations; cast to integers")
+        return _plain_span(value)
     return value.item()
+
+
+def _plain_span(value: Any) -> dt.timedelta:
+    import numpy as np
+
+    if np.isnat(value):
+        raise ValueError("NaT is no duration; None is a missing one")
+    micros = value.astype("m8[us]")
+    if micros != value:
+        raise ValueError(f"{value!r} has nanoseconds, for which an array of timedelta64[ns] has room")
+    return dt.timedelta(microseconds=int(micros.astype("i8")))
 
 
 def decimals(values: "Sequence[Decimal | None]") -> "tuple[int, int, list[int | None]]":

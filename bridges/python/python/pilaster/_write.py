@@ -60,7 +60,8 @@ def write(
     ``progress`` is called with the number of rows after each batch; ``True`` shows a bar of tqdm if that is installed.
 
     ============ ==============================================================================================
-    all          ``any_time=True``: durations as integers; Jay: timestamps of any unit and zone as nanoseconds
+    all          ``any_time=True``: durations as integers; time zones are dropped, except of Vortex; Jay: timestamps of any
+                 unit as nanoseconds; DataSeries: dates and times as integers
     Jay          ``keys``, ``layout`` ("new", "old"), ``sentinels`` ("error", "missing", "widen"), ``statistics``,
                  ``bytes_as_text``
     Vortex       ``encodings`` ("default", "compact"), ``profile`` ("2026", "wide"), ``chunk_size``, ``zone_rows``,
@@ -93,15 +94,26 @@ def _check_polars(data: Any) -> None:
         raise TypeError("write takes a table, not a LazyFrame; lazy.collect() is one")
     if isinstance(data, pl.DataFrame):
         for name, dtype in data.schema.items():
-            if _has_null(dtype):
-                text = f'column "{name}": polars passes on values of type Null in a form that no other library reads; cast it'
-                raise Error(text, "Unsupported")
+            for own, why in _OWN.items():
+                if _has(own, dtype):
+                    raise Error(f'column "{name}": polars passes on values of type {own} {why}', "Unsupported")
 
 
-def _has_null(dtype: Any) -> bool:
-    """Whether a type of polars is Null, or has it inside: in a list, a struct, a map."""
-    if str(dtype) == "Null":
+_WIDE = "in a form that no other library reads; cast it to a type of 64 bits, or to Decimal(38, 0)"
+
+# Types of polars whose values no other library reads, and what helps.
+_OWN = {
+    "Null": "in a form that no other library reads; cast it",
+    "Object": "as addresses in memory; make it a column of texts or numbers, or leave it out",
+    "Int128": _WIDE,
+    "UInt128": _WIDE,
+}
+
+
+def _has(own: str, dtype: Any) -> bool:
+    """Whether a type of polars is one that has this name, or has it inside: in a list, a struct, a map."""
+    if str(dtype) == own:
         return True
     inner = [getattr(dtype, name, None) for name in ("inner", "key", "value")]
     inner += [field.dtype for field in getattr(dtype, "fields", [])]
-    return any(_has_null(one) for one in inner if one is not None)
+    return any(_has(own, one) for one in inner if one is not None)

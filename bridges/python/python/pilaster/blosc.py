@@ -8,12 +8,7 @@
 
 from typing import Any
 
-from ._pilaster import (
-    _blosc_compress,
-    _blosc_decompress as decompress,
-    _blosc_decompress_into as decompress_into,
-    _blosc_info,
-)
+from ._pilaster import _blosc_compress, _blosc_decompress, _blosc_decompress_into, _blosc_info
 
 __all__ = ["BITSHUFFLE", "NOSHUFFLE", "SHUFFLE", "compress", "compressors", "decompress", "decompress_into", "info"]
 
@@ -31,6 +26,11 @@ def compress(
     """Returns bytes, or any buffer, as a chunk; ``typesize`` is the size of an item, by which bytes are shuffled.
 
     The defaults are those of python-blosc. ``blocksize=0`` chooses the size of a block.
+
+    >>> from pilaster import blosc
+    >>> chunk = blosc.compress(b"abcd" * 1000, typesize=4, cname="zstd")
+    >>> len(chunk) < 200
+    True
     """
     if not isinstance(shuffle, str):
         if shuffle not in (NOSHUFFLE, SHUFFLE, BITSHUFFLE):
@@ -39,6 +39,32 @@ def compress(
     return _blosc_compress(data, typesize, clevel, shuffle, cname, blocksize)
 
 
+def decompress(chunk: Any) -> bytes:
+    """Returns the bytes of a chunk.
+
+    >>> from pilaster import blosc
+    >>> blosc.decompress(blosc.compress(b"abcd" * 2))
+    b'abcdabcd'
+    """
+    return _blosc_decompress(chunk)
+
+
+def decompress_into(chunk: Any, out: Any) -> int:
+    """Decodes a chunk into a buffer of its size, and returns the number of bytes.
+
+    >>> from pilaster import blosc
+    >>> out = bytearray(4)
+    >>> blosc.decompress_into(blosc.compress(b"abcd"), out), out
+    (4, bytearray(b'abcd'))
+    """
+    return _blosc_decompress_into(chunk, out)
+
+
 def info(chunk: Any) -> "dict[str, int | str]":
-    """Describes a chunk by its header."""
+    """Describes a chunk by its header.
+
+    >>> from pilaster import blosc
+    >>> blosc.info(blosc.compress(bytes(80), typesize=8, shuffle=blosc.NOSHUFFLE, cname="lz4"))
+    {'nbytes': 80, 'typesize': 8, 'blocksize': 80, 'cname': 'lz4', 'shuffle': 'none'}
+    """
     return dict(zip(("nbytes", "typesize", "blocksize", "cname", "shuffle"), _blosc_info(chunk)))

@@ -24,7 +24,15 @@ class Logger:
     """Appends rows to a new DataSeries file, in extents of ``extent_rows`` rows.
 
     Each extent has check values. After a crash, the extents that were written are read with
-    ``pilaster.open(path, sequential=True)``, or saved by ``pilaster recover``.
+    ``pilaster.open(path, sequential=True)``, or saved by :func:`pilaster.recover`.
+
+    >>> import pilaster, tempfile
+    >>> path = tempfile.mkdtemp() + "/room.ds"
+    >>> with pilaster.dataseries.Logger(path, "Reading", kinds={"note": "text"}) as log:
+    ...     log.append(time=1, temperature=20.5, note=None)
+    ...     log.append(time=2, temperature=None, note="window")
+    >>> pilaster.open(path).to_pydict()
+    {'time': [1, 2], 'temperature': [20.5, None], 'note': [None, b'window']}
 
     A value may be ``None`` in any row. The first other one tells the kind of a column, unless ``kinds`` does: ``"bool"``, ``"int"``
     (of 64 bits), ``"float"``, ``"text"``, ``"bytes"``, ``"date"``, ``"datetime"``, ``"zoned datetime"``. Integers are also values of a
@@ -49,10 +57,12 @@ class Logger:
             raise ValueError(f"no kinds {sorted(wrong)}; there are {', '.join(_KINDS)}")
         self._kinds: dict[str, str | None] = {}
         self._rows: dict[str, list[Any]] = {}
-        self._waiting, self._most, self._fixed = 0, extent_rows, False
+        self._waiting, self._most, self._fixed, self._closed = 0, extent_rows, False, False
 
     def append(self, **row: Any) -> None:
         """Appends a row. All rows have the same columns. A row that does not fit raises, and is left out."""
+        if self._closed:
+            raise ValueError("the log is closed; another Logger writes another file")
         kinds = dict(self._kinds) or {name: self._known.get(name) for name in row}
         if row.keys() != kinds.keys():
             raise TypeError(f"columns {list(row)} after columns {list(kinds)}")
@@ -89,6 +99,7 @@ class Logger:
 
     def close(self) -> None:
         """Writes the last rows and the index."""
+        self._closed = True
         try:
             self._kinds = {name: kind or "text" for name, kind in self._kinds.items()}
             self.flush()

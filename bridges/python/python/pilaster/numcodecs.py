@@ -37,7 +37,8 @@ class Blosc(Codec):  # type: ignore[misc, unused-ignore]
     def encode(self, buf: Any) -> Any:
         """Returns a chunk."""
         array = ensure_contiguous_ndarray(buf, 0x7FFF_FFFF - 16)
-        size = self.typesize or array.itemsize
+        # As in the original, items of more than 255 bytes are treated as bytes.
+        size = self.typesize or (array.itemsize if array.itemsize < 256 else 1)
         shuffle = self.shuffle
         if shuffle == self.AUTOSHUFFLE:
             shuffle = self.BITSHUFFLE if size == 1 else self.SHUFFLE
