@@ -89,8 +89,9 @@ fn types(n: usize) -> Stored {
     let values: Vec<i32> = (0..100).collect();
     let columns = [("v", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&values)))];
     let columns = &columns[..];
+    // Names are in ascending order.
     let xml: Vec<Vec<u8>> =
-        (0..n).map(|k| describe(&format!("Type{k}"), &columns, Vec::new()).expect("a type")).collect();
+        (0..n).map(|k| describe(&format!("Type{k:04}"), &columns, Vec::new()).expect("a type")).collect();
     let mut memory = vec![[0; 2048]; n];
     let types: Vec<_> = xml
         .iter()

@@ -90,6 +90,25 @@ fn vector(run: &Run, name: &str, rows: Rows<'_>, like: Original) {
             black_box(black_box(&vector).get(row)).expect("a valid row");
         }
     });
+    /// Adds all rows, or their lengths, by a view.
+    macro_rules! view {
+        ($ty:ty, $number:expr) => {
+            run.case(&format!("Filo, {name}, view"), || {
+                let view = black_box(&vector).view::<$ty>().expect("rows of this type");
+                let mut sum = 0i64;
+                for row in 0..view.rows() {
+                    sum = sum.wrapping_add(view.get(row).expect("a valid row").map_or(1, $number));
+                }
+                black_box(sum);
+            })
+        };
+    }
+    match element {
+        Element::Int => view!(i32, i64::from),
+        Element::Long => view!(i64, |v| v),
+        Element::Double => view!(f64, |v| v.to_bits().cast_signed()),
+        _ => view!(&[u8], |v| v.len() as i64),
+    }
     run.case(&format!("Filo, {name}, verify"), || black_box(&vector).verify().expect("a valid chunk"));
 }
 
