@@ -7,9 +7,11 @@ pub fn noise(len: usize) -> Vec<u8> {
 }
 
 /// Xorshift with a multiplication.
+#[derive(Debug)]
 pub struct Random(pub u64);
 
 impl Random {
+    #[allow(clippy::should_implement_trait, reason = "numbers without an end")]
     pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

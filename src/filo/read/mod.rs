@@ -190,7 +190,7 @@ impl<'a> Vector<'a> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `row` is not below the number of rows; errors of an invalid string, code or UTC offset.
-    // Inlined: numbers are read at twice the speed (bench rows "sum of get(i)").
+    // Inlined: numbers take 0.91 to 0.98 of the instructions (`.ci/counts Filo`).
     #[cfg_attr(not(pilaster_small), inline)]
     pub fn get(&self, row: u64) -> Result<Option<Value<'a>>> {
         if FAST
