@@ -6,7 +6,7 @@ mod common;
 
 use std::hint::black_box;
 
-use common::{Random, Work, heading, noise};
+use common::{Work, heading, log, noise, records};
 use pilaster::bytes::Scratch;
 use pilaster::codec::HashTable;
 use pilaster::unstable::codec::Codec;
@@ -15,7 +15,7 @@ use pilaster::unstable::codec::{bitshuffle, blosclz, lz4, lzf, shuffle, snappy};
 const LEN: usize = 64 << 10;
 
 fn main() {
-    let data = [("log", log()), ("records", records()), ("noise", noise(LEN))];
+    let data = [("log", log(LEN)), ("records", records(LEN)), ("noise", noise(LEN))];
     heading("decode");
     for (name, bytes) in &data {
         decode(name, bytes);
@@ -51,32 +51,6 @@ fn filters(size: usize) {
         })
         .run();
     }
-}
-
-/// Returns numbered lines of text, whose devices and measurements recur.
-fn log() -> Vec<u8> {
-    let (mut random, mut bytes) = (Random(1), Vec::new());
-    for id in 0.. {
-        let (device, status) = (random.below(50), random.below(13));
-        bytes.extend(format!("sensor-{device} reading {id} status {status}\n").bytes());
-        if bytes.len() >= LEN {
-            break;
-        }
-    }
-    bytes.truncate(LEN);
-    bytes
-}
-
-/// Returns packed records of 24 bytes: steps of a clock, a counter, small numbers, steps of a random walk.
-fn records() -> Vec<u8> {
-    let (mut random, mut bytes) = (Random(2), Vec::new());
-    for id in 0..LEN as i32 / 24 {
-        bytes.extend((900 + random.below(200)).to_le_bytes());
-        bytes.extend(id.to_le_bytes());
-        bytes.extend((random.below(100) as i32).to_le_bytes());
-        bytes.extend((random.below(2001) as f64 - 1000.0).to_le_bytes());
-    }
-    bytes
 }
 
 fn written(codec: Codec, bytes: &[u8]) -> Vec<u8> {

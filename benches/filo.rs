@@ -248,9 +248,22 @@ fn decode_rows(data: &Data, size: usize) {
     row("UTF8 dict", utf8(&words), NEW_DICTIONARY, [12.2, 756.8]);
 }
 
+/// Returns work that sums the rows of a vector through a view of a type.
+macro_rules! by_view {
+    ($vector:expr, $ty:ty, $number:expr) => {{
+        let view = $vector.view::<$ty>().unwrap();
+        move || {
+            let (view, mut sum) = (black_box(view), 0i64);
+            for row in 0..view.rows() {
+                sum = sum.wrapping_add(view.get(row).unwrap().map_or(1, $number));
+            }
+            black_box(sum);
+        }
+    }};
+}
 /// Reads row by row, as the original does.
 fn random_access(data: &Data) {
-    let row = |name: &str, rows: Rows<'_>, like: Original| {
+    let row = |name: &str, rows: Rows<'_>, like: Original, original: f64| {
         let chunk = chunk(&rows, like);
         let vector = Vector::open(&chunk[1..], rows.values.element()).unwrap();
         let ours = || {
@@ -265,13 +278,24 @@ fn random_access(data: &Data) {
             }
             black_box(sum);
         };
-        Work::new(name, rows.len(), plain_len(&rows), ours).run();
+        Work::new(name, rows.len(), plain_len(&rows), ours).original(original, data.ghz).run();
+        // By the view of the type.
+        let ours: Box<dyn FnMut()> = match rows.values.element() {
+            Element::Int => Box::new(by_view!(vector, i32, i64::from)),
+            Element::Long => Box::new(by_view!(vector, i64, |v| v)),
+            _ => Box::new(by_view!(vector, &[u8], |v| v.len() as i64)),
+        };
+        Work::new(format!("{name}, view"), rows.len(), plain_len(&rows), ours).original(original, data.ghz).run();
     };
-    row("int random32 (new)", Rows::all(Plain::Int(&data.random32)), NEW);
-    row("int 0..15 (new)", Rows::all(Plain::Int(&data.nibble)), NEW);
-    row("int random32 10% NA (new)", data.with_na(), NEW);
-    row("long timestamps (delta-delta)", Rows::all(Plain::Long(&data.times)), NEW);
-    row("UTF8 variable", Rows::all(Plain::Utf8(Strings::Slices(&slices(&data.different)))), NEW_SIMPLE);
+    let words = slices(&data.words);
+    row("int random32 (new)", Rows::all(Plain::Int(&data.random32)), NEW, 4.2);
+    row("int 0..15 (new)", Rows::all(Plain::Int(&data.nibble)), NEW, 6.7);
+    row("int random32 10% NA (new)", data.with_na(), NEW, 11.3);
+    row("long random64 (new)", Rows::all(Plain::Long(&data.random64)), NEW, 4.1);
+    row("long timestamps (delta-delta)", Rows::all(Plain::Long(&data.times)), NEW, 7.8);
+    row("dict strings (flatbuffer)", Rows::all(Plain::String(Strings::Slices(&words))), OLD_DICTIONARY, 30.6);
+    row("UTF8 variable", Rows::all(Plain::Utf8(Strings::Slices(&slices(&data.different)))), NEW_SIMPLE, 5.4);
+    row("UTF8 dict", Rows::all(Plain::Utf8(Strings::Slices(&words))), NEW_DICTIONARY, 12.2);
 }
 
 /// Number of values for the kernels, many times the size of the caches.

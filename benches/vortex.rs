@@ -15,7 +15,7 @@ use std::hint::black_box;
 use std::mem::MaybeUninit;
 
 use bytemuck::Zeroable as _;
-use common::{Random, Work, heading};
+use common::{Random, Work, heading, log_lines};
 use fastlanes::{BitPacking, Delta, Transpose};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Values, fit};
@@ -221,7 +221,7 @@ fn encode_floats() {
 }
 
 fn symbols() {
-    let lines = log_lines();
+    let lines = log_lines(20_000);
     let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
     let compressor = ::fsst::Compressor::train(&lines);
     let codes = compressor.compress_bulk(&lines).concat();
@@ -242,7 +242,7 @@ fn symbols() {
 }
 
 fn tokens() {
-    let lines = log_lines();
+    let lines = log_lines(20_000);
     let offsets: Vec<u32> = [0]
         .into_iter()
         .chain(lines.iter().scan(0, |end, line| {
@@ -281,13 +281,6 @@ fn tokens() {
 fn uninit(out: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: the layout is the same, and the decoders write only initialised bytes.
     unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) }
-}
-
-fn log_lines() -> Vec<String> {
-    let mut random = Random(5);
-    (0..20_000)
-        .map(|i| format!("/var/log/service-{}/2026-11-{:02}/request-{i:08}.log", random.below(40), random.below(30)))
-        .collect()
 }
 
 fn runs() {

@@ -6,10 +6,13 @@
 
 #![allow(dead_code, reason = "each bench uses a part of it")]
 
+mod data;
+
 use std::hint::black_box;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
+pub use data::*;
 
 /// One line of the table: the work and its implementations.
 pub struct Work<'a> {
@@ -108,29 +111,6 @@ pub fn ghz() -> f64 {
     let mut chain = || _ = black_box(pilaster::unstable::hash::lookup2(0, black_box(&bytes)));
     let times = (0..31).map(|_| time(&mut chain, 5).as_secs_f64() / 5.0).collect();
     19.0 * (bytes.len() / 12) as f64 / median(times) / 1e9
-}
-
-/// Returns pseudo-random bytes.
-pub fn noise(len: usize) -> Vec<u8> {
-    let mut random = Random(7);
-    (0..len).map(|_| random.next() as u8).collect()
-}
-
-/// Xorshift with a multiplication. The numbers are the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Returns a number below `n`.
-    pub fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
-    }
 }
 
 /// Returns the number of calls that take about `sample` seconds.

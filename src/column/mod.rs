@@ -75,6 +75,7 @@ mod borrowed;
 #[cfg(feature = "alloc")]
 mod collect;
 mod convert;
+mod fit;
 #[cfg(feature = "alloc")]
 mod memory;
 mod place;
@@ -90,12 +91,13 @@ pub use borrowed::Borrowed;
 #[cfg(feature = "alloc")]
 pub use collect::FromColumn;
 pub use convert::{Build, Feed, convert};
+pub use fit::fit;
 #[cfg(feature = "alloc")]
 pub use memory::Memory;
 pub use place::Place;
 #[allow(unused_imports, reason = "formats use it")]
 pub(crate) use table::no_column;
-pub use table::{Column, Dictionary, Once, Part, Table, fit};
+pub use table::{Column, Dictionary, Once, Part, Table};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;
 pub use value::Value;

@@ -464,26 +464,6 @@ impl<C> Dictionary<C> {
     }
 }
 
-/// Returns the first rows of `rows` that `column` can read with the given number of scratch bytes: all of them, or the
-/// first half, quarter and so on.
-///
-/// # Errors
-/// [`Kind::NoRoom`] with the required size of one row if not even that fits; errors of [`Column::need`].
-pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range<u64>> {
-    let Range { start, mut end } = rows;
-    loop {
-        let need = column.need(start..end)?;
-        if need <= room as u64 {
-            return Ok(start..end);
-        }
-        let half = end.saturating_sub(start) >> 1;
-        if half == 0 {
-            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, start, need));
-        }
-        end = start.saturating_add(half);
-    }
-}
-
 /// Creates the error for a column number `k` that is not below `count`.
 #[allow(dead_code, reason = "formats use it")]
 #[cold]

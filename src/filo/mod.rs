@@ -17,7 +17,7 @@
 //!
 //! # Reading
 //!
-//! [`Vector`] is a checked view. It returns rows by number, in sequence, or in batches through the
+//! [`Vector`] is a checked view. It returns rows by number (fast by a [`View`]), in sequence, or in batches through the
 //! [`column`](mod@crate::column) traits. Its column is called `v`. A vector of [`Element::DateTime`] has a second column,
 //! `v.utc_offset_ms`, with the offset of each row from UTC in milliseconds.
 //!
@@ -104,4 +104,4 @@ pub use build::Builder;
 pub use element::Element;
 pub use encoding::Encoding;
 pub use raw::{Header, Packing};
-pub use read::{Column, Iter, Value, Vector};
+pub use read::{Column, Iter, Value, Vector, View};

@@ -32,6 +32,7 @@ pub fn read(chunk: &[u8], element: Element) -> bool {
 
     let windows = windows(vector.rows(), 160);
     rows(&vector, windows.clone(), sound);
+    view(&vector, windows.clone());
     let mut memory = Memory::filled(0xa5);
     for k in 0..vector.width() {
         let column = vector.column(k).expect("a column within the width");
@@ -77,6 +78,32 @@ fn rows(vector: &Vector<'_>, windows: [Range<u64>; 3], sound: bool) {
     for row in windows[1].clone().chain(windows[2].clone()) {
         assert!(vector.get(row).is_ok() || !sound);
     }
+}
+
+/// A view gives what `get` gives, and exists for the types of the rows only.
+fn view(vector: &Vector<'_>, windows: [Range<u64>; 3]) {
+    macro_rules! same {
+        ($ty:ty, $($element:ident)|+, $value:expr) => {
+            match (vector.view::<$ty>(), vector.element()) {
+                (Ok(view), $(Element::$element)|+) => {
+                    assert_eq!(view.rows(), vector.rows());
+                    assert!(view.get(view.rows()).is_err() && view.get(u64::MAX).is_err());
+                    for row in windows.iter().cloned().flatten() {
+                        let (here, there) = (view.get(row), vector.get(row));
+                        let here = here.map(|value| cell(value.map($value), 0));
+                        assert_eq!(here, there.map(|value| cell(value, 0)), "row {row} of {:?}", vector.encoding());
+                    }
+                }
+                (view, $(Element::$element)|+) => panic!("{view:?}"),
+                (view, _) => assert!(view.is_err()),
+            }
+        };
+    }
+    same!(i32, Int, Value::Int);
+    same!(i64, Long | Timestamp, Value::Long);
+    same!(f32, Float, Value::Float);
+    same!(f64, Double, Value::Double);
+    same!(&[u8], String | Utf8 | Blob, Value::Bytes);
 }
 
 /// Batches hold what `get` gives. A batch may fail for a row beside the one asked for, so only what

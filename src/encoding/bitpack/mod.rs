@@ -97,9 +97,64 @@ impl Packing {
     }
 }
 
+/// The numbers by which a value is found and extended without a branch, on 64-bit targets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Width {
+    /// The logarithm of the number of bits.
+    log: u32,
+    mask: u64,
+    /// The sign bit of signed values, else 0.
+    sign: u64,
+}
+
+impl Width {
+    #[inline]
+    pub(crate) const fn of(packing: Packing) -> Self {
+        let bits = packing.bits();
+        let sign = if packing.signed() { 1u64 << (bits.wrapping_sub(1) & 63) } else { 0 };
+        Width { log: bits.trailing_zeros(), mask: u64::MAX >> (64u32.wrapping_sub(bits) & 63), sign }
+    }
+
+    /// Returns value `i`, extended to 64 bits, or `None` if fewer than eight bytes follow, or if `i` is beyond 2^32.
+    #[inline]
+    pub(crate) fn get(self, src: &[u8], i: usize) -> Option<u64> {
+        let bit = u64::from(u32::try_from(i).ok()?) << self.log;
+        let at = usize::try_from(bit >> 3).ok()?;
+        let word = u64::from_le_bytes(*src.get(at..)?.first_chunk()?);
+        Some((word >> (bit & 7) & self.mask ^ self.sign).wrapping_sub(self.sign))
+    }
+}
+
+/// The widths of [`Packing::ALL`].
+const WIDTHS: [Width; 9] = [
+    Width::of(Packing::U2),
+    Width::of(Packing::U4),
+    Width::of(Packing::I8),
+    Width::of(Packing::U8),
+    Width::of(Packing::I16),
+    Width::of(Packing::U16),
+    Width::of(Packing::I32),
+    Width::of(Packing::U32),
+    Width::of(Packing::W64),
+];
+
 /// Returns value `i`, extended to 64 bits, or `None` if it is past the end of `src`.
+// Inlined with the loop of the caller, where the width is the same for all values.
+#[cfg_attr(not(pilaster_small), inline)]
 #[must_use]
 pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
+    if FAST
+        && let Some(width) = WIDTHS.get(packing as usize)
+        && let Some(word) = width.get(src, i)
+    {
+        return Some(word);
+    }
+    one(packing, src, i)
+}
+
+/// [`get`] on small targets, and of the last values.
+#[cfg_attr(not(pilaster_small), inline(never))]
+fn one(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     let bits = packing.bits();
     if bits < 8 {
         let first = i.checked_mul(bits as usize)?;
@@ -108,11 +163,7 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     let size = (bits >> 3) as usize;
     let start = i.checked_mul(size)?;
     let src = src.get(start..)?;
-    let word = match src.first_chunk::<8>() {
-        // The shifts below remove the bits above the value.
-        Some(bytes) if FAST => u64::from_le_bytes(*bytes),
-        _ => little(src.get(..size)?),
-    };
+    let word = little(src.get(..size)?);
     let above = 64u32.wrapping_sub(bits);
     Some(if packing.signed() {
         ((word << above).cast_signed() >> above).cast_unsigned()
@@ -170,6 +221,7 @@ mod tests {
                         let expected = get(packing, &src, first + i).unwrap();
                         assert_eq!(wide[i], expected, "{packing:?} {first} {len} {i}");
                         assert_eq!(narrow[i], expected as u32, "{packing:?} {first} {len} {i}");
+                        assert_eq!(one(packing, &src, first + i), Some(expected), "{packing:?} {first} {len} {i}");
                     }
                 }
             }

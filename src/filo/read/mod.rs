@@ -1,6 +1,7 @@
 //! Reads Filo vectors: the checked view of a chunk.
 
 mod binary;
+mod coded;
 mod column;
 mod flat;
 mod mask;
@@ -8,9 +9,11 @@ mod numbers;
 mod packed;
 mod strings;
 mod value;
+mod view;
 
 pub use column::Column;
 pub use value::Value;
+pub use view::View;
 
 use self::flat::Shape;
 use self::mask::Mask;
@@ -19,7 +22,7 @@ use self::packed::Packed;
 use self::strings::{Kinds, Strings};
 use super::raw::{HEADER_LEN, Header, Packing};
 use super::{Element, Encoding};
-use crate::bytes::{LittleEndian, Reader, low32, saturated};
+use crate::bytes::{FAST, LittleEndian, Reader, low32, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
@@ -187,7 +190,40 @@ impl<'a> Vector<'a> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `row` is not below the number of rows; errors of an invalid string, code or UTC offset.
+    // Inlined: numbers take 0.91 to 0.98 of the instructions (`.ci/counts Filo`).
+    #[cfg_attr(not(pilaster_small), inline)]
     pub fn get(&self, row: u64) -> Result<Option<Value<'a>>> {
+        if FAST
+            && row < self.rows()
+            && let Ok(i) = usize::try_from(row)
+        {
+            if self.data == Data::Numbers && !self.mask.is_na(i) {
+                return Ok(Some(self.number(self.numbers.get(i)?)));
+            }
+            if let Some(found) = self.text(i) {
+                return Ok(found.map(Value::Bytes));
+            }
+        }
+        self.any(row)
+    }
+
+    /// Returns the string of a row, or `None` if it takes [`any`](Self::any).
+    #[inline(never)]
+    fn text(&self, i: usize) -> Option<Option<&'a [u8]>> {
+        let i = match (self.data, self.mask) {
+            (Data::Strings, Mask::None) => i,
+            (Data::Coded, Mask::None) => match low32(self.numbers.packed.get(i).ok()?) {
+                0 => return Some(None),
+                code if code < self.entries => code as usize,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        self.strings.quick(self.strings.table().unwrap_or_default(), i)
+    }
+
+    /// [`get`](Self::get) for all kinds of data.
+    fn any(&self, row: u64) -> Result<Option<Value<'a>>> {
         let i = match usize::try_from(row) {
             Ok(i) if row < self.rows() => i,
             _ => return Err(Error::needing(Kind::OutOfRange, What::ROW, row, self.rows())),
@@ -215,12 +251,22 @@ impl<'a> Vector<'a> {
             Data::Coded => match low32(self.numbers.packed.get(i)?) {
                 0 => None,
                 code if code < self.entries => self.strings.get(code as usize)?.map(Value::Bytes),
-                code => return Err(strings::bad_code(code, &self.numbers.packed)),
+                code => return Err(coded::bad_code(code, &self.numbers.packed)),
             },
         })
     }
 
+    /// Returns the rows as values of one type, each of them read faster than by [`get`](Self::get): `i32` for ints, `i64`
+    /// for longs and timestamps, `f32` for floats, `f64` for doubles, `&[u8]` for strings, UTF8 and blobs.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`] if the element type has other values.
+    pub fn view<T: view::Row<'a>>(&self) -> Result<View<'a, T>> {
+        View::of(self)
+    }
+
     /// Converts a 64-bit word to a value of the element type.
+    #[inline]
     fn number(&self, word: u64) -> Value<'a> {
         match self.element {
             Element::Int => Value::Int(low32(word).cast_signed()),

@@ -67,6 +67,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Returns number `i`, extended to 64 bits.
+    #[cfg_attr(not(pilaster_small), inline)]
     pub(super) fn get(&self, i: usize) -> Result<u64> {
         match bitpack::get(self.packing, self.data, i) {
             Some(word) => Ok(word),

@@ -2,7 +2,6 @@
 
 // Without the inline attributes of this file, simple strings are decoded at 0.46 of the speed (bench `filo`).
 
-use super::packed::Packed;
 use crate::bytes::{Bits, FAST, Scratch};
 use crate::column::{Span, Spans, Validity, VarBytes};
 use crate::encoding::bitmap;
@@ -31,10 +30,10 @@ pub(super) enum Kinds {
 }
 
 /// The span of a missing string. No other span starts at 0, the offset of the header word.
-const NA: Span = Span { at: 0, len: 0 };
+pub(super) const NA: Span = Span { at: 0, len: 0 };
 
 /// Number of rows per iteration of the batch loops.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 impl<'a> Strings<'a> {
     /// Returns string `i`, or `None` if it is missing.
@@ -104,100 +103,6 @@ impl<'a> Strings<'a> {
         self.finish(spans, all, validity, scratch)
     }
 
-    /// Returns a batch of the strings of `len` codes starting at row `first`. Code 0 marks a missing row.
-    pub(super) fn gather<'s>(
-        &self,
-        count: u32,
-        codes: &Packed<'_>,
-        first: usize,
-        len: usize,
-        validity: &mut Validity<'s>,
-        scratch: &mut Scratch<'s>,
-    ) -> Result<VarBytes<'s>>
-    where
-        'a: 's,
-    {
-        let spans = scratch.take::<Span>(len)?;
-        let (mut row, mut all) = (first, true);
-        for block in spans.chunks_mut(BLOCK) {
-            let mut code = [0u32; BLOCK];
-            codes.read(row, code.get_mut(..block.len()).unwrap_or_default())?;
-            match if FAST { self.coded_block(&code, count, block) } else { None } {
-                Some(present) => all &= present,
-                None => {
-                    for (span, code) in block.iter_mut().zip(&code) {
-                        *span = self.coded(*code, count, codes)?;
-                        all &= span.at != NA.at;
-                    }
-                }
-            }
-            row = row.saturating_add(BLOCK);
-        }
-        self.finish(spans, all, validity, scratch)
-    }
-
-    /// Computes the spans of a block of codes. Returns whether none is missing, or `None` if a code or string is
-    /// invalid or its form has no fast path.
-    fn coded_block(&self, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
-        match self.kind {
-            Kinds::Flat { slots } => self.coded_flat(slots, codes, count, out),
-            Kinds::Words { base } => self.coded_words(base, codes, count, out),
-            _ => None,
-        }
-    }
-
-    /// [`coded_block`](Self::coded_block) for FlatBuffers strings.
-    fn coded_flat(&self, slots: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
-        let text = self.chunk.get(slots as usize..)?;
-        let entries = text.as_chunks::<4>().0.get(..count as usize)?;
-        // Chunks are shorter than 2 GiB, so no number here is near its limits before it is compared.
-        let limit = i64::from(i32::try_from(text.len()).ok()?).wrapping_sub(4);
-        let (start, mut left, mut least) = (slots.wrapping_add(4), 0, u32::MAX);
-        for (span, code) in out.iter_mut().zip(codes) {
-            let entry = u32::from_le_bytes(*entries.get(*code as usize)?);
-            let at = code.wrapping_mul(4).wrapping_add(entry);
-            let len = u32::from_le_bytes(*text.get(at as usize..)?.first_chunk()?);
-            // If `at` has wrapped, this is negative.
-            left |= limit.wrapping_sub(i64::from(entry)).wrapping_sub(i64::from(*code) << 2).wrapping_sub(len.into());
-            // Code 0 means a missing string. The mask is computed without a branch, which would often be mispredicted.
-            let there = u32::from(*code == 0).wrapping_sub(1);
-            *span = Span { at: start.wrapping_add(at) & there, len: len & there };
-            least = least.min(*code);
-        }
-        (left >= 0).then_some(least > 0)
-    }
-
-    /// [`coded_block`](Self::coded_block) for UTF8 words.
-    fn coded_words(&self, base: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
-        let entries = self.words(base)?.get(..count as usize)?;
-        // Entry 0 always means missing. This fast path requires its word to be `UTF8_NA`, so that the loop need not
-        // compare each code with 0.
-        if u32::from_le_bytes(*entries.first()?) != UTF8_NA {
-            return None;
-        }
-        let mut words = [UTF8_NA; BLOCK];
-        for ((word, code), _) in words.iter_mut().zip(codes).zip(&*out) {
-            *word = u32::from_le_bytes(*entries.get(*code as usize)?);
-        }
-        packed_spans(base, self.chunk.len(), &words, out)
-    }
-
-    /// Returns the span of the string of a code.
-    #[cfg_attr(not(pilaster_small), inline(always))]
-    fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
-        if code == 0 {
-            return Ok(NA);
-        }
-        if code >= count {
-            return Err(bad_code(code, codes));
-        }
-        let i = code as usize;
-        match self.find(i) {
-            Some(span) => Ok(span),
-            None => Err(self.explain(i)),
-        }
-    }
-
     /// Returns whether this form can mark a string as missing.
     pub(super) const fn may_miss(&self) -> bool {
         matches!(self.kind, Kinds::Words { .. } | Kinds::Slots { .. })
@@ -218,7 +123,7 @@ impl<'a> Strings<'a> {
     }
 
     /// Returns the batch of `spans`. `all` is true if no string is missing.
-    fn finish<'s>(
+    pub(super) fn finish<'s>(
         &self,
         spans: &'s [Span],
         all: bool,
@@ -322,8 +227,54 @@ impl<'a> Strings<'a> {
     }
 
     /// Returns the table of UTF8 words, up to the end of the chunk.
-    fn words(&self, base: u32) -> Option<&'a [[u8; 4]]> {
+    pub(super) fn words(&self, base: u32) -> Option<&'a [[u8; 4]]> {
         Some(self.chunk.get((base as usize).checked_add(4)?..)?.as_chunks::<4>().0)
+    }
+
+    /// Returns the words or offsets of the strings, up to the end of the chunk, if their form has such a table.
+    pub(super) fn table(&self) -> Option<&'a [[u8; 4]]> {
+        match self.kind {
+            Kinds::Words { base } => self.words(base),
+            Kinds::Flat { slots } => Some(self.chunk.get(slots as usize..)?.as_chunks().0),
+            Kinds::Slots { .. } | Kinds::One(_) => None,
+        }
+    }
+
+    /// Returns string `i` of a list whose [`table`](Self::table) is `texts`, `Some(None)` if it is missing, or `None` if it
+    /// takes [`get`](Self::get), as long or invalid ones do.
+    #[inline]
+    pub(super) fn quick(&self, texts: &[[u8; 4]], i: usize) -> Option<Option<&'a [u8]>> {
+        let bytes = match self.kind {
+            Kinds::Words { base } => {
+                let word = u32::from_le_bytes(*texts.get(i)?);
+                if word == UTF8_NA {
+                    return Some(None);
+                }
+                if word & UTF8_NA == 0 {
+                    return None;
+                }
+                // Chunks are shorter than 2 GiB, so no sum here wraps.
+                let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET) as usize;
+                self.chunk.get(at..at.wrapping_add((word & UTF8_MAX_LEN) as usize))?
+            }
+            Kinds::Flat { slots } => {
+                let slot = u64::from(slots).wrapping_add((i as u64) << 2);
+                let at = slot.wrapping_add(u32::from_le_bytes(*texts.get(i)?).into());
+                let (len, rest) = self.chunk.get(usize::try_from(at).ok()?..)?.split_first_chunk()?;
+                rest.get(..u32::from_le_bytes(*len) as usize)?
+            }
+            Kinds::Slots { at, size } => {
+                let (at, size) = (at as usize, usize::from(size));
+                let at = i.checked_mul(size)?.checked_add(at)?;
+                let [len, text @ ..] = self.chunk.get(at..at.checked_add(size)?)? else { return None };
+                if *len == 0 && text.first() == Some(&FIXED_NA) {
+                    return Some(None);
+                }
+                text.get(..(*len).into())?
+            }
+            Kinds::One(_) => return None,
+        };
+        Some(Some(bytes))
     }
 
     /// Returns a batch of fixed-max slots: the length byte of each.
@@ -378,7 +329,7 @@ impl<'a> Strings<'a> {
 
     /// Returns the span of string `i`, or `None` if it is invalid.
     #[cfg_attr(not(pilaster_small), inline(always))]
-    fn find(&self, i: usize) -> Option<Span> {
+    pub(super) fn find(&self, i: usize) -> Option<Span> {
         match self.kind {
             Kinds::Flat { slots: base } | Kinds::Words { base } => {
                 let words = matches!(self.kind, Kinds::Words { .. });
@@ -420,7 +371,7 @@ impl<'a> Strings<'a> {
     /// Creates the error for string `i`, for which [`find`](Self::find) returned `None`: an invalid offset, or a length
     /// beyond the end of the chunk.
     #[cold]
-    fn explain(&self, i: usize) -> Error {
+    pub(super) fn explain(&self, i: usize) -> Error {
         // String `i` is one of a list whose frame lies in the chunk, so no product here wraps.
         let i = u32::try_from(i).unwrap_or(u32::MAX);
         let (what, at) = match self.kind {
@@ -433,19 +384,13 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// Creates the error for a code without a dictionary entry.
-#[cold]
-pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
-    Error::needing(Kind::Invalid, What::FILO_CODES, codes.at.into(), code.into())
-}
-
 /// Computes the spans of words of the packed form in a chunk of `len` bytes. Returns whether none is missing, or `None`
 /// if a word has the long form or is invalid.
 ///
 /// The checks have no branch per word and use 32-bit lanes up to the last loop, so that the compiler vectorises them.
 /// Chunks are shorter than 2 GiB, so bit 31 of a difference is set if a span exceeds the chunk.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+pub(super) fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
     let limit = i32::try_from(len).ok()?.cast_unsigned();
     let (mut starts, mut lens) = ([0; BLOCK], [0; BLOCK]);
     let (mut wrong, mut packed, mut missing) = (0, u32::MAX, 0);
