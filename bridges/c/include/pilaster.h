@@ -35,7 +35,7 @@ enum {
     PILASTER_CHECKSUM = 6,     /* A checksum differs. need: the stored one. */
     PILASTER_OVERFLOW = 7,     /* A number out of range. */
     PILASTER_LIMIT = 8,        /* A limit was reached. need: the limit. */
-    PILASTER_NO_ROOM = 9,      /* Memory is full, or too small. need: the size in bytes that would do. */
+    PILASTER_NO_ROOM = 9,      /* Memory is full, or too small. need: the size in bytes that would do; of pilaster_ds_finish, the number of slots. */
     PILASTER_OUT_OF_RANGE = 10, /* at: an index; need: the number of items. */
     PILASTER_UTF8 = 11,        /* A text is not UTF-8. */
     PILASTER_LOSSY = 12,       /* A value that the encoding cannot hold. */
@@ -50,7 +50,7 @@ enum {
 /* Details of a failure. */
 typedef struct pilaster_error {
     int32_t code;  /* What the function returned. */
-    uint32_t what; /* The field, as numbered by the library; 0 if it is none. */
+    uint32_t what; /* The field, as numbered by the library: pilaster_what has its name. */
     uint64_t at;   /* An offset, a row, or the number of an argument. */
     uint64_t need; /* See the code. */
 } pilaster_error;
@@ -67,7 +67,11 @@ typedef struct pilaster_text {
     size_t len;
 } pilaster_text;
 
-/* Stores `len` bytes after those of the call before. Returns 0, or a negative number if they could not be stored. */
+/*
+ * Stores `len` bytes after those of the call before. Returns 0, or a negative number if they could not be stored. After that, nobody knows how
+ * many of them are in the file: the writer refuses every call with PILASTER_MISUSE, and its rows stay in their extents. A sink that can try
+ * again does so itself. Else the log is resumed from what was stored, and the extents are flushed to the resumed writer.
+ */
 typedef int32_t (*pilaster_put)(void *context, const uint8_t *bytes, size_t len);
 
 /* ---- DataSeries: typed records in extents that check themselves; what was flushed survives a power cut ---- */
@@ -119,6 +123,9 @@ typedef struct pilaster_ds_type {
     uint32_t record_len; /* In bytes. */
 } pilaster_ds_type;
 
+/* Does not compile where a structure has another size than the library asserts. The states are asserted there: src/lib.rs. */
+typedef char pilaster_sizes_[(sizeof(pilaster_ds_field) == 24u && sizeof(pilaster_error) == 24u && sizeof(pilaster_memory) == 2u * sizeof(size_t)) ? 1 : -1];
+
 /* Compression of extents. */
 enum {
     PILASTER_DS_STORED = 0,
@@ -138,7 +145,8 @@ typedef struct pilaster_ds_config {
     pilaster_ds_entry *entries;           /* As many as types. */
     uint32_t type_count;
     uint32_t compression;
-    pilaster_memory slots;  /* For the index: 8 bytes for each extent. Without enough, finish fails, and all rows are readable. */
+    pilaster_memory slots;  /* For the index: 8 bytes for each extent. Without enough, finish fails (need: the number of extents, not of
+                               bytes), and all rows are readable. */
     pilaster_memory table;  /* PILASTER_DS_TABLE_LEN bytes; none if stored. */
     pilaster_memory packed; /* For compressed extents: half of the largest one, or more; none if stored. */
 } pilaster_ds_config;
@@ -156,7 +164,8 @@ enum {
     PILASTER_DS_REST_NOTHING = 0,
     PILASTER_DS_REST_ERASED = 1, /* 0xff to the end: it can be written. */
     PILASTER_DS_REST_INDEX = 2,  /* The file was finished; its index is written again. */
-    PILASTER_DS_REST_DAMAGE = 3  /* To be cut off, or erased. */
+    PILASTER_DS_REST_DAMAGE = 3  /* Cut off, or erase, what follows `at`. A cut leaves less than one extent. If there is more, a byte has changed
+                                    and intact extents may follow: first copy the log; `pilaster recover` finds them. */
 };
 
 /* Where a log is resumed. */
@@ -182,11 +191,25 @@ typedef struct pilaster_ds_extent_counts {
 /* Begins a file. Nothing is written before the first extent. */
 int32_t pilaster_ds_init(pilaster_ds_writer *writer, const pilaster_ds_config *config, pilaster_error *error);
 
-/* Continues the log in the `len` bytes at `log`, which have the same types; they are read by the call only. */
+/*
+ * Continues the log in the `len` bytes at `log`, which have the same types; they are read by the call only. It continues at the end of the
+ * extent before the first damage.
+ *
+ * The head of a log is 40 bytes and the descriptions of its types; only with it can rows be read. No log can be continued without it:
+ *     PILASTER_TRUNCATED  cut in the head, or no bytes: there are no rows yet. Begin the file again: pilaster_ds_init.
+ *     PILASTER_MISUSE     the log has other types, as another firmware writes. Keep the file, and begin another.
+ *     PILASTER_INVALID, PILASTER_CHECKSUM, and PILASTER_TRUNCATED for a log that is longer than its head: a byte of the first 40, or of the
+ *                         descriptions, has changed. Keep the file for `pilaster recover`, and begin another.
+ * examples/sensors/card.c does all of it.
+ */
 int32_t pilaster_ds_resume(pilaster_ds_writer *writer, const pilaster_ds_config *config, const uint8_t *log, size_t len,
                            pilaster_ds_found *found, pilaster_error *error);
 
-/* Creates an extent without rows. */
+/*
+ * Creates an extent without rows. It refuses with PILASTER_MISUSE a field that the format does not allow, such as a scale of 0, with
+ * PILASTER_UNSUPPORTED one that this build leaves out (at: its number), and, as pilaster_ds_init does, with PILASTER_INVALID a text with " < or & (at: an
+ * offset in the description). pilaster_ds_check_record finds the other errors.
+ */
 int32_t pilaster_ds_extent_init(pilaster_ds_extent *extent, const pilaster_ds_type *type, const pilaster_ds_memory *memory,
                                 pilaster_error *error);
 
@@ -212,6 +235,16 @@ int32_t pilaster_ds_extent_count(pilaster_ds_extent *extent, pilaster_ds_extent_
  */
 int32_t pilaster_ds_verify(const uint8_t *file, size_t len, uint8_t *memory, size_t size, uint32_t *finished,
                            pilaster_error *error);
+
+/*
+ * Checks a type of records with the code of a reader: whether files with it can be opened, and whether its description says the same as its
+ * table. For a test on the host, or a debug build (some 20 KB of code): call it once for each type. `memory`: 4 KiB do for most types
+ * (PILASTER_NO_ROOM tells how much more). PILASTER_INVALID: at is an offset in the description. PILASTER_MISUSE: at is the number of a field.
+ */
+int32_t pilaster_ds_check_record(const pilaster_ds_type *type, uint8_t *memory, size_t size, pilaster_error *error);
+
+/* The name of a field of pilaster_error, a text without a zero at its end; not for small chips. PILASTER_UNKNOWN: there is none. */
+int32_t pilaster_what(uint32_t what, pilaster_text *name, pilaster_error *error);
 
 /* ---- A log of records in NOR flash: a ring of segments, which survives a power cut at any byte ---- */
 
@@ -302,7 +335,12 @@ int32_t pilaster_blosc_examine(const uint8_t *chunk, size_t len, pilaster_blosc_
 int32_t pilaster_blosc_decode(const uint8_t *chunk, size_t len, uint8_t *to, size_t room, uint8_t *scratch, size_t size,
                               pilaster_error *error);
 
-/* The size in bytes of structure `k`, for a test that this header belongs to the library; 0 if there is none. */
+/*
+ * The size in bytes of structure `k`, for a test that this header belongs to the library; 0 if there is none, or this build leaves it out.
+ * From 0 on: pilaster_error, memory, text; pilaster_ds_writer, ds_extent, ds_entry, ds_field, ds_type, ds_config, ds_memory, ds_found,
+ * ds_counts and ds_extent_counts together; from 12 on ring_config, ring, ring_cursor; from 15 on vortex_config, vortex_field, vortex_cell,
+ * vortex, vortex_entry, vortex_place; 21: filo.
+ */
 size_t pilaster_size_of(uint32_t k);
 
 #ifdef __cplusplus

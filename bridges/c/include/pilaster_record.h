@@ -20,15 +20,21 @@
  * Base:      ABSOLUTE; RELATIVE: stored as the difference to the row before; TO(field): to a field above, of the same type
  * Unit:      EXACT; SCALED(unit): a DOUBLE that is stored as a multiple of the unit; BASED(base): a DOUBLE that counts from a base
  *
+ *            A number is written as a reader reads it, or is a macro of such a number: 0.01, 1e-6, -40, and not 0.01f, 1.0/128 or (0.01), which
+ *            do not compile.
+ *
  *            NOTED(unit, units, comment): one of these, and texts that readers show: NOTED(SCALED(0.01), "degC", "in the shade")
  *            UNITS(unit, units), COMMENT(unit, comment): one of both texts; NOTED stores also one that is empty
  *
  * PILASTER_RECORD_ABOUT(air, "Air", "example.org", "1.0", PILASTER_ABOUT("firmware", "2.1.0") PILASTER_ABOUT("build", BUILD), AIR_FIELDS)
  * also stores which firmware writes the file, in attributes of the type that `pilaster info` prints and other readers ignore. No name may be name,
- * namespace or version, or begin with pack_ or opt_. No text may have a character that XML escapes: & < ".
+ * namespace or version, or begin with pack_ or opt_, or be there twice. A version is two numbers. Texts are UTF-8, names of types ASCII, and
+ * none may have a character that XML escapes: & < ".
  *
  * A declaration that the format does not allow, such as a RELATIVE text, is refused by pilaster_ds_extent_init; so are texts, and DOUBLEs
- * that are RELATIVE or TO another, if the library was built without its feature `text`, or `relative-double`.
+ * that are RELATIVE or TO another, if the library was built without its feature `text`, or `relative-double`; and a scale of 0, and texts with
+ * these characters. The rest (a version, names and texts) takes a reader to check, too large for a chip: call pilaster_ds_check_record
+ * for each type in a test on the host. A file with a type that it refuses cannot be opened.
  */
 #ifndef PILASTER_RECORD_H
 #define PILASTER_RECORD_H
@@ -134,20 +140,21 @@ void *memcpy(void *to, const void *from, size_t len);
 
 /*
  * Where each field lies in its group. A constant without a value is one more than the constant before, so that a pair of constants, the
- * start of a field and its last byte, adds up the sizes; a field of no size ends in front of its start.
+ * start of a field and its last byte, adds up the sizes; a field of no size ends in front of its start. No name of a field makes both names
+ * of the pair, or one of another field, equal: they differ before it.
  */
 #define PILASTER_NUMBER_(type, name, null, base, unit) pil_number_##name,
 #define PILASTER_BIT_(type, name, null, base, unit)                                                           \
-    pil_bit_##name, pil_bit_end_##name = (int)pil_bit_##name + (PILASTER_BITS_##type) - 1, pil_null_##name, \
-    pil_null_end_##name = (int)pil_null_##name + (PILASTER_NULLS_##null) - 1,
+    pil_bit_##name, pil_end_bit_##name = (int)pil_bit_##name + (PILASTER_BITS_##type) - 1, pil_null_##name, \
+    pil_end_null_##name = (int)pil_null_##name + (PILASTER_NULLS_##null) - 1,
 #define PILASTER_BYTE_(type, name, null, base, unit) \
-    pil_byte_##name, pil_byte_end_##name = (int)pil_byte_##name + (PILASTER_BYTES_##type) - 1,
+    pil_byte_##name, pil_end_byte_##name = (int)pil_byte_##name + (PILASTER_BYTES_##type) - 1,
 #define PILASTER_FOUR_(type, name, null, base, unit) \
-    pil_four_##name, pil_four_end_##name = (int)pil_four_##name + (PILASTER_FOURS_##type) - 1,
+    pil_four_##name, pil_end_four_##name = (int)pil_four_##name + (PILASTER_FOURS_##type) - 1,
 #define PILASTER_TEXT_(type, name, null, base, unit) \
-    pil_text_##name, pil_text_end_##name = (int)pil_text_##name + (PILASTER_TEXTS_##type) - 1,
+    pil_text_##name, pil_end_text_##name = (int)pil_text_##name + (PILASTER_TEXTS_##type) - 1,
 #define PILASTER_EIGHT_(type, name, null, base, unit) \
-    pil_eight_##name, pil_eight_end_##name = (int)pil_eight_##name + (PILASTER_EIGHTS_##type) - 1,
+    pil_eight_##name, pil_end_eight_##name = (int)pil_eight_##name + (PILASTER_EIGHTS_##type) - 1,
 #define PILASTER_PLACES_(FIELDS)                                          \
     enum { FIELDS(PILASTER_NUMBER_) pil_numbers };                        \
     enum { FIELDS(PILASTER_BIT_) pil_bits };                              \
@@ -172,6 +179,18 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_AT_TEXT(name) ((int)pil_texts_at + (int)pil_text_##name)
 #define PILASTER_AT_UNIQUE_TEXT(name) PILASTER_AT_TEXT(name)
 
+/* The text of a number, after macros in it are replaced. */
+#define PILASTER_TEXT_OF_(number) #number
+/*
+ * 0 for a decimal number without suffix and brackets, as a reader reads its text. Another one does not compile: with a further digit it is
+ * no number, or it is a calculation, of which only the first number has a size.
+ */
+#define PILASTER_DECIMAL_(number) PILASTER_LONGER_(number)
+#define PILASTER_LONGER_(number)                                                                                           \
+    (0 * (int)sizeof(char[(sizeof number##0 == sizeof(double)) || (sizeof number##0 == sizeof(int)) || (sizeof number##0 == sizeof(long)) \
+                              ? 1                                                                                          \
+                              : -1]))
+
 /* The table of fields. */
 #define PILASTER_KIND_BOOL 0
 #define PILASTER_KIND_BYTE 1
@@ -180,7 +199,7 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_KIND_DOUBLE 4
 #define PILASTER_KIND_TEXT 5
 #define PILASTER_KIND_UNIQUE_TEXT 5
-#define PILASTER_KIND_FIXED(n) 6
+#define PILASTER_KIND_FIXED(n) (6 + PILASTER_DECIMAL_(n))
 #define PILASTER_UNIQUE_BOOL 0
 #define PILASTER_UNIQUE_BYTE 0
 #define PILASTER_UNIQUE_INT32 0
@@ -199,8 +218,8 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_BY_UNITS(unit, units) PILASTER_BY_##unit
 #define PILASTER_BY_COMMENT(unit, comment) PILASTER_BY_##unit
 #define PILASTER_SCALED_EXACT 0
-#define PILASTER_SCALED_SCALED(number) 2
-#define PILASTER_SCALED_BASED(number) 0
+#define PILASTER_SCALED_SCALED(number) (2 + PILASTER_DECIMAL_(number))
+#define PILASTER_SCALED_BASED(number) PILASTER_DECIMAL_(number)
 #define PILASTER_SCALED_NOTED(unit, units, comment) PILASTER_SCALED_##unit
 #define PILASTER_SCALED_UNITS(unit, units) PILASTER_SCALED_##unit
 #define PILASTER_SCALED_COMMENT(unit, comment) PILASTER_SCALED_##unit
@@ -232,7 +251,7 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_XML_SIZE_DOUBLE
 #define PILASTER_XML_SIZE_TEXT
 #define PILASTER_XML_SIZE_UNIQUE_TEXT
-#define PILASTER_XML_SIZE_FIXED(n) " size=\"" #n "\""
+#define PILASTER_XML_SIZE_FIXED(n) " size=\"" PILASTER_TEXT_OF_(n) "\""
 #define PILASTER_XML_REQUIRED
 #define PILASTER_XML_NULLABLE " opt_nullable=\"yes\""
 #define PILASTER_XML_SHARE_BOOL
@@ -247,8 +266,8 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_XML_RELATIVE(name) " pack_relative=\"" #name "\""
 #define PILASTER_XML_TO(other) " pack_relative=\"" #other "\"" PILASTER_DROP_
 #define PILASTER_XML_EXACT
-#define PILASTER_XML_SCALED(number) " pack_scale=\"" #number "\""
-#define PILASTER_XML_BASED(number) " opt_doublebase=\"" #number "\""
+#define PILASTER_XML_SCALED(number) " pack_scale=\"" PILASTER_TEXT_OF_(number) "\""
+#define PILASTER_XML_BASED(number) " opt_doublebase=\"" PILASTER_TEXT_OF_(number) "\""
 #define PILASTER_XML_UNITS(unit, units) PILASTER_XML_##unit " units=\"" units "\""
 #define PILASTER_XML_COMMENT(unit, comment) PILASTER_XML_##unit " comment=\"" comment "\""
 #define PILASTER_XML_NOTED(unit, units, comment) PILASTER_XML_##unit " units=\"" units "\" comment=\"" comment "\""

@@ -40,6 +40,8 @@ const CURSOR_WORDS: usize = 3;
 const VORTEX_WORDS: usize = if WIDE { 36 } else { 26 };
 #[cfg(feature = "vortex")]
 const VORTEX_ENTRY_WORDS: usize = if WIDE { 6 } else { 3 };
+#[cfg(feature = "vortex")]
+const PLACE_WORDS: usize = 3;
 #[cfg(feature = "filo")]
 const FILO_WORDS: usize = if WIDE { 14 } else { 10 };
 
@@ -49,6 +51,7 @@ const fn fits<T>(words: usize) -> bool {
 
 const _: () = assert!(fits::<State<File>>(WRITER_WORDS), "PILASTER_DS_WRITER_WORDS");
 const _: () = assert!(fits::<State<Extent>>(EXTENT_WORDS), "PILASTER_DS_EXTENT_WORDS");
+const _: () = assert!(size_of::<ForeignField>() == 24 && size_of::<error::Report>() == 24, "pilaster_sizes_");
 const _: () = assert!(size_of::<Entry>() == ENTRY_WORDS * 8, "PILASTER_DS_ENTRY_WORDS");
 
 #[cfg(feature = "ring")]
@@ -61,10 +64,10 @@ const _: () = {
 const _: () = {
     assert!(fits::<State<vortex::VortexLog>>(VORTEX_WORDS), "PILASTER_VORTEX_WORDS");
     assert!(fits::<vortex::Entry>(VORTEX_ENTRY_WORDS), "PILASTER_VORTEX_ENTRY_WORDS");
-    assert!(fits::<vortex::Place>(3), "pilaster_vortex_place");
+    assert!(fits::<vortex::Place>(PLACE_WORDS), "pilaster_vortex_place");
 };
 
-/// The sizes in bytes that `pilaster_size_of` tells.
+/// The sizes in bytes that `pilaster_size_of` tells, each at the place that the header says; 0 for a part that is left out.
 const SIZES: &[usize] = &[
     size_of::<error::Report>(),
     size_of::<raw::Region>(),
@@ -78,15 +81,37 @@ const SIZES: &[usize] = &[
     size_of::<ExtentMemory>(),
     size_of::<Found>(),
     size_of::<Counts>() + size_of::<ExtentCounts>(),
-    #[cfg(feature = "ring")]
-    size_of::<ring::Config>(),
-    #[cfg(feature = "vortex")]
-    size_of::<vortex::Config>(),
-    #[cfg(feature = "vortex")]
-    size_of::<vortex::CField>(),
-    #[cfg(feature = "vortex")]
-    size_of::<vortex::CCell>(),
+    RING[0],
+    RING[1],
+    RING[2],
+    VORTEX[0],
+    VORTEX[1],
+    VORTEX[2],
+    VORTEX[3],
+    VORTEX[4],
+    VORTEX[5],
+    FILO,
 ];
+
+#[cfg(feature = "ring")]
+const RING: [usize; 3] = [size_of::<ring::Config>(), RING_WORDS * 8, CURSOR_WORDS * 8];
+#[cfg(not(feature = "ring"))]
+const RING: [usize; 3] = [0; 3];
+#[cfg(feature = "vortex")]
+const VORTEX: [usize; 6] = [
+    size_of::<vortex::Config>(),
+    size_of::<vortex::CField>(),
+    size_of::<vortex::CCell>(),
+    VORTEX_WORDS * 8,
+    VORTEX_ENTRY_WORDS * 8,
+    PLACE_WORDS * 8,
+];
+#[cfg(not(feature = "vortex"))]
+const VORTEX: [usize; 6] = [0; 6];
+#[cfg(feature = "filo")]
+const FILO: usize = FILO_WORDS * 8;
+#[cfg(not(feature = "filo"))]
+const FILO: usize = 0;
 
 /// Never reached: `.ci/c` links the library with a handler that calls an undefined function.
 #[cfg(not(any(feature = "std", test)))]

@@ -167,10 +167,11 @@ pub fn written<T: Copy>(
     Ok(unsafe { slice::from_raw_parts(items.as_ptr().cast::<T>(), items.len()) })
 }
 
-/// Returns the bytes as a text if they are ASCII. A check of UTF-8 would take half a kilobyte of flash.
+/// Returns the bytes as a text if they are ASCII. A check of UTF-8 would take half a kilobyte of flash, and `<[u8]>::is_ascii` has a loop
+/// over words.
 pub fn ascii(bytes: &[u8]) -> Option<&str> {
     // SAFETY: ASCII is UTF-8.
-    bytes.is_ascii().then(|| unsafe { str::from_utf8_unchecked(bytes) })
+    bytes.iter().all(u8::is_ascii).then(|| unsafe { str::from_utf8_unchecked(bytes) })
 }
 
 impl<T: Marked> At<T> {
@@ -291,6 +292,22 @@ pub struct Text {
 }
 
 impl Text {
+    /// No bytes.
+    #[cfg(feature = "verify")]
+    pub const EMPTY: Text = Text { at: In(ptr::null()), len: 0 };
+
+    /// Its first address, and the one after the last.
+    #[cfg(feature = "verify")]
+    pub fn bounds(self) -> (usize, usize) {
+        self.at.bounds(self.len)
+    }
+
+    /// A text that lives as long as the program.
+    #[cfg(feature = "verify")]
+    pub const fn of(text: &'static str) -> Text {
+        Text { at: In(text.as_ptr()), len: text.len() }
+    }
+
     /// The bytes.
     pub fn bytes<'a>(self, argument: u32) -> Result<&'a [u8], Failure> {
         self.at.items(self.len, argument)

@@ -63,8 +63,10 @@ static void sizes(void) {
                            sizeof(pilaster_ds_extent), sizeof(pilaster_ds_entry), sizeof(pilaster_ds_field),
                            sizeof(pilaster_ds_type), sizeof(pilaster_ds_config), sizeof(pilaster_ds_memory),
                            sizeof(pilaster_ds_found), sizeof(pilaster_ds_counts) + sizeof(pilaster_ds_extent_counts),
-                           sizeof(pilaster_ring_config), sizeof(pilaster_vortex_config), sizeof(pilaster_vortex_field),
-                           sizeof(pilaster_vortex_cell)};
+                           sizeof(pilaster_ring_config), sizeof(pilaster_ring), sizeof(pilaster_ring_cursor),
+                           sizeof(pilaster_vortex_config), sizeof(pilaster_vortex_field), sizeof(pilaster_vortex_cell),
+                           sizeof(pilaster_vortex), sizeof(pilaster_vortex_entry), sizeof(pilaster_vortex_place),
+                           sizeof(pilaster_filo)};
     const uint32_t count = (uint32_t)(sizeof ours / sizeof ours[0]);
     for (uint32_t k = 0; k < count; k += 1) {
         CHECK(pilaster_size_of(k) == ours[k]);
@@ -218,11 +220,63 @@ static void sinks_that_fail(void) {
     CHECK(pilaster_ds_extent_init(&ticks, tick_type(), &tick_memory, &error) == PILASTER_OK);
     CHECK(tick_row(&writer, &ticks, &tick, &error) == PILASTER_OK);
     CHECK(pilaster_ds_flush(&writer, &ticks, &error) == -7 && error.code == -7);
+    /* The writer is of no use any more; the row stays in its extent, for another. */
     CHECK(pilaster_ds_flush(&writer, &ticks, &error) == PILASTER_MISUSE);
+    pilaster_ds_extent_counts waiting;
+    CHECK(pilaster_ds_extent_count(&ticks, &waiting, &error) == PILASTER_OK && waiting.rows == 1u);
     config.put = calls_again;
     config.context = &calls;
     CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_OK);
     CHECK(pilaster_ds_flush(&writer, &ticks, &error) == PILASTER_CALLER && error.need == 5u && calls == 1);
+}
+
+/* What a log without its whole head, or with another one, is refused with; then a new one is begun in its place. */
+static void heads(void) {
+    const pilaster_ds_type *const types[] = {tick_type()}, *const others[] = {every_type()};
+    const pilaster_ds_config config = config_of(types, 1u, PILASTER_DS_STORED), other = config_of(others, 1u, PILASTER_DS_STORED);
+    static bytes whole;
+    const struct tick tick = {5};
+    pilaster_error error;
+    pilaster_ds_found found;
+    pilaster_ds_counts counts;
+    out.len = 0;
+    out.most = sizeof out.at;
+    CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_OK);
+    CHECK(pilaster_ds_extent_init(&ticks, tick_type(), &tick_memory, &error) == PILASTER_OK);
+    CHECK(tick_row(&writer, &ticks, &tick, &error) == PILASTER_OK);
+    CHECK(pilaster_ds_flush(&writer, &ticks, &error) == PILASTER_OK);
+    CHECK(pilaster_ds_count(&writer, &counts, &error) == PILASTER_OK && counts.extents == 1u);
+    whole = out;
+    size_t head = 0;
+    while (pilaster_ds_resume(&writer, &config, whole.at, head, &found, &error) != PILASTER_OK) {
+        CHECK(error.code == PILASTER_TRUNCATED && head < whole.len);
+        head += 1;
+    }
+    CHECK(head > 40u && found.rows == 0u && found.at == head && found.rest == PILASTER_DS_REST_NOTHING);
+    CHECK(pilaster_ds_resume(&writer, &other, whole.at, whole.len, &found, &error) == PILASTER_MISUSE);
+    for (size_t at = 0; at < head; at += 1) {
+        whole.at[at] ^= 1u;
+        const int32_t code = pilaster_ds_resume(&writer, &config, whole.at, whole.len, &found, &error);
+        if (at < 32u) {
+            CHECK(code == PILASTER_INVALID);
+        } else if (at < 40u) {
+            /* Any number that is none will do. */
+            CHECK(code == PILASTER_INVALID || (code == PILASTER_OK && at < 39u));
+        } else {
+            CHECK(code == PILASTER_CHECKSUM || code == PILASTER_TRUNCATED);
+        }
+        whole.at[at] ^= 1u;
+    }
+    CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_OK);
+    /* The index has one slot of three. */
+    pilaster_ds_config small = config;
+    small.slots.len = 8u;
+    CHECK(pilaster_ds_init(&writer, &small, &error) == PILASTER_OK);
+    for (int64_t n = 0; n < 3; n += 1) {
+        CHECK(tick_row(&writer, &ticks, &tick, &error) == PILASTER_OK);
+        CHECK(pilaster_ds_flush(&writer, &ticks, &error) == PILASTER_OK);
+    }
+    CHECK(pilaster_ds_finish(&writer, &error) == PILASTER_NO_ROOM && error.need == 3u);
 }
 
 static void resumed(void) {
@@ -273,6 +327,7 @@ int main(int count, char **arguments) {
     refused_extents();
     refused_rows();
     sinks_that_fail();
+    heads();
     resumed();
     for (size_t k = 0; k < sizeof modes / sizeof modes[0]; k += 1) {
         char name[32];

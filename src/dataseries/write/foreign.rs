@@ -119,8 +119,8 @@ impl<'t, const TEXTS: bool, const DIFFERENCES: bool> Foreign<'t, TEXTS, DIFFEREN
     /// Creates the type. Its fields must have the positions of section 6 for the options that a description without options has.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] with the number of the first field that has another type, position, base or flag than the format allows, or
-    /// whose code is left out;
+    /// [`Kind::Misuse`] with the number of the first field that has another type, position, base, flag or multiplier than the format allows;
+    /// [`Kind::Unsupported`] with the number of a field whose code is left out;
     /// [`Kind::Overflow`] if a record has 2 GiB.
     pub fn new(name: &'t str, fields: &'t [ForeignField]) -> Result<Self> {
         let mut counts = Counts::new();
@@ -139,17 +139,20 @@ impl<'t, const TEXTS: bool, const DIFFERENCES: bool> Foreign<'t, TEXTS, DIFFEREN
                 _ => false,
             };
             if !placed || left_out || !is_allowed(field, ty, k, fields) {
-                return Err(wrong(k));
+                return Err(refused(k, if left_out { Kind::Unsupported } else { Kind::Misuse }));
             }
         }
         Ok(Foreign { name, layout, fields })
     }
 }
 
-/// Returns whether field `k` has a base and flags that the format allows for its type.
+/// Returns whether field `k` has a multiplier, a base and flags that the format allows for its type.
+#[inline(always)]
 fn is_allowed(field: &ForeignField, ty: FieldType, k: usize, fields: &[ForeignField]) -> bool {
     let (scaled, unique) = (field.flags & ForeignField::SCALED != 0, field.flags & ForeignField::UNIQUE != 0);
-    if (scaled && ty != FieldType::Double) || (unique && ty != FieldType::Variable32) {
+    // The scale is not 0. The bits take no code for floating-point numbers.
+    let real = (field.multiplier.to_bits() >> 52) & 0x7ff != 0x7ff;
+    if (scaled && (ty != FieldType::Double || !real)) || (unique && ty != FieldType::Variable32) {
         return false;
     }
     let Some(base) = field.relative.checked_sub(1).map(usize::from) else { return true };
@@ -159,9 +162,13 @@ fn is_allowed(field: &ForeignField, ty: FieldType, k: usize, fields: &[ForeignFi
     number && (own || (base < k && fields.get(base).is_some_and(|base| base.kind == field.kind)))
 }
 
-#[cold]
 fn wrong(k: usize) -> Error {
-    Error::new(Kind::Misuse, What::DATASERIES_FIELD, k as u64)
+    refused(k, Kind::Misuse)
+}
+
+#[cold]
+fn refused(k: usize, kind: Kind) -> Error {
+    Error::new(kind, What::DATASERIES_FIELD, k as u64)
 }
 
 impl<const TEXTS: bool, const DIFFERENCES: bool> Steps for Foreign<'_, TEXTS, DIFFERENCES> {

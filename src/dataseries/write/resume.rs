@@ -47,7 +47,7 @@ use crate::hash::mix3;
 /// # Ok::<(), pilaster::bytes::WriteError<core::convert::Infallible>>(())
 /// ```
 ///
-/// In a file, the bytes after the last intact extent are cut off, and writing continues there:
+/// In a file, the bytes after that extent are cut off, and writing continues there:
 ///
 #[cfg_attr(feature = "std", doc = "```no_run")]
 #[cfg_attr(not(feature = "std"), doc = "```ignore")]
@@ -78,7 +78,7 @@ pub struct Resume {
     rest: Rest,
 }
 
-/// The bytes after the last intact extent.
+/// The bytes after the extent before the first damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Rest {
@@ -88,19 +88,21 @@ pub enum Rest {
     Erased,
     /// An index, perhaps with its trailer: the file was finished, or nearly. The resumed log writes both again.
     Index,
-    /// Other bytes, such as the start of an extent. They are lost, and must be cut off or erased before the log
-    /// is resumed.
+    /// Other bytes, such as the start of an extent. They must be cut off or erased before the log is resumed. After a
+    /// cut they are less than one extent. If they are more, a byte has changed, and intact extents may follow it: copy
+    /// the file first, for [`recover`](crate::dataseries::recover).
     Damage(Error),
 }
 
 impl Resume {
-    /// Finds the end of the last intact extent of the log in `bytes`, and fills `slots` with the extents before
+    /// Finds the end of the extent before the first damage in the log in `bytes`, and fills `slots` with the extents before
     /// it. An extent is intact if its stored bytes have the Adler-32 in its header; nothing is decompressed.
     ///
     /// Too few slots are not an error here: as with a [`Writer`], the log is then continued without an index.
     ///
     /// # Errors
-    /// Errors of the file header and of the type extent, without which no extent can be read;
+    /// Errors of the file header and of the type extent, without which no extent can be read: [`Kind::Truncated`] if a
+    /// cut has left a part of them, so that there are no rows, and the file is begun again;
     /// [`Kind::Misuse`] if the file has the other byte order, or other types than `types`;
     /// [`Kind::Limit`] for an extent at 2^48 or a larger offset.
     pub fn find<E: Endian>(bytes: &[u8], types: Descriptions<'_>, slots: &mut [IndexSlot]) -> Result<Resume> {
@@ -175,7 +177,7 @@ impl Resume {
         self.rows
     }
 
-    /// The bytes after the last intact extent.
+    /// The bytes after the extent before the first damage.
     #[must_use]
     pub const fn rest(&self) -> Rest {
         self.rest
