@@ -29,7 +29,7 @@ use crate::values::{maximum, minimum, trusted, unordered};
 /// Maximum number of zones that are asked at once.
 const MOST: usize = 1 << 16;
 
-/// Number of times that the zones of a few rows are asked after the predicate changed, as it may change again. Asking those of all rows takes
+/// Number of times that the zones of a few rows are asked after the predicate changed, as it may change again. To ask the zones of all rows takes
 /// about as long.
 const FEW: u32 = 16;
 

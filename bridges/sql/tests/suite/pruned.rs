@@ -277,7 +277,7 @@ async fn floats_prune_where_zones_have_no_nan() {
     }
 }
 
-/// The times of day, and the truth, of bounds are no bounds of those of rows.
+/// Bounds of a column are no bounds of its times of day, or of what is true.
 #[tokio::test]
 async fn casts_that_change_the_order_do_not_prune() {
     let rows = 0..60_000;
