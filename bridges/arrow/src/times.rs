@@ -81,8 +81,8 @@ mod tests {
         ];
         for ty in all {
             let schema = Schema::new(vec![Field::new("n", DataType::Int8, true), Field::new("v", ty.clone(), true)]);
-            let Err(e) = check(&schema, Format::Bcolz) else { panic!("{ty} is stored") };
-            assert_eq!(e.to_string(), "column \"v\": bcolz cannot store the time zone UTC");
+            let checked = check(&schema, Format::Bcolz).map_err(|e| e.to_string());
+            assert_eq!(checked, Err("column \"v\": bcolz cannot store the time zone UTC".to_owned()));
         }
     }
 
