@@ -1,5 +1,5 @@
 //! `pilaster`: reads, verifies, converts and recovers columnar files from the command line. A library, as the package for Python
-//! contains the tool, too; only [`run`] and what recovers files are for callers.
+//! contains the tool, too; only [`run`], `print_rows` and what recovers files are for callers.
 //!
 //! | module | contents |
 //! |---|---|
@@ -178,6 +178,8 @@ use open::Input;
 use serde_json::json;
 use special::{special, with_file};
 
+#[cfg(feature = "arrow")]
+pub use arrow::{Print, print_rows};
 pub use content::Held;
 pub use failure::Failure;
 pub use foreign::name as foreign_name;

@@ -34,21 +34,22 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use tool::Output;
 use tool::args::{Args, Command};
+use tool::{Ended, Output};
 
 fn main() -> ExitCode {
     let args = Args::parse();
     env_logger::Builder::new().filter_level(log::LevelFilter::Warn).format_timestamp(None).init();
-    let mut out = Output::new(io::stdout().lock());
+    let out = Output::default();
     let done = match &args.command {
-        Some(Command::Worker { listen }) => tool::run(tool::workers::serve(listen, &mut out)),
-        None => tool::run(tool::query::run(&args, &mut out)),
+        Some(Command::Worker { listen }) => tool::run(tool::workers::serve(listen, &mut out.clone())),
+        None => tool::run(tool::query::run(&args, out.clone())),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) if out.is_broken() => ExitCode::SUCCESS,
-        Err(e) => {
+        Ended::Stopped(status) => ExitCode::from(status),
+        Ended::Done(Ok(())) => ExitCode::SUCCESS,
+        Ended::Done(Err(_)) if out.is_broken() => ExitCode::SUCCESS,
+        Ended::Done(Err(e)) => {
             // Nothing can be done if this fails.
             let _ = writeln!(io::stderr(), "pilaster-sql: {}", tool::one_line(&e));
             ExitCode::FAILURE

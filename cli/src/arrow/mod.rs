@@ -7,11 +7,13 @@
 //! | `convert`, `commands` | the commands over it: `convert`; `info`, `verify`, `cat` |
 //! | `spooled` | rows of text in a temporary file, for writers of whole columns |
 //! | `write` | record batches to a file |
+//! | `print` | rows that another program has computed, as text |
 //! | `facts` | the metadata of its schema |
 
 mod commands;
 mod convert;
 mod facts;
+mod print;
 mod rows;
 mod source;
 mod spooled;
@@ -19,5 +21,6 @@ mod write;
 
 pub use commands::{cat, info, verify};
 pub use convert::{convert, own_goal};
+pub use print::{Print, print_rows};
 pub use source::{Foreign, KINDS, TextHints, is_damaged, is_known, opened};
 pub use write::write;

@@ -6,26 +6,23 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::arrow::csv;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
-use datafusion::arrow::json::LineDelimitedWriter;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchReader};
-use datafusion::arrow::util::pretty::pretty_format_batches_with_schema;
+use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::{exec_datafusion_err, plan_err};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
-use futures::{StreamExt as _, TryStreamExt as _};
+use futures::StreamExt as _;
 use pilaster::any::Format;
 use pilaster_arrow::write::{Compression, Kind, Writer};
+use pilaster_cli::Print;
 use pilaster_datafusion::write;
 use tokio::sync::mpsc;
 
-use super::args::Print;
+use super::Output;
 use super::files::by_extension;
-
-/// Maximum number of rows of a printed table, which are kept in memory.
-const PRINTED: usize = 1 << 20;
 
 /// A file for rows, in the format that its extension names.
 pub struct Target<'a> {
@@ -55,56 +52,36 @@ fn output(e: impl Into<DataFusionError>) -> Failed {
     Failed::Output(e.into())
 }
 
-/// Prints all rows.
-pub async fn printed(rows: SendableRecordBatchStream, format: Print, out: &mut impl Write) -> Result<()> {
-    match print(rows, format, &mut *out).await {
-        Ok(()) => Ok(out.flush()?),
+/// Prints all rows. Statements such as `CREATE` have no rows and no columns.
+pub async fn printed(mut rows: SendableRecordBatchStream, format: Print, mut out: Output) -> Result<()> {
+    if rows.schema().fields().is_empty() {
+        while let Some(batch) = rows.next().await {
+            batch?;
+        }
+        return Ok(());
+    }
+    match passed(rows, move |rows| print(rows, format, &mut BufWriter::new(&mut out))).await {
+        Ok(()) => Ok(()),
         Err(Failed::Rows(e) | Failed::Output(e)) => Err(e),
     }
 }
 
-async fn next(rows: &mut SendableRecordBatchStream) -> Result<Option<RecordBatch>, Failed> {
-    rows.try_next().await.map_err(Failed::Rows)
-}
-
-async fn print(mut rows: SendableRecordBatchStream, format: Print, out: &mut impl Write) -> Result<(), Failed> {
-    match format {
-        // The widths of columns depend on all rows.
-        Print::Table => {
-            let schema = rows.schema();
-            let (mut batches, mut count) = (Vec::new(), 0usize);
-            while let Some(batch) = next(&mut rows).await? {
-                count = count.saturating_add(batch.num_rows());
-                if count > PRINTED {
-                    let most = format!("a table of more than {PRINTED} rows is not printed");
-                    return Err(Failed::Rows(exec_datafusion_err!("{most}; use --format csv, or --output")));
-                }
-                batches.push(batch);
+/// Prints plans, which are texts of several lines: the kind of each, and its lines below.
+pub async fn explained(mut rows: SendableRecordBatchStream, mut out: Output) -> Result<()> {
+    while let Some(batch) = rows.next().await {
+        let batch = batch?;
+        for row in 0..batch.num_rows() {
+            for column in batch.columns() {
+                writeln!(out, "{}", array_value_to_string(column, row)?.trim_end())?;
             }
-            // Statements such as CREATE have no rows and no columns.
-            if !schema.fields().is_empty() {
-                let table = pretty_format_batches_with_schema(schema, &batches).map_err(output)?;
-                writeln!(out, "{table}").map_err(output)?;
-            }
-        }
-        Print::Csv => {
-            // The names are printed even if there are no rows.
-            let names = RecordBatch::new_empty(rows.schema());
-            let mut writer = csv::WriterBuilder::new().with_header(true).build(out);
-            writer.write(&names).map_err(output)?;
-            while let Some(batch) = next(&mut rows).await? {
-                writer.write(&batch).map_err(output)?;
-            }
-        }
-        Print::Json => {
-            let mut writer = LineDelimitedWriter::new(out);
-            while let Some(batch) = next(&mut rows).await? {
-                writer.write(&batch).map_err(output)?;
-            }
-            writer.finish().map_err(output)?;
         }
     }
-    Ok(())
+    Ok(out.flush()?)
+}
+
+fn print(rows: Arriving, format: Print, out: &mut dyn Write) -> Result<()> {
+    pilaster_cli::print_rows(Printable::of(rows), format, out).map_err(|e| exec_datafusion_err!("{e}"))?;
+    Ok(out.flush()?)
 }
 
 impl<'a> Target<'a> {
@@ -113,7 +90,7 @@ impl<'a> Target<'a> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let form = match extension.to_ascii_lowercase().as_str() {
             "csv" => Form::Text(Print::Csv),
-            "json" | "jsonl" | "ndjson" => Form::Text(Print::Json),
+            "json" | "jsonl" | "ndjson" => Form::Text(Print::JsonLines),
             "parquet" => Form::Arrow(Kind::Parquet),
             "arrow" | "feather" => Form::Arrow(Kind::IpcFile),
             "arrows" => Form::Arrow(Kind::IpcStream),
@@ -140,18 +117,20 @@ impl<'a> Target<'a> {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let (file, part) = builder.tempfile_in(dir).map_err(|e| self.named(e))?.into_parts();
-        let mut out = BufWriter::new(file);
-        let done = match self.form {
-            Form::Text(format) => print(rows, format, &mut out).await,
-            Form::Arrow(kind) => arrow(rows, kind, &mut out).await,
-            Form::Stored(format) => stored(rows, format, &mut out).await,
-        };
-        match done.and_then(|()| out.flush().map_err(output)) {
+        let (form, mut out) = (self.form, BufWriter::new(file));
+        let done = passed(rows, move |rows| {
+            match form {
+                Form::Text(format) => print(rows, format, &mut out)?,
+                Form::Arrow(kind) => arrow(rows, kind, &mut out).map_err(|e| DataFusionError::External(Box::new(e)))?,
+                Form::Stored(format) => write(format, rows, &mut out).map(|_| ())?,
+            }
+            Ok(out.flush()?)
+        });
+        match done.await {
             Ok(()) => {}
             Err(Failed::Rows(e)) => return Err(e),
             Err(Failed::Output(e)) => return Err(self.named(e)),
         }
-        drop(out);
         let moved = if self.force { part.persist(self.path) } else { part.persist_noclobber(self.path) };
         moved.map_err(|e| self.named(e.error))
     }
@@ -164,24 +143,27 @@ impl<'a> Target<'a> {
     }
 }
 
-async fn arrow(mut rows: SendableRecordBatchStream, kind: Kind, out: &mut BufWriter<File>) -> Result<(), Failed> {
+fn arrow(rows: Arriving, kind: Kind, out: &mut BufWriter<File>) -> Result<(), pilaster_arrow::Error> {
     let compression = if kind == Kind::Parquet { Compression::Snappy } else { Compression::None };
-    let mut writer = Writer::new(out, &rows.schema(), kind, compression).map_err(external)?;
-    while let Some(batch) = next(&mut rows).await? {
-        writer.put(&batch).map_err(external)?;
+    let mut writer = Writer::new(out, &rows.schema(), kind, compression)?;
+    for batch in rows {
+        writer.put(&batch?)?;
     }
-    writer.finish().map_err(external).map(|_| ())
+    writer.finish().map(|_| ())
 }
 
-/// Number of batches that wait for the writer.
+/// Number of batches that wait for the thread that takes them.
 const WAITING: usize = 4;
 
-/// Writes a file of a format of this library, on a thread that may block.
-async fn stored(mut rows: SendableRecordBatchStream, format: Format, out: &mut BufWriter<File>) -> Result<(), Failed> {
+/// Passes all rows to `take`, on a thread that may block. If this future is dropped, the rows end before the last one: what `take` makes of
+/// them must not get its name.
+async fn passed(
+    mut rows: SendableRecordBatchStream,
+    take: impl FnOnce(Arriving) -> Result<()> + Send + 'static,
+) -> Result<(), Failed> {
     let (put, waiting) = mpsc::channel::<Result<RecordBatch, ArrowError>>(WAITING);
     let arriving = Arriving { schema: rows.schema(), waiting };
-    let mut target = BufWriter::new(out.get_ref().try_clone().map_err(output)?);
-    let writing = tokio::task::spawn_blocking(move || write(format, arriving, &mut target).map(|_| ()));
+    let taking = tokio::task::spawn_blocking(move || take(arriving));
     let mut failed = None;
     while let Some(batch) = rows.next().await {
         let batch = batch.map_err(|e| {
@@ -194,11 +176,11 @@ async fn stored(mut rows: SendableRecordBatchStream, format: Format, out: &mut B
         }
     }
     drop(put);
-    let written = writing.await.map_err(|e| Failed::Output(DataFusionError::ExecutionJoin(Box::new(e))))?;
-    failed.map_or(written.map_err(Failed::Output), |e| Err(Failed::Rows(e)))
+    let taken = taking.await.map_err(|e| output(DataFusionError::ExecutionJoin(Box::new(e))))?;
+    failed.map_or(taken.map_err(Failed::Output), |e| Err(Failed::Rows(e)))
 }
 
-/// Batches that arrive while the file is written.
+/// Batches that arrive while they are taken.
 struct Arriving {
     schema: SchemaRef,
     waiting: mpsc::Receiver<Result<RecordBatch, ArrowError>>,
@@ -218,6 +200,44 @@ impl RecordBatchReader for Arriving {
     }
 }
 
-fn external(e: pilaster_arrow::Error) -> Failed {
-    Failed::Output(DataFusionError::External(Box::new(e)))
+/// Batches whose intervals and durations, which no file has, are texts.
+struct Printable {
+    schema: SchemaRef,
+    rows: Arriving,
+}
+
+impl Printable {
+    fn of(rows: Arriving) -> Self {
+        let fields = rows.schema.fields().iter().map(|field| match field.data_type() {
+            DataType::Interval(_) | DataType::Duration(_) => {
+                Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8))
+            }
+            _ => Arc::clone(field),
+        });
+        Printable { schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())), rows }
+    }
+
+    fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
+            true => Ok(Arc::clone(column)),
+            false => cast(column, field.data_type()),
+        });
+        RecordBatch::try_new(Arc::clone(&self.schema), columns.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Iterator for Printable {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.rows.next()?;
+        Some(batch.and_then(|batch| self.batch(&batch)))
+    }
+}
+
+impl RecordBatchReader for Printable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
 }

@@ -34,7 +34,7 @@ pub struct Args {
     /// Workers that read the files, as host:port, separated by commas. They must have the files under the same paths.
     #[arg(long, value_delimiter = ',', value_name = "HOST:PORT,…", value_parser = address)]
     pub workers: Vec<Url>,
-    /// Number of bytes of files that a worker reads at least.
+    /// Number of bytes of files that each reader of a worker gets at least.
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20)]
     pub split: usize,
     /// Number of readers on this machine, or on each worker; as many as it has processors by default. Workers take two at least.
@@ -105,15 +105,25 @@ fn element(name: &str) -> Result<Element, String> {
     name.parse().map_err(|_| format!("no such element type; they are: {}", known.join(", ")))
 }
 
-/// How rows are printed.
+/// How rows are printed, as `pilaster cat` prints them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Print {
-    /// A table with borders.
+    /// An aligned table.
     Table,
     /// Comma-separated values with a line of names.
     Csv,
     /// An object per line.
     Json,
+}
+
+impl From<Print> for pilaster_cli::Print {
+    fn from(print: Print) -> Self {
+        match print {
+            Print::Table => Self::Table,
+            Print::Csv => Self::Csv,
+            Print::Json => Self::JsonLines,
+        }
+    }
 }
 
 /// What the tool does beside queries.

@@ -9,7 +9,10 @@ pub mod workers;
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::object_store::ObjectStoreUrl;
@@ -20,45 +23,90 @@ use tokio::runtime::Builder;
 /// process is alive.
 const THREADS: (usize, usize) = (4, 16);
 
-/// Runs the tool on threads, of which there are more than readers.
-pub fn run(future: impl Future<Output = Result<()>>) -> Result<()> {
+/// How long what a signal ends may take to remove files that are not complete.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How the tool ended.
+pub enum Ended {
+    Done(Result<()>),
+    /// By a signal: the exit status that tells which.
+    Stopped(u8),
+}
+
+/// Runs the tool on threads, of which there are more than readers. SIGINT and SIGTERM end it, and remove files that are not complete.
+pub fn run(future: impl Future<Output = Result<()>>) -> Ended {
     let processors = available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = processors.saturating_mul(THREADS.0).max(THREADS.1);
-    Builder::new_multi_thread().worker_threads(threads).enable_all().build()?.block_on(future)
+    let runtime = match Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => return Ended::Done(Err(e.into())),
+    };
+    let ended = runtime.block_on(async {
+        let ended = tokio::select! {
+            done = future => return Ended::Done(done),
+            signal = stopped() => Ended::Stopped(signal),
+        };
+        // The writers of files were dropped with the query, and remove them on other threads.
+        tokio::time::sleep(GRACE).await;
+        ended
+    });
+    // A thread may wait for a file or a terminal.
+    runtime.shutdown_background();
+    ended
 }
 
-/// The output of the tool, which notes that its reader needs no more. Connections to workers and stores break, too, so that the
+/// Returns the exit status of the first signal that ends the process.
+#[cfg(unix)]
+async fn stopped() -> u8 {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        // Then signals end the process at once.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => 130,
+        _ = terminate.recv() => 143,
+    }
+}
+
+#[cfg(not(unix))]
+async fn stopped() -> u8 {
+    match tokio::signal::ctrl_c().await {
+        Ok(()) => 130,
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Standard output, which notes that its reader needs no more. Connections to workers and stores break, too, so that the
 /// error of a query does not tell.
-pub struct Output<W> {
-    out: W,
-    broken: bool,
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    broken: Arc<AtomicBool>,
 }
 
-impl<W: Write> Output<W> {
-    pub const fn new(out: W) -> Self {
-        Output { out, broken: false }
-    }
-
+impl Output {
     /// Whether the reader of the output needs no more.
-    pub const fn is_broken(&self) -> bool {
-        self.broken
+    pub fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
     }
 
-    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
-        self.broken |= done.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+    fn note<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        if done.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+            self.broken.store(true, Ordering::Relaxed);
+        }
         done
     }
 }
 
-impl<W: Write> Write for Output<W> {
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let done = self.out.write(bytes);
-        self.note(done)
+        self.note(io::stdout().write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let done = self.out.flush();
-        self.note(done)
+        self.note(io::stdout().flush())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Runs queries, on this machine or on workers.
 
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement};
@@ -20,9 +20,9 @@ use datafusion_distributed::{
 };
 use pilaster_datafusion::{Codec, register};
 
-use super::answer::{Target, printed};
-use super::args::Args;
-use super::{files, stores, workers};
+use super::answer::{Target, explained, printed};
+use super::args::{Args, Print};
+use super::{Output, files, stores, workers};
 
 /// Returns a session, whose scans are distributed if there are workers.
 fn session(args: &Args, channels: &Arc<dyn ChannelResolver + Send + Sync>) -> Result<SessionContext> {
@@ -59,7 +59,7 @@ fn session(args: &Args, channels: &Arc<dyn ChannelResolver + Send + Sync>) -> Re
 }
 
 /// Runs the statements. Rows are printed, or the rows of the last one are written to a file.
-pub async fn run(args: &Args, mut out: impl Write) -> Result<()> {
+pub async fn run(args: &Args, out: Output) -> Result<()> {
     let channels = Arc::new(workers::Channels::default());
     let context = session(args, &(Arc::clone(&channels) as _))?;
     let target = args.output.as_deref().map(|path| Target::new(path, args.force)).transpose()?;
@@ -72,6 +72,7 @@ pub async fn run(args: &Args, mut out: impl Write) -> Result<()> {
     for (k, statement) in statements.into_iter().enumerate() {
         files::register(&context, &read(&context, &statement)?, &args.reading).await?;
         let plan = context.state().statement_to_plan(statement).await?;
+        let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
         let plan = context.execute_logical_plan(plan).await?.create_physical_plan().await?;
         // Tasks of datafusion-distributed have this number of bytes at least.
         let least = args.split.saturating_mul(context.state().config().target_partitions());
@@ -86,7 +87,8 @@ pub async fn run(args: &Args, mut out: impl Write) -> Result<()> {
         let rows = execute_stream(Arc::clone(&plan), context.task_ctx())?;
         match target.as_ref().filter(|_| k.saturating_add(1) == count) {
             Some(target) => target.write(rows).await?,
-            None => printed(rows, args.format, &mut out).await?,
+            None if explains && args.format == Print::Table => explained(rows, out.clone()).await?,
+            None => printed(rows, args.format.into(), out.clone()).await?,
         }
         if !args.reading.skip_damaged {
             continue;

@@ -9,6 +9,8 @@ mod made;
 mod session;
 
 #[cfg(feature = "tool")]
+mod answers;
+#[cfg(feature = "tool")]
 mod cluster;
 #[cfg(feature = "codec")]
 mod codec;

@@ -228,7 +228,7 @@ fn tables_that_statements_create() {
         ),
     ] {
         fs::create_dir_all(&folder).unwrap();
-        assert!(out(&ask(&[], &[], &sql)).contains("| 999 "), "{sql}");
+        assert!(out(&ask(&[], &[], &sql)).lines().any(|line| line.trim() == "999"), "{sql}");
     }
 }
 

@@ -254,7 +254,7 @@ fn results_are_printed_and_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = put(dir.path(), "log.ds", &dataseries(&batch(0, 1000)));
     let sql = format!("SELECT t, host, x FROM '{}' WHERE t < 3 ORDER BY t", path.display());
-    assert!(out(&ask(&[], &[], &sql)).contains("| 1 | host1 | 0.25 |"));
+    assert!(out(&ask(&[], &[], &sql)).lines().any(|line| line.split_whitespace().eq(["1", "host1", "0.25"])));
     assert_eq!(out(&ask(&[], &["--format", "csv"], &sql)), "t,host,x\n0,,0.0\n1,host1,0.25\n2,host2,0.5\n");
     assert_eq!(out(&ask(&[], &["--format", "json"], &sql)).lines().nth(1), Some(r#"{"t":1,"host":"host1","x":0.25}"#));
     for extension in ["vortex", "jay", "ds", "parquet", "arrow", "arrows", "csv", "json"] {
