@@ -98,7 +98,8 @@ mod tests {
         let (json, _) = printed(twice(), Print::JsonLines);
         assert_eq!(json.lines().nth(2), Some("{\"s\":null,\"x\":\"Infinity\"}"));
         let (table, _) = printed(twice(), Print::Table);
-        assert_eq!(table.lines().count(), 5, "{table}");
+        // Names, types and a line before the rows.
+        assert_eq!(table.lines().count(), 7, "{table}");
         // The names, of no rows.
         assert_eq!(printed(vec![], Print::Csv).0, "s,x\n");
     }

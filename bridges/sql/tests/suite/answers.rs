@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::made::{batch, put, vortex};
 use crate::workers::{ask, asking, error, out};
 
-/// The forms are those of `pilaster cat`.
+/// `pilaster cat` prints the same forms.
 #[test]
 fn values_that_other_printers_lose() {
     let sql = "SELECT CAST('NaN' AS DOUBLE) AS x, '' AS empty, CAST(NULL AS VARCHAR) AS missing, struct(1, 2) AS pair, \
