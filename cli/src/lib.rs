@@ -178,8 +178,9 @@ use open::Input;
 use serde_json::json;
 use special::{special, with_file};
 
+pub use args::Form;
 #[cfg(feature = "arrow")]
-pub use arrow::{Print, print_rows};
+pub use arrow::print_rows;
 pub use content::Held;
 pub use failure::Failure;
 pub use foreign::name as foreign_name;

@@ -95,7 +95,7 @@ pub fn within(
         _ => return Err(Failure::Usage("--run takes --table: the file has several tables".to_owned())),
     };
     let Some(all) = runs.rows(run, table) else {
-        // The run may be behind the damage.
+        // The damage may hide the run.
         if let Some(torn) = runs.torn {
             return Err(torn);
         }

@@ -103,7 +103,7 @@ fn the_bytes_are_those_of_a_record() {
     assert!(log.finish().unwrap() == expected);
 }
 
-/// Types without strings take none, whoever compiles them.
+/// Types without strings take none, also those that a C compiler lays out.
 #[test]
 fn surplus_strings_are_refused_without_strings_in_the_type() {
     let field = ForeignField { mask: 0, null_mask: 0, relative: 0, ..FIELDS[1] };

@@ -65,7 +65,8 @@ impl<'s> Pruner<'s> {
     ) -> Result<Self, Reason> {
         let mut wanted: HashSet<_> =
             collect_columns(predicate).into_iter().map(|column| column.name().to_owned()).collect();
-        wanted.retain(|name| !unordered(predicate, &scan.file_schema).contains(name));
+        let unordered = unordered(predicate, &scan.file_schema);
+        wanted.retain(|name| !unordered.contains(name));
         let columns = bounded(&scan.file_schema, table, |name| wanted.contains(name))?;
         let mut pruner = Pruner {
             schema: Arc::clone(&scan.file_schema),

@@ -110,10 +110,14 @@ impl Text {
     }
 }
 
+/// How rows are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    /// An aligned table, for people; as wide as the terminal if standard output is one.
     Table,
+    /// Comma-separated values with a line of names.
     Csv,
+    /// An object per line.
     JsonLines,
 }
 

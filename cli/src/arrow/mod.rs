@@ -21,6 +21,6 @@ mod write;
 
 pub use commands::{cat, info, verify};
 pub use convert::{convert, own_goal};
-pub use print::{Print, print_rows};
+pub use print::print_rows;
 pub use source::{Foreign, KINDS, TextHints, is_damaged, is_known, opened};
 pub use write::write;

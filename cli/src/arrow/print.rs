@@ -7,7 +7,7 @@ use pilaster_arrow::arrow_array::RecordBatchReader;
 use pilaster_arrow::{Batches, Stream};
 
 use super::source::failed;
-use crate::args::Wanted;
+use crate::args::{Form, Wanted};
 use crate::columns::{Retyped, Rules};
 use crate::csv::Csv;
 use crate::failure::Failure;
@@ -16,24 +16,13 @@ use crate::lines::Lines;
 use crate::sieve::Conditions;
 use crate::walk::{Choice, Pause, Rows, Walk, Walked};
 
-/// How rows are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Print {
-    /// An aligned table, for people; as wide as the terminal if standard output is one.
-    Table,
-    /// Comma-separated values with a line of names.
-    Csv,
-    /// An object per line.
-    JsonLines,
-}
-
 /// Prints all rows, as `cat` prints the rows of a file.
 ///
 /// # Errors
 /// An error of the reader; a column of a type that no file has, with its name; an error of `out`.
-pub fn print_rows<R: RecordBatchReader>(rows: R, form: Print, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn print_rows<R: RecordBatchReader>(rows: R, form: Form, out: &mut dyn Write) -> Result<(), Failure> {
     match form {
-        Print::Table => {
+        Form::Table => {
             let terminal = Term::stdout();
             let width = terminal.is_term().then(|| terminal.size().1.into());
             let mut grid = Grid::new(out, true, "", width);
@@ -41,8 +30,8 @@ pub fn print_rows<R: RecordBatchReader>(rows: R, form: Print, out: &mut dyn Writ
             // Rows before an error are printed, too.
             done.and(grid.finish())
         }
-        Print::Csv => all(rows, &mut Csv::new(out, true, "")),
-        Print::JsonLines => all(rows, &mut Lines::new(out)),
+        Form::Csv => all(rows, &mut Csv::new(out, true, "")),
+        Form::JsonLines => all(rows, &mut Lines::new(out)),
     }
 }
 
@@ -84,7 +73,7 @@ mod tests {
         RecordBatch::try_from_iter(columns).unwrap()
     }
 
-    fn printed(batches: Vec<Result<RecordBatch, ArrowError>>, form: Print) -> (String, Option<String>) {
+    fn printed(batches: Vec<Result<RecordBatch, ArrowError>>, form: Form) -> (String, Option<String>) {
         let mut out = Vec::new();
         let done = print_rows(RecordBatchIterator::new(batches, batch().schema()), form, &mut out);
         (String::from_utf8(out).unwrap(), done.err().map(|failure| failure.to_string()))
@@ -93,21 +82,21 @@ mod tests {
     #[test]
     fn rows_in_every_form() {
         let twice = || vec![Ok(batch()), Ok(batch().slice(0, 1))];
-        let (csv, none) = printed(twice(), Print::Csv);
+        let (csv, none) = printed(twice(), Form::Csv);
         assert_eq!((&csv[..], none), ("s,x\na,NaN\n\"\",0.5\n,Infinity\na,NaN\n", None));
-        let (json, _) = printed(twice(), Print::JsonLines);
+        let (json, _) = printed(twice(), Form::JsonLines);
         assert_eq!(json.lines().nth(2), Some("{\"s\":null,\"x\":\"Infinity\"}"));
-        let (table, _) = printed(twice(), Print::Table);
+        let (table, _) = printed(twice(), Form::Table);
         // Names, types and a line before the rows.
         assert_eq!(table.lines().count(), 7, "{table}");
         // The names, of no rows.
-        assert_eq!(printed(vec![], Print::Csv).0, "s,x\n");
+        assert_eq!(printed(vec![], Form::Csv).0, "s,x\n");
     }
 
     #[test]
     fn rows_before_an_error_are_printed() {
         let torn = || vec![Ok(batch()), Err(ArrowError::ComputeError("torn".to_owned()))];
-        for form in [Print::Table, Print::Csv, Print::JsonLines] {
+        for form in [Form::Table, Form::Csv, Form::JsonLines] {
             let (rows, error) = printed(torn(), form);
             assert!(rows.contains("Infinity"), "{form:?}: {rows}");
             assert!(error.as_ref().is_some_and(|error| error.contains("torn")), "{form:?}: {error:?}");

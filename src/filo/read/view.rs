@@ -215,7 +215,7 @@ impl<'a, T: Row<'a>> View<'a, T> {
     /// Returns the value of row `row`, or `None` if it is missing. Takes constant time.
     ///
     /// # Errors
-    /// Those of [`Vector::get`].
+    /// The errors of [`Vector::get`].
     #[inline]
     pub fn get(&self, row: u64) -> Result<Option<T>> {
         if let Ok(i) = usize::try_from(row) {

@@ -17,7 +17,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt as _;
 use pilaster::any::Format;
 use pilaster_arrow::write::{Compression, Kind, Writer};
-use pilaster_cli::Print;
+use pilaster_cli::Form;
 use pilaster_datafusion::write;
 use tokio::sync::mpsc;
 
@@ -27,15 +27,15 @@ use super::files::by_extension;
 /// A file for rows, in the format that its extension names.
 pub struct Target<'a> {
     path: &'a Path,
-    form: Form,
+    goal: Goal,
     /// Whether a file that exists is replaced.
     force: bool,
 }
 
 /// A format of files.
 #[derive(Clone, Copy)]
-enum Form {
-    Text(Print),
+enum Goal {
+    Text(Form),
     Arrow(Kind),
     Stored(Format),
 }
@@ -53,7 +53,7 @@ fn output(e: impl Into<DataFusionError>) -> Failed {
 }
 
 /// Prints all rows. Statements such as `CREATE` have no rows and no columns.
-pub async fn printed(mut rows: SendableRecordBatchStream, format: Print, mut out: Output) -> Result<()> {
+pub async fn printed(mut rows: SendableRecordBatchStream, format: Form, mut out: Output) -> Result<()> {
     if rows.schema().fields().is_empty() {
         while let Some(batch) = rows.next().await {
             batch?;
@@ -79,7 +79,7 @@ pub async fn explained(mut rows: SendableRecordBatchStream, mut out: Output) -> 
     Ok(out.flush()?)
 }
 
-fn print(rows: Arriving, format: Print, out: &mut dyn Write) -> Result<()> {
+fn print(rows: Arriving, format: Form, out: &mut dyn Write) -> Result<()> {
     pilaster_cli::print_rows(Printable::of(rows), format, out).map_err(|e| exec_datafusion_err!("{e}"))?;
     Ok(out.flush()?)
 }
@@ -88,13 +88,13 @@ impl<'a> Target<'a> {
     /// Checks that rows can be written to a file of this name, before any are computed.
     pub fn new(path: &'a Path, force: bool) -> Result<Self> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let form = match extension.to_ascii_lowercase().as_str() {
-            "csv" => Form::Text(Print::Csv),
-            "json" | "jsonl" | "ndjson" => Form::Text(Print::JsonLines),
-            "parquet" => Form::Arrow(Kind::Parquet),
-            "arrow" | "feather" => Form::Arrow(Kind::IpcFile),
-            "arrows" => Form::Arrow(Kind::IpcStream),
-            "vortex" | "jay" | "ds" => Form::Stored(by_extension(extension).unwrap_or(Format::Vortex)),
+        let goal = match extension.to_ascii_lowercase().as_str() {
+            "csv" => Goal::Text(Form::Csv),
+            "json" | "jsonl" | "ndjson" => Goal::Text(Form::JsonLines),
+            "parquet" => Goal::Arrow(Kind::Parquet),
+            "arrow" | "feather" => Goal::Arrow(Kind::IpcFile),
+            "arrows" => Goal::Arrow(Kind::IpcStream),
+            "vortex" | "jay" | "ds" => Goal::Stored(by_extension(extension).unwrap_or(Format::Vortex)),
             _ => {
                 return plan_err!(
                     "{}: the extension is none of vortex, jay, ds, parquet, arrow, arrows, csv, json",
@@ -105,7 +105,7 @@ impl<'a> Target<'a> {
         match std::fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => plan_err!("{} is a directory", path.display()),
             Ok(_) if !force => plan_err!("{} exists; --force replaces it", path.display()),
-            _ => Ok(Target { path, form, force }),
+            _ => Ok(Target { path, goal, force }),
         }
     }
 
@@ -117,12 +117,12 @@ impl<'a> Target<'a> {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let (file, part) = builder.tempfile_in(dir).map_err(|e| self.named(e))?.into_parts();
-        let (form, mut out) = (self.form, BufWriter::new(file));
+        let (goal, mut out) = (self.goal, BufWriter::new(file));
         let done = passed(rows, move |rows| {
-            match form {
-                Form::Text(format) => print(rows, format, &mut out)?,
-                Form::Arrow(kind) => arrow(rows, kind, &mut out).map_err(|e| DataFusionError::External(Box::new(e)))?,
-                Form::Stored(format) => write(format, rows, &mut out).map(|_| ())?,
+            match goal {
+                Goal::Text(format) => print(rows, format, &mut out)?,
+                Goal::Arrow(kind) => arrow(rows, kind, &mut out).map_err(|e| DataFusionError::External(Box::new(e)))?,
+                Goal::Stored(format) => write(format, rows, &mut out).map(|_| ())?,
             }
             Ok(out.flush()?)
         });

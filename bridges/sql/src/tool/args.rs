@@ -3,9 +3,11 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Parser, Subcommand};
 use pilaster::any::Format;
 use pilaster::filo::Element;
+use pilaster_cli::Form;
 use pilaster_datafusion::Options;
 use url::Url;
 
@@ -22,9 +24,10 @@ pub struct Args {
     /// One or more SQL statements, separated by semicolons.
     #[arg(required = true, value_name = "SQL")]
     pub sql: Option<String>,
-    /// How rows are printed.
-    #[arg(long, value_enum, default_value_t = Print::Table)]
-    pub format: Print,
+    /// How rows are printed: as an aligned table, as comma-separated values with a line of names, or as an object per line. `pilaster cat`
+    /// prints the same forms.
+    #[arg(long, default_value = "table", value_parser = PossibleValuesParser::new(["table", "csv", "json"]).map(|name| form(&name)))]
+    pub format: Form,
     /// Writes the rows of the last statement to a file: .vortex, .jay, .ds, .parquet, .arrow, .arrows, .csv, .json.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -105,24 +108,12 @@ fn element(name: &str) -> Result<Element, String> {
     name.parse().map_err(|_| format!("no such element type; they are: {}", known.join(", ")))
 }
 
-/// How rows are printed, as `pilaster cat` prints them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Print {
-    /// An aligned table.
-    Table,
-    /// Comma-separated values with a line of names.
-    Csv,
-    /// An object per line.
-    Json,
-}
-
-impl From<Print> for pilaster_cli::Print {
-    fn from(print: Print) -> Self {
-        match print {
-            Print::Table => Self::Table,
-            Print::Csv => Self::Csv,
-            Print::Json => Self::JsonLines,
-        }
+/// Returns the form that `--format` names.
+fn form(name: &str) -> Form {
+    match name {
+        "csv" => Form::Csv,
+        "json" => Form::JsonLines,
+        _ => Form::Table,
     }
 }
 

@@ -18,10 +18,11 @@ use datafusion_distributed::{
     ChannelResolver, DistributedExec, DistributedExt as _, DistributedMetricsFormat, SessionStateBuilderExt as _,
     rewrite_distributed_plan_with_metrics,
 };
+use pilaster_cli::Form;
 use pilaster_datafusion::{Codec, register};
 
 use super::answer::{Target, explained, printed};
-use super::args::{Args, Print};
+use super::args::Args;
 use super::{Output, files, stores, workers};
 
 /// Returns a session, whose scans are distributed if there are workers.
@@ -87,8 +88,8 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
         let rows = execute_stream(Arc::clone(&plan), context.task_ctx())?;
         match target.as_ref().filter(|_| k.saturating_add(1) == count) {
             Some(target) => target.write(rows).await?,
-            None if explains && args.format == Print::Table => explained(rows, out.clone()).await?,
-            None => printed(rows, args.format.into(), out.clone()).await?,
+            None if explains && args.format == Form::Table => explained(rows, out.clone()).await?,
+            None => printed(rows, args.format, out.clone()).await?,
         }
         if !args.reading.skip_damaged {
             continue;
