@@ -55,6 +55,7 @@ mod files;
 mod filter;
 mod format;
 mod heads;
+mod help;
 mod late;
 mod open;
 mod opener;
@@ -72,6 +73,7 @@ mod zones;
 
 #[cfg(feature = "codec")]
 pub use codec::Codec;
+pub use counts::skipped;
 pub use dataset::{Dataset, DatasetFactory};
 pub use error::{Failure, Reason};
 #[cfg(feature = "session")]

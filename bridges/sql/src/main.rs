@@ -5,7 +5,7 @@
 //! | `args` | the command line |
 //! | `files` | files named in a query as tables |
 //! | `query` | runs a query, on this machine or on workers |
-//! | `stores` | stores of files, also servers |
+//! | `stores`, `named` | stores of files, also servers, whose errors name the URL |
 //! | `answer` | prints rows, or writes them to a file |
 //! | `workers` | a worker, and connections to workers |
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatchOptions, new_null_array};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchReader};
 use datafusion_common::{DataFusionError, exec_datafusion_err};
 use datafusion_physical_expr::PhysicalExpr;
@@ -22,13 +22,13 @@ use crate::extents::Extents;
 use crate::filter::Filter;
 use crate::heads::Heads;
 use crate::late::{self, Late};
-use crate::open;
 use crate::options::Options;
 use crate::order::Order;
 use crate::share::share;
 use crate::statistics::columns;
 use crate::store::Remote;
 use crate::zones::Pruner;
+use crate::{help, open};
 
 /// A choice of rows and columns of a file.
 pub(crate) struct Scan {
@@ -347,7 +347,10 @@ fn unfit(scan: &Scan, batch: &RecordBatch, first: Option<u64>, e: DataFusionErro
             *(if fits(middle) { &mut fit } else { &mut unfit }) = middle;
         }
         let row = first.map_or(String::new(), |first| format!(", row {}", first.saturating_add(fit as u64)));
-        return exec_datafusion_err!("column {:?}{row}: {e}", field.name());
+        let is_bytes = scan.options.binary_as_string
+            && batch.columns().first().is_some_and(|column| *column.data_type() == DataType::BinaryView);
+        let help = if is_bytes { format!(" ({})", help::BYTES) } else { String::new() };
+        return exec_datafusion_err!("column {:?}{row}: {e}{help}", field.name());
     }
     e
 }

@@ -1,12 +1,12 @@
 //! Facts about a file before its rows are read: its columns, and the number of its rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatchReader as _;
 use datafusion_common::stats::Precision;
-use datafusion_common::{ColumnStatistics, ScalarValue};
+use datafusion_common::{ColumnStatistics, ScalarValue, plan_datafusion_err};
 use pilaster::any::{self, File};
 use pilaster::bytes::{Ranges, Scratch};
 use pilaster::column::{Memory, Part as _, Table as _};
@@ -38,11 +38,30 @@ pub(crate) fn schema(remote: &Arc<Remote>, options: &Options, heads: &Heads) -> 
             })
         };
         let schema = schema().map_err(|e| remote.failure(ranges, e))?;
-        Ok(columns(&schema, options))
+        distinct(&schema, options).map_err(|e| remote.failure(ranges, e))
     })
 }
 
-/// Returns the columns of `schema` as a table has them: each can be null.
+/// Returns the first name that two columns have, which SQL cannot tell apart.
+pub(crate) fn twice(schema: &Schema) -> Option<&str> {
+    let mut known = HashSet::new();
+    schema.fields().iter().map(|field| field.name().as_str()).find(|name| !known.insert(*name))
+}
+
+/// Returns the columns of `schema` as a table has them.
+///
+/// # Errors
+/// Two columns of one name.
+pub(crate) fn distinct(schema: &Schema, options: &Options) -> Result<Schema, Reason> {
+    match twice(schema) {
+        Some(name) => Err(Reason::Schema(plan_datafusion_err!(
+            "two columns are called {name:?}, which SQL cannot tell apart; pilaster cat and convert read them"
+        ))),
+        None => Ok(columns(schema, options)),
+    }
+}
+
+/// Returns the columns of `schema` as those of a table: each can be null.
 pub(crate) fn columns(schema: &Schema, options: &Options) -> Schema {
     let fields = schema.fields().iter().map(|field| {
         let field = Field::clone(field).with_nullable(true);

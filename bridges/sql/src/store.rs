@@ -156,7 +156,7 @@ impl Remote {
     /// Returns the error of a reader, or the error of the request that was its reason.
     pub fn failure(&self, ranges: &Ranges, reason: impl Into<Reason>) -> Failure {
         let reason = ranges.failed().map_or_else(|| reason.into(), Reason::Fetch);
-        Failure { path: self.path.clone(), reason }
+        Failure::new(self.path.clone(), reason)
     }
 
     /// Returns the bytes of a range, which are part of what was fetched.

@@ -58,7 +58,7 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
         if !reading.skip_damaged {
             return plan_err!("{}: the file has 0 bytes; --skip-damaged leaves out such files", path_of(empty));
         }
-        log::warn!("damaged file left out: {}: the file has 0 bytes", path_of(empty));
+        log::warn!("left out: {}: the file has 0 bytes", path_of(empty));
         files.retain(|file| file.size > 0);
     }
     let format = Arc::new(FileFormat::new(reading.options(format)));

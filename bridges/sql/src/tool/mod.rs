@@ -3,6 +3,8 @@
 pub mod answer;
 pub mod args;
 pub mod files;
+#[cfg(feature = "remote")]
+pub mod named;
 pub mod query;
 pub mod stores;
 pub mod workers;
@@ -118,15 +120,37 @@ pub fn shown(store: &ObjectStoreUrl, path: &Path) -> String {
     }
 }
 
+/// Arguments of the libraries, and the options for them: of files that are named in a query, and of tables that it creates.
+const OPTIONS: [(&str, &str); 8] = [
+    ("set `Hints::element`", "--type gives it"),
+    ("option element gives it", "or option element of a created table"),
+    ("option dtype gives", "--dtype, or option dtype of a created table, gives"),
+    (": pass a name to `table`", ""),
+    ("option table names", "--table, or option table of a created table, names"),
+    ("option tolerant reads", "--tolerant, or option tolerant of a created table, reads"),
+    ("option sequential reads", "--no-index, or option sequential of a created table, reads"),
+    (
+        "option binary_as_string 'false' returns",
+        "--bytes, or option binary_as_string 'false' of a created table, returns",
+    ),
+];
+
 /// Returns an error as one line, without the words for errors around it.
 pub fn one_line(e: &DataFusionError) -> String {
     let text = e.strip_backtrace();
     let mut line = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    for prefix in ["External error: ", "Execution error: ", "Error during planning: ", "Shared error: "] {
+    for prefix in [
+        "External error: ",
+        "Execution error: ",
+        "Error during planning: ",
+        "Shared error: ",
+        "Object Store error: ",
+        "Generic server error: ",
+    ] {
         line = line.replace(prefix, "");
     }
-    // The library names its own arguments.
-    for (argument, option) in [("set `Hints::element`", "pass --type"), ("to `table`", "to --table")] {
+    // The libraries name their own arguments.
+    for (argument, option) in OPTIONS {
         line = line.replace(argument, option);
     }
     line

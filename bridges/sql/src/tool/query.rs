@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use datafusion::common::{TableReference, plan_err};
+use datafusion::common::{TableReference, plan_datafusion_err, plan_err};
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -19,7 +19,7 @@ use datafusion_distributed::{
     rewrite_distributed_plan_with_metrics,
 };
 use pilaster_cli::Form;
-use pilaster_datafusion::{Codec, register};
+use pilaster_datafusion::{Codec, register, skipped};
 
 use super::answer::{Target, explained, printed};
 use super::args::Args;
@@ -72,7 +72,9 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
     channels.greet(&args.workers).await?;
     for (k, statement) in statements.into_iter().enumerate() {
         files::register(&context, &read(&context, &statement)?, &args.reading).await?;
-        let plan = context.state().statement_to_plan(statement).await?;
+        let copies = matches!(statement, Statement::CopyTo(_));
+        let plan =
+            context.state().statement_to_plan(statement).await.map_err(|e| if copies { copied(e) } else { e })?;
         let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
         let plan = context.execute_logical_plan(plan).await?.create_physical_plan().await?;
         // Tasks of datafusion-distributed have this number of bytes at least.
@@ -97,11 +99,27 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
         // The counters of workers are in the plan only after this.
         let plan = rewrite_distributed_plan_with_metrics(plan, DistributedMetricsFormat::Aggregated).await?;
         let skipped = skipped(&plan);
-        if skipped > 0 {
-            log::warn!("damaged files that were left out, from the damage on: {skipped}");
+        // Workers have warned where they run.
+        for failure in skipped.iter().filter(|_| !args.workers.is_empty()) {
+            log::warn!("left out from the damage on: {failure}");
+        }
+        if !skipped.is_empty() {
+            log::warn!("damaged files that were left out, from the damage on: {}", skipped.len());
         }
     }
     Ok(())
+}
+
+/// Returns an error of `COPY` with the formats, if it is about them.
+fn copied(e: DataFusionError) -> DataFusionError {
+    let text = e.strip_backtrace();
+    match text.contains("registered file format") {
+        true => plan_datafusion_err!(
+            "{text}; COPY writes vortex, jay, dataseries, csv, json and arrow; --output writes parquet, too, and pilaster \
+             convert bcolz and Filo"
+        ),
+        false => e,
+    }
 }
 
 /// Returns the names of tables that a statement reads, or writes to, without the name that it creates.
@@ -134,10 +152,4 @@ fn read_here(plan: &Arc<dyn ExecutionPlan>) -> usize {
     let files = scan.iter().flat_map(|scan| &scan.file_groups).flat_map(|group| group.iter());
     let own = files.map(|file| usize::try_from(file.effective_size()).unwrap_or(usize::MAX));
     own.chain(plan.children().into_iter().map(read_here)).fold(0, usize::saturating_add)
-}
-
-/// Returns how many damaged files a plan left out.
-fn skipped(plan: &Arc<dyn ExecutionPlan>) -> usize {
-    let own = plan.metrics().and_then(|metrics| metrics.sum_by_name("files_skipped")).map_or(0, |sum| sum.as_usize());
-    plan.children().into_iter().map(skipped).fold(own, usize::saturating_add)
 }

@@ -17,6 +17,8 @@ mod codec;
 mod damaged;
 mod filtered;
 mod goldens;
+#[cfg(feature = "tool")]
+mod helped;
 mod pruned;
 mod remote;
 #[cfg(feature = "remote")]

@@ -220,6 +220,8 @@ fn a_damaged_file_is_named_with_its_worker() {
     assert!(skipped.status.success());
     let report = String::from_utf8_lossy(&skipped.stderr).into_owned();
     assert!(report.contains("damaged files that were left out, from the damage on: 1\n"), "{report}");
+    // The coordinator tells what only the worker has seen.
+    assert!(report.contains(&format!("left out from the damage on: {}: dataseries", path.display())), "{report}");
     // The rows before the damage, whoever reads them.
     let local = ask(&[], &["--skip-damaged", "--threads", "3"], &sql);
     assert!(local.status.success());
@@ -284,7 +286,7 @@ fn results_are_printed_and_written() {
 fn errors_are_one_line() {
     for (sql, part) in [
         ("SELECT 1 FROM 'no/such.ds'", "no table or file is called \"no/such.ds\""),
-        ("SELECT 1 FROM '../../tests/golden/filo'", "pass --type"),
+        ("SELECT 1 FROM '../../tests/golden/filo'", "--type gives it"),
         ("SELECT 1 FROM 'Cargo.toml'", "DataSeries, Jay, Vortex, Filo and bcolz are read"),
         ("SELEC 1", "SELEC"),
         ("", "there is no statement"),

@@ -1,0 +1,64 @@
+//! What helps against an error, by the names of options in SQL.
+
+use pilaster::any::{File, Help};
+use pilaster::bytes::Input;
+use pilaster::error::{Error, Kind, What};
+
+use crate::error::Failure;
+use crate::options::Options;
+
+/// Maximum number of tables that an error names.
+const NAMED: usize = 8;
+
+/// What helps if bytes are no text.
+pub(crate) const BYTES: &str = "option binary_as_string 'false' returns bytes";
+
+const TOLERANT: &str = "option tolerant reads the readable part";
+
+/// Returns what opens a file that was refused.
+pub(crate) fn opening(options: &Options, input: Input<'_>, e: Error) -> Option<String> {
+    Some(match options.hints().help(input, options.format, e)? {
+        Help::Tolerant => TOLERANT.to_owned(),
+        Help::Sequential => {
+            "option sequential reads the file from the start, with skip_damaged up to the damage; pilaster recover saves what is \
+             intact"
+                .to_owned()
+        }
+        Help::Dtype => {
+            "the file does not store the type of its rows: option dtype gives it, as '{a=i64, b=utf8?}'".to_owned()
+        }
+        Help::Element(fitting) if fitting.is_empty() => "no element type fits".to_owned(),
+        Help::Element(fitting) => {
+            let names: Vec<_> = fitting.iter().map(ToString::to_string).collect();
+            format!("option element gives it; types that fit: {}", names.join(", "))
+        }
+        Help::Recover => {
+            "the end of the file is lost, or bytes follow it: pilaster recover saves what is before it".to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// Returns what reads the rows of an open file.
+pub(crate) fn reading(options: &Options, file: &File<'_>, e: Error) -> Option<String> {
+    match (e.kind(), e.what()) {
+        (_, What::TABLE | What::TABLE_CHOICE) => {
+            let names: Vec<_> = file.tables().take(NAMED).map(|name| format!("{name:?}")).collect();
+            let more = if file.tables().nth(NAMED).is_some() { ", …" } else { "" };
+            (!names.is_empty()).then(|| format!("option table names one of {}{more}", names.join(", ")))
+        }
+        _ => values(options, e),
+    }
+}
+
+/// Returns what reads a damaged dataset.
+pub(crate) fn dataset(options: &Options, failure: &Failure) -> Option<String> {
+    let damaged = failure.is_damage() && !options.tolerant;
+    let values = failure.of_library().and_then(|e| values(options, e));
+    values.or_else(|| damaged.then(|| TOLERANT.to_owned()))
+}
+
+fn values(options: &Options, e: Error) -> Option<String> {
+    let bytes = options.binary_as_string && e.kind() == Kind::Utf8;
+    bytes.then(|| BYTES.to_owned())
+}

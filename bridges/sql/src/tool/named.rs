@@ -1,0 +1,143 @@
+//! A store of a server, whose errors name its URL and what helps.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::{BoxStream, StreamExt as _};
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+
+/// A store of a server.
+#[derive(Debug)]
+pub struct Named {
+    store: Arc<dyn ObjectStore>,
+    /// The URL, without a slash at the end.
+    url: Arc<str>,
+}
+
+impl Named {
+    /// Gives a store the name of its URL.
+    pub fn new(store: impl ObjectStore, url: &str) -> Self {
+        Named { store: Arc::new(store), url: url.trim_end_matches('/').into() }
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url)
+    }
+}
+
+/// Returns an error for people. Those that callers tell from each other stay as they are.
+fn told(e: Error, place: &str) -> Error {
+    let text = match e {
+        Error::Generic { source, .. } => shortened(&source.to_string()),
+        Error::NotSupported { .. } => {
+            "the server does not answer ranges of bytes, which queries need; download the file, \
+                                       or serve it by a server that does"
+                .to_owned()
+        }
+        Error::Unauthenticated { .. } => {
+            "the server asks for credentials; those of S3 are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned()
+        }
+        Error::PermissionDenied { .. } => "the server denies access".to_owned(),
+        other => return other,
+    };
+    let text = if place.is_empty() { text } else { format!("{place}: {text}") };
+    Error::Generic { store: "server", source: text.into() }
+}
+
+/// Returns the text of an error of a connection: servers send pages of HTML with it.
+fn shortened(text: &str) -> String {
+    // A page has tags, of which the text of an error has none.
+    let text = text.split_once('<').map_or(text, |(before, _)| before).trim_end_matches([' ', ':']);
+    if text.contains("PROPFIND") && text.contains("status code") {
+        return "the server has no such file, and it does not list directories; name the files".to_owned();
+    }
+    // The address that machines of this provider ask for their credentials.
+    if text.contains("169.254.169.254") || text.contains("fd00:ec2::254") {
+        return "no credentials are found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for public \
+                files"
+            .to_owned();
+    }
+    text.to_owned()
+}
+
+#[async_trait]
+impl ObjectStore for Named {
+    async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.store.put_opts(location, payload, options).await.map_err(|e| told(e, ""))
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.store.put_multipart_opts(location, options).await.map_err(|e| told(e, ""))
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        // Readers of ranges add the path.
+        let place = if options.head { format!("{self}/{location}") } else { String::new() };
+        self.store.get_opts(location, options).await.map_err(|e| told(e, &place))
+    }
+
+    async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.store.get_ranges(location, ranges).await.map_err(|e| told(e, &format!("{self}/{location}")))
+    }
+
+    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        let url = Arc::clone(&self.url);
+        self.store.delete_stream(locations).map(move |done| done.map_err(|e| told(e, &url))).boxed()
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
+        self.store.list(prefix).map(move |found| found.map_err(|e| told(e, &place))).boxed()
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
+        self.store.list_with_delimiter(prefix).await.map_err(|e| told(e, &place))
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.store.copy_opts(from, to, options).await.map_err(|e| told(e, &format!("{self}/{from}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_servers_are_short() {
+        let generic = |text: &str| Error::Generic { store: "HTTP", source: text.to_owned().into() };
+        for (e, wanted) in [
+            (
+                generic(
+                    "Error performing PROPFIND http://a/b in 1s - Server returned non-2xx status code: 501 Not Implemented: <!DOCTYPE",
+                ),
+                "http://a/b: the server has no such file, and it does not list directories; name the files",
+            ),
+            (
+                generic("Error performing PUT http://169.254.169.254/latest/api/token in 2ms - Server returned"),
+                "http://a/b: no credentials are found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
+                 AWS_SKIP_SIGNATURE=true for public files",
+            ),
+            (generic("status code: 503 Busy: <html>"), "http://a/b: status code: 503 Busy"),
+            (generic("a connection ended"), "http://a/b: a connection ended"),
+        ] {
+            assert_eq!(told(e, "http://a/b").to_string(), format!("Generic server error: {wanted}"));
+        }
+        let missing = Error::NotFound { path: "b".to_owned(), source: "404".into() };
+        assert!(matches!(told(missing, "http://a/b"), Error::NotFound { .. }));
+    }
+}
