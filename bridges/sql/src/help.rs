@@ -10,7 +10,7 @@ use crate::options::Options;
 /// Maximum number of tables that an error names.
 const NAMED: usize = 8;
 
-/// What helps if bytes are no text.
+/// What helps if bytes are not valid UTF-8.
 pub(crate) const BYTES: &str = "option binary_as_string 'false' returns bytes";
 
 const TOLERANT: &str = "option tolerant reads the readable part";

@@ -61,7 +61,7 @@ pub(crate) fn distinct(schema: &Schema, options: &Options) -> Result<Schema, Rea
     }
 }
 
-/// Returns the columns of `schema` as those of a table: each can be null.
+/// Returns the columns of `schema` for a table: each can be null.
 pub(crate) fn columns(schema: &Schema, options: &Options) -> Schema {
     let fields = schema.fields().iter().map(|field| {
         let field = Field::clone(field).with_nullable(true);

@@ -44,7 +44,7 @@ fn told(e: Error, place: &str) -> Error {
                 .to_owned()
         }
         Error::Unauthenticated { .. } => {
-            "the server asks for credentials; those of S3 are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned()
+            "the server asks for credentials; S3 takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned()
         }
         Error::PermissionDenied { .. } => "the server denies access".to_owned(),
         other => return other,
@@ -55,7 +55,7 @@ fn told(e: Error, place: &str) -> Error {
 
 /// Returns the text of an error of a connection: servers send pages of HTML with it.
 fn shortened(text: &str) -> String {
-    // A page has tags, of which the text of an error has none.
+    // A page has tags. The text of an error has none.
     let text = text.split_once('<').map_or(text, |(before, _)| before).trim_end_matches([' ', ':']);
     if text.contains("PROPFIND") && text.contains("status code") {
         return "the server has no such file, and it does not list directories; name the files".to_owned();

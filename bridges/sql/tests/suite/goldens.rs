@@ -15,8 +15,8 @@ use pilaster_arrow::{ReadOptions, read};
 use crate::common::{self, Golden};
 use crate::session::{rows, session, table};
 
-/// The names of tables in a golden, with their rows; `None` for those that SQL must refuse: they cannot be read, or the same name is that of
-/// two columns. Tables without rows or columns are left out.
+/// The names of tables in a golden, with their rows; `None` for those that SQL must refuse: they cannot be read, or two columns have the same
+/// name. Tables without rows or columns are left out.
 fn expected(file: &File<'_>) -> Vec<(String, Option<RecordBatch>)> {
     let mut tables = Vec::new();
     for name in file.tables() {
