@@ -18,7 +18,7 @@ fn refused(place: &Path, options: &[&str]) -> String {
     error(&ask(&[], options, &format!("SELECT * FROM '{}'", place.display())))
 }
 
-/// A file of bytes that are no text.
+/// A file of bytes that are not valid UTF-8.
 fn bytes(dir: &Path) -> PathBuf {
     let column: ArrayRef = Arc::new(BinaryArray::from(vec![&b"\xff\xfe"[..]]));
     put(dir, "bytes.ds", &dataseries(&RecordBatch::try_from_iter([("b", column)]).unwrap()))
