@@ -1,15 +1,21 @@
 //! What opens a file that was refused.
 
+#[cfg(feature = "filo")]
 use alloc::vec::Vec;
 
-use super::{File, Format, Hints};
+#[cfg(any(feature = "dataseries", feature = "jay", feature = "vortex"))]
+use super::File;
+use super::{Format, Hints};
 #[cfg(feature = "filo")]
 use crate::bytes::FileRange;
 use crate::bytes::Input;
+#[cfg(any(feature = "dataseries", feature = "jay", feature = "vortex"))]
 use crate::column::Memory;
+use crate::error::Error;
 #[cfg(feature = "filo")]
 use crate::error::Kind;
-use crate::error::{Error, What};
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "vortex"))]
+use crate::error::What;
 #[cfg(feature = "filo")]
 use crate::filo;
 
@@ -18,19 +24,15 @@ use crate::filo;
 #[non_exhaustive]
 pub enum Help {
     /// [`Hints::tolerant`] reads the rest of the file.
-    #[cfg(feature = "jay")]
     Tolerant,
-    /// [`Hints::sequential`] opens the file.
-    #[cfg(feature = "dataseries")]
+    /// `Hints::sequential` opens the file, which may be cut within an extent.
     Sequential,
     /// [`Hints::dtype`] is required, as the file does not store the type of its rows.
-    #[cfg(feature = "vortex")]
     Dtype,
     /// [`Hints::element`] is another one: those that fit, which may be none.
     #[cfg(feature = "filo")]
     Element(Vec<filo::Element>),
     /// No hint: the end of a Vortex file is lost, or bytes follow it. What is before it may be intact.
-    #[cfg(feature = "vortex")]
     Recover,
 }
 
@@ -51,6 +53,7 @@ impl Hints<'_> {
     /// ```
     #[must_use]
     pub fn help(&self, input: Input<'_>, format: Format, e: Error) -> Option<Help> {
+        let _ = (&input, &e);
         match format {
             #[cfg(feature = "filo")]
             Format::Filo if e.kind() == Kind::WrongType || e.what() == What::FILO_ELEMENT => {
@@ -82,6 +85,7 @@ impl Hints<'_> {
     }
 
     /// Whether these hints open a file.
+    #[cfg(any(feature = "dataseries", feature = "jay", feature = "vortex"))]
     fn opens(&self, input: Input<'_>, format: Format) -> bool {
         let mut memory = Memory::default();
         loop {

@@ -22,7 +22,7 @@ pub(crate) struct Counts {
     pub bytes_read: Count,
     /// Ranges that were fetched.
     pub requests: Count,
-    /// The set of all, for those that few scans have.
+    /// The set of the counters. Those of damaged files are added to it when there is one.
     metrics: ExecutionPlanMetricsSet,
     partition: usize,
 }
@@ -60,8 +60,9 @@ impl Counts {
     }
 }
 
-/// Returns the errors of the damaged files that a plan left out while it ran, from the damage on: one for each, without those
-/// whose columns could not be read. Files are left out if [`Options::skip_damaged`](crate::Options::skip_damaged) is set.
+/// Returns the errors of the damaged files that a plan left out while it ran, from the damage on: one for each. Files are left out if
+/// [`Options::skip_damaged`](crate::Options::skip_damaged) is set; a table has no files of 0 bytes. The plan of a query on workers has the
+/// counters of workers after `rewrite_distributed_plan_with_metrics` of datafusion-distributed.
 ///
 #[cfg_attr(feature = "session", doc = "```")]
 #[cfg_attr(not(feature = "session"), doc = "```ignore")]
@@ -98,5 +99,8 @@ pub fn skipped(plan: &Arc<dyn ExecutionPlan>) -> Vec<String> {
     let labels = counted.flat_map(|metric| metric.labels()).filter(|label| label.name() == DAMAGE);
     let mut found: Vec<_> = labels.map(|label| label.value().to_owned()).collect();
     found.extend(plan.children().into_iter().flat_map(skipped));
+    // A query can read a file twice.
+    found.sort_unstable();
+    found.dedup();
     found
 }

@@ -27,9 +27,9 @@ use pilaster::column::Table;
 use crate::error::{Failure, Reason};
 use crate::options::Options;
 use crate::scan::{Put, Reading, Scan, count, limited};
+use crate::schema::table_schema;
 use crate::share::share;
 use crate::source::Source;
-use crate::statistics::distinct;
 use crate::{help, open};
 
 /// A bcolz dataset: a directory of the local file system, which workers have under the same path. Only the columns of a query
@@ -53,7 +53,7 @@ impl Dataset {
         let (table, failed) = Watched::new(&dataset);
         let schema = pilaster_arrow::read(table, read).map(|reader| reader.schema());
         let schema = schema.map_err(|e| failure(dir, options, failed.take().unwrap_or_else(|| e.into())))?;
-        let schema = Arc::new(distinct(&schema, options).map_err(|e| failure(dir, options, e))?);
+        let schema = Arc::new(table_schema(&schema, options).map_err(|e| failure(dir, options, e))?);
         Ok(Dataset { schema, dataset: Arc::new(dataset), options: options.clone() })
     }
 }
@@ -178,7 +178,7 @@ pub(crate) fn run(scan: &Scan, dir: &Path, len: u64, put: &mut Put<'_>) -> Resul
 
 fn failure(dir: &Path, options: &Options, reason: Reason) -> Failure {
     let failure = Failure::new(dir.display().to_string(), reason);
-    let help = help::dataset(options, &failure);
+    let help = help::dataset(options, dir, &failure);
     failure.helped(help)
 }
 

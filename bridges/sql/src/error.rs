@@ -58,7 +58,6 @@ impl Failure {
     pub(crate) fn of_library(&self) -> Option<pilaster::Error> {
         match &self.reason {
             Reason::Format(e) => Some(*e),
-            Reason::Arrow(e) => of_column(e),
             _ => None,
         }
     }
@@ -79,16 +78,6 @@ impl Failure {
 /// Whether an error says that bytes are invalid.
 const fn is_invalid(e: pilaster::Error) -> bool {
     matches!(e.kind(), Kind::Truncated | Kind::Trailing | Kind::Invalid | Kind::Checksum | Kind::Overflow | Kind::Utf8)
-}
-
-/// Returns the error of the library that the bridge to Arrow passes on.
-fn of_column(e: &pilaster_arrow::Error) -> Option<pilaster::Error> {
-    match e {
-        pilaster_arrow::Error::File(e) => Some(*e),
-        pilaster_arrow::Error::Column { error, .. } => of_column(error),
-        pilaster_arrow::Error::Arrow(ArrowError::ExternalError(e)) => e.downcast_ref().and_then(of_column),
-        _ => None,
-    }
 }
 
 /// Whether an error of the bridge to Arrow says that bytes are invalid.

@@ -1,11 +1,18 @@
 //! What helps against an error, by the names of options in SQL.
+//!
+//! Errors of workers arrive as texts, so the tool replaces the names in the text by its own options: `OPTIONS` of the tool has the same
+//! words.
 
-use pilaster::any::{File, Help};
+use std::path::Path;
+
+use pilaster::any::{File, Format, Help};
+use pilaster::bcolz;
 use pilaster::bytes::Input;
-use pilaster::error::{Error, Kind, What};
+use pilaster::error::{Error, What};
 
 use crate::error::Failure;
 use crate::options::Options;
+use crate::store::WHOLE;
 
 /// Maximum number of tables that an error names.
 const NAMED: usize = 8;
@@ -17,10 +24,14 @@ const TOLERANT: &str = "option tolerant reads the readable part";
 
 /// Returns what opens a file that was refused.
 pub(crate) fn opening(options: &Options, input: Input<'_>, e: Error) -> Option<String> {
+    // All of a Filo vector would be fetched. Such a vector was fetched already.
+    if options.format == Format::Filo && input.len() > WHOLE {
+        return Some("option element gives it".to_owned());
+    }
     Some(match options.hints().help(input, options.format, e)? {
         Help::Tolerant => TOLERANT.to_owned(),
         Help::Sequential => {
-            "option sequential reads the file from the start, with skip_damaged up to the damage; pilaster recover saves what is \
+            "option sequential reads the file from the start, with option skip_damaged up to the damage; pilaster recover saves what is \
              intact"
                 .to_owned()
         }
@@ -39,26 +50,18 @@ pub(crate) fn opening(options: &Options, input: Input<'_>, e: Error) -> Option<S
     })
 }
 
-/// Returns what reads the rows of an open file.
-pub(crate) fn reading(options: &Options, file: &File<'_>, e: Error) -> Option<String> {
-    match (e.kind(), e.what()) {
-        (_, What::TABLE | What::TABLE_CHOICE) => {
-            let names: Vec<_> = file.tables().take(NAMED).map(|name| format!("{name:?}")).collect();
-            let more = if file.tables().nth(NAMED).is_some() { ", …" } else { "" };
-            (!names.is_empty()).then(|| format!("option table names one of {}{more}", names.join(", ")))
-        }
-        _ => values(options, e),
+/// Returns what reads the rows of an open file, which may have several tables.
+pub(crate) fn reading(file: &File<'_>, e: Error) -> Option<String> {
+    if !matches!(e.what(), What::TABLE | What::TABLE_CHOICE) {
+        return None;
     }
+    let names: Vec<_> = file.tables().take(NAMED).map(|name| format!("{name:?}")).collect();
+    let more = if file.tables().nth(NAMED).is_some() { ", …" } else { "" };
+    (!names.is_empty()).then(|| format!("option table names one of {}{more}", names.join(", ")))
 }
 
 /// Returns what reads a damaged dataset.
-pub(crate) fn dataset(options: &Options, failure: &Failure) -> Option<String> {
+pub(crate) fn dataset(options: &Options, dir: &Path, failure: &Failure) -> Option<String> {
     let damaged = failure.is_damage() && !options.tolerant;
-    let values = failure.of_library().and_then(|e| values(options, e));
-    values.or_else(|| damaged.then(|| TOLERANT.to_owned()))
-}
-
-fn values(options: &Options, e: Error) -> Option<String> {
-    let bytes = options.binary_as_string && e.kind() == Kind::Utf8;
-    bytes.then(|| BYTES.to_owned())
+    (damaged && bcolz::Dataset::open_tolerant(dir, |_| {}).is_ok()).then(|| TOLERANT.to_owned())
 }

@@ -8,6 +8,8 @@
 //! | [`Dataset`] | a bcolz directory as a table |
 //! | [`write`](write()), [`encode`] | record batches as a file |
 //! | [`Options`] | what a file does not say about itself, and what may be trusted |
+//! | [`skipped`] | the damaged files that a query left out |
+//! | [`Failure`], [`Reason`] | why a file cannot be read, and what helps |
 #![cfg_attr(
     feature = "session",
     doc = "| [`register`] | `CREATE EXTERNAL TABLE t STORED AS VORTEX LOCATION 'logs/'` for all formats in a session |"
@@ -62,6 +64,7 @@ mod opener;
 mod options;
 mod order;
 mod scan;
+mod schema;
 mod share;
 mod sink;
 mod source;
@@ -81,4 +84,5 @@ pub use format::register;
 pub use format::{Factory, Format};
 pub use options::Options;
 pub use source::Source;
+pub use store::shown_at as shown;
 pub use write::{encode, write};

@@ -39,7 +39,7 @@ use tool::{Ended, Output};
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    env_logger::Builder::new().filter_level(log::LevelFilter::Warn).format_timestamp(None).init();
+    tool::warn(args.command.is_some());
     let out = Output::default();
     let done = match &args.command {
         Some(Command::Worker { listen }) => tool::run(tool::workers::serve(listen, &mut out.clone())),

@@ -44,7 +44,7 @@ pub(crate) fn with_file<R>(
     // The memory is large enough now, and the bytes are present.
     let file = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch()).map_err(refused)?;
     take(&file, &ranges).map_err(|e| {
-        let help = e.of_library().and_then(|cause| help::reading(options, &file, cause));
+        let help = e.of_library().and_then(|cause| help::reading(&file, cause));
         e.helped(help)
     })
 }

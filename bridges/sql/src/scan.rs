@@ -1,5 +1,6 @@
 //! Reads the rows of one file, or those that a byte range of it owns, on a thread that may block.
 
+use std::collections::HashSet;
 use std::iter;
 use std::mem;
 use std::ops::Range;
@@ -15,6 +16,7 @@ use datafusion_physical_expr_adapter::{BatchAdapter, BatchAdapterFactory};
 use pilaster::any::{File, Part};
 use pilaster::bytes::{Ranges, Scratch};
 use pilaster::column::{Memory, Part as _, Table};
+use pilaster::error::Kind;
 use pilaster_arrow::{ReadOptions, Spare};
 
 use crate::error::{Failure, Reason};
@@ -24,8 +26,8 @@ use crate::heads::Heads;
 use crate::late::{self, Late};
 use crate::options::Options;
 use crate::order::Order;
+use crate::schema::{ambiguous, columns};
 use crate::share::share;
-use crate::statistics::columns;
 use crate::store::Remote;
 use crate::zones::Pruner;
 use crate::{help, open};
@@ -368,13 +370,18 @@ pub(crate) fn present<T: Table>(schema: &SchemaRef, table: &mut T) -> Result<Vec
         match table.next_part(&mut memory.scratch()) {
             Ok(None) => break Vec::new(),
             Ok(Some(part)) => {
-                let mut present = Vec::new();
-                for name in names() {
-                    if part.find(&name)?.is_some() {
-                        present.push(name);
+                let (wanted, mut found) = (names().collect::<HashSet<_>>(), HashSet::new());
+                for k in 0..part.width() {
+                    match part.name(k) {
+                        // Files that were added to the table later were not asked for their columns.
+                        Ok(name) if wanted.contains(name) && !found.insert(name.to_owned()) => {
+                            return Err(ambiguous(name));
+                        }
+                        Err(e) if e.kind() != Kind::Utf8 => return Err(e.into()),
+                        _ => {}
                     }
                 }
-                break present;
+                break names().filter(|name| found.contains(name)).collect();
             }
             Err(e) => memory.grow(e)?,
         }

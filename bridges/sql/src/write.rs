@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use crate::statistics::twice;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use datafusion_common::{DataFusionError, Result, not_impl_err, plan_err, resources_err};
@@ -12,6 +11,8 @@ use pilaster::dataseries::Mode;
 use pilaster::dataseries::write::Smallest;
 use pilaster::{jay, vortex};
 use pilaster_arrow::{Batches, Cause, Kept, SeriesOptions, convert, write_series};
+
+use crate::schema::duplicate;
 
 /// Number of rows of an extent.
 const EXTENT_ROWS: u64 = 1 << 14;
@@ -53,7 +54,7 @@ pub fn encode(format: Format, schema: SchemaRef, batches: Vec<RecordBatch>) -> R
 /// Two columns of one name; a column that the format cannot store, with its name; [`DataFusionError::NotImplemented`] for other formats; errors of
 /// `out`; [`DataFusionError::ResourcesExhausted`] for a Jay file of rows of more than 4 GiB.
 pub fn write<R: RecordBatchReader, W: Write>(format: Format, rows: R, out: W) -> Result<W> {
-    if let Some(name) = twice(&rows.schema()) {
+    if let Some(name) = duplicate(&rows.schema()) {
         return plan_err!("two columns are called {name:?}; AS gives one of them another name");
     }
     let done = match format {

@@ -15,11 +15,10 @@ use futures::TryStreamExt as _;
 use glob::Pattern;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _};
 use pilaster::any::{self, BCOLZ_MARKERS, Format};
-use pilaster_datafusion::{Dataset, Format as FileFormat};
+use pilaster_datafusion::{Dataset, Format as FileFormat, shown};
 use url::Url;
 
 use super::args::Reading;
-use super::shown;
 
 /// Registers a table for each name that no table and no function has yet.
 pub async fn register(context: &SessionContext, names: &[TableReference], reading: &Reading) -> Result<()> {
@@ -54,13 +53,13 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
     }
     let (format, extension) = found(&store, place, &files, reading).await?;
     files.retain(|file| file.location.as_ref().ends_with(&extension));
-    if let Some(empty) = files.iter().find(|file| file.size == 0) {
+    for empty in files.iter().filter(|file| file.size == 0) {
         if !reading.skip_damaged {
             return plan_err!("{}: the file has 0 bytes; --skip-damaged leaves out such files", path_of(empty));
         }
         log::warn!("left out: {}: the file has 0 bytes", path_of(empty));
-        files.retain(|file| file.size > 0);
     }
+    files.retain(|file| file.size > 0);
     let format = Arc::new(FileFormat::new(reading.options(format)));
     // A table of several paths would have the columns of the first one.
     let schema = format.infer_schema(&state, &store, &files).await?;
@@ -204,10 +203,16 @@ pub fn by_extension(extension: &str) -> Option<Format> {
 
 async fn by_content(store: &Arc<dyn ObjectStore>, file: &ObjectMeta, reading: &Reading) -> Result<Format> {
     let (path, len) = (&file.location, file.size);
-    let (first, last) = match len {
-        0 => Default::default(),
-        _ => (store.get_range(path, 0..len.min(16)).await?, store.get_range(path, len.saturating_sub(4)..len).await?),
+    let ends = async {
+        Ok(match len {
+            0 => Default::default(),
+            _ => {
+                (store.get_range(path, 0..len.min(16)).await?, store.get_range(path, len.saturating_sub(4)..len).await?)
+            }
+        })
     };
+    let failed = |e: object_store::Error| plan_datafusion_err!("{store}/{path}: {e}");
+    let (first, last) = ends.await.map_err(failed)?;
     match any::detect_ends(&first, &last, len, path.filename()) {
         Ok(Format::Bcolz) => plan_err!("{path}: a single Blosc chunk is no table; its dataset is a directory"),
         Ok(format) => Ok(format),

@@ -9,16 +9,15 @@ pub mod query;
 pub mod stores;
 pub mod workers;
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::object_store::ObjectStoreUrl;
-use object_store::path::Path;
 use tokio::runtime::Builder;
 
 /// Number of threads per processor, and at least. Batches of some queries take seconds, and others must answer meanwhile that this
@@ -112,18 +111,11 @@ impl Write for Output {
     }
 }
 
-/// Returns the path of a file for people. Paths in stores begin without a slash.
-pub fn shown(store: &ObjectStoreUrl, path: &Path) -> String {
-    match store.as_str() {
-        "file:///" => format!("/{path}"),
-        store => format!("{}/{path}", store.trim_end_matches('/')),
-    }
-}
-
 /// Arguments of the libraries, and the options for them: of files that are named in a query, and of tables that it creates.
-const OPTIONS: [(&str, &str); 8] = [
-    ("set `Hints::element`", "--type gives it"),
-    ("option element gives it", "or option element of a created table"),
+const OPTIONS: [(&str, &str); 9] = [
+    (": set `Hints::element`", ""),
+    ("option element gives it", "--type, or option element of a created table, gives it"),
+    ("option skip_damaged", "--skip-damaged"),
     ("option dtype gives", "--dtype, or option dtype of a created table, gives"),
     (": pass a name to `table`", ""),
     ("option table names", "--table, or option table of a created table, names"),
@@ -137,7 +129,7 @@ const OPTIONS: [(&str, &str); 8] = [
 
 /// Returns an error as one line, without the words for errors around it.
 pub fn one_line(e: &DataFusionError) -> String {
-    let text = e.strip_backtrace();
+    let text = e.strip_backtrace().replace("\ncaused by\n", ": ");
     let mut line = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
     for prefix in [
         "External error: ",
@@ -149,9 +141,30 @@ pub fn one_line(e: &DataFusionError) -> String {
     ] {
         line = line.replace(prefix, "");
     }
-    // The libraries name their own arguments.
+    with_options(line)
+}
+
+/// Returns a text of the libraries with the options of the tool.
+fn with_options(mut text: String) -> String {
     for (argument, option) in OPTIONS {
-        line = line.replace(argument, option);
+        text = text.replace(argument, option);
     }
-    line
+    text
+}
+
+/// Prints warnings on standard error, each of them once: a file is read for its columns, for statistics and for rows. `served`: a worker
+/// prints them for each query.
+pub fn warn(served: bool) {
+    let told = Mutex::new(HashSet::new());
+    let mut logger = env_logger::Builder::new();
+    logger.filter_level(log::LevelFilter::Warn).format(move |out, record| {
+        let line = with_options(record.args().to_string());
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        match served || told.insert(line.clone()) {
+            true if record.level() == log::Level::Warn => writeln!(out, "pilaster-sql: warning: {line}"),
+            true => writeln!(out, "pilaster-sql: {}: {line}", record.level()),
+            false => Ok(()),
+        }
+    });
+    logger.init();
 }

@@ -10,7 +10,7 @@ use futures::stream::{BoxStream, StreamExt as _};
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result,
 };
 
 /// A store of a server.
@@ -35,7 +35,7 @@ impl fmt::Display for Named {
 }
 
 /// Returns an error for people. Those that callers tell from each other stay as they are.
-fn told(e: Error, place: &str) -> Error {
+fn renamed(e: Error, place: &str) -> Error {
     let text = match e {
         Error::Generic { source, .. } => shortened(&source.to_string()),
         Error::NotSupported { .. } => {
@@ -43,21 +43,37 @@ fn told(e: Error, place: &str) -> Error {
                                        or serve it by a server that does"
                 .to_owned()
         }
-        Error::Unauthenticated { .. } => {
-            "the server asks for credentials; S3 takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned()
+        Error::Unauthenticated { source, .. } => format!(
+            "the server asks for credentials; S3 takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: {}",
+            shortened(&source.to_string())
+        ),
+        Error::PermissionDenied { source, .. } => {
+            format!("the server denies access: {}", shortened(&source.to_string()))
         }
-        Error::PermissionDenied { .. } => "the server denies access".to_owned(),
         other => return other,
     };
     let text = if place.is_empty() { text } else { format!("{place}: {text}") };
     Error::Generic { store: "server", source: text.into() }
 }
 
-/// Returns the text of an error of a connection: servers send pages of HTML with it.
+/// Returns the text of an element of XML.
+fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
+}
+
+/// Returns the text of an error of a connection: servers send pages of HTML with it, and S3 sends XML.
 fn shortened(text: &str) -> String {
-    // A page has tags. The text of an error has none.
-    let text = text.split_once('<').map_or(text, |(before, _)| before).trim_end_matches([' ', ':']);
-    if text.contains("PROPFIND") && text.contains("status code") {
+    let (before, body) = text.split_at(text.find('<').unwrap_or(text.len()));
+    let before = before.trim_end_matches([' ', ':', '\n']);
+    let reason = (element(body, "Code"), element(body, "Message"));
+    let text = match reason {
+        (Some(code), Some(message)) => format!("{before}: {code}: {message}"),
+        (Some(only), None) | (None, Some(only)) => format!("{before}: {only}"),
+        (None, None) => before.to_owned(),
+    };
+    let unknown = ["405", "501"].iter().any(|status| text.contains(&format!("status code: {status}")));
+    if text.contains("PROPFIND") && unknown {
         return "the server has no such file, and it does not list directories; name the files".to_owned();
     }
     // The address that machines of this provider ask for their credentials.
@@ -66,13 +82,13 @@ fn shortened(text: &str) -> String {
                 files"
             .to_owned();
     }
-    text.to_owned()
+    text
 }
 
 #[async_trait]
 impl ObjectStore for Named {
     async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
-        self.store.put_opts(location, payload, options).await.map_err(|e| told(e, ""))
+        self.store.put_opts(location, payload, options).await.map_err(|e| renamed(e, ""))
     }
 
     async fn put_multipart_opts(
@@ -80,36 +96,45 @@ impl ObjectStore for Named {
         location: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.store.put_multipart_opts(location, options).await.map_err(|e| told(e, ""))
+        self.store.put_multipart_opts(location, options).await.map_err(|e| renamed(e, ""))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         // Readers of ranges add the path.
         let place = if options.head { format!("{self}/{location}") } else { String::new() };
-        self.store.get_opts(location, options).await.map_err(|e| told(e, &place))
+        self.store.get_opts(location, options).await.map_err(|e| renamed(e, &place))
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.store.get_ranges(location, ranges).await.map_err(|e| told(e, &format!("{self}/{location}")))
+        self.store.get_ranges(location, ranges).await.map_err(|e| renamed(e, &format!("{self}/{location}")))
     }
 
     fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
         let url = Arc::clone(&self.url);
-        self.store.delete_stream(locations).map(move |done| done.map_err(|e| told(e, &url))).boxed()
+        self.store.delete_stream(locations).map(move |done| done.map_err(|e| renamed(e, &url))).boxed()
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
         let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
-        self.store.list(prefix).map(move |found| found.map_err(|e| told(e, &place))).boxed()
+        self.store.list(prefix).map(move |found| found.map_err(|e| renamed(e, &place))).boxed()
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
         let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
-        self.store.list_with_delimiter(prefix).await.map_err(|e| told(e, &place))
+        self.store.list_with_delimiter(prefix).await.map_err(|e| renamed(e, &place))
+    }
+
+    fn list_with_offset(&self, prefix: Option<&Path>, offset: &Path) -> BoxStream<'static, Result<ObjectMeta>> {
+        let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
+        self.store.list_with_offset(prefix, offset).map(move |found| found.map_err(|e| renamed(e, &place))).boxed()
+    }
+
+    async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
+        self.store.rename_opts(from, to, options).await.map_err(|e| renamed(e, &format!("{self}/{from}")))
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        self.store.copy_opts(from, to, options).await.map_err(|e| told(e, &format!("{self}/{from}")))
+        self.store.copy_opts(from, to, options).await.map_err(|e| renamed(e, &format!("{self}/{from}")))
     }
 }
 
@@ -133,11 +158,28 @@ mod tests {
                  AWS_SKIP_SIGNATURE=true for public files",
             ),
             (generic("status code: 503 Busy: <html>"), "http://a/b: status code: 503 Busy"),
+            (
+                generic("PROPFIND http://a/b - status code: 503 Busy: <html>"),
+                "http://a/b: PROPFIND http://a/b - status code: 503 Busy",
+            ),
+            (
+                generic(
+                    "status code: 400 Bad Request: <?xml?><Error><Code>AuthorizationHeaderMalformed</Code><Message>expecting 'eu-west-1'</Message></Error>",
+                ),
+                "http://a/b: status code: 400 Bad Request: AuthorizationHeaderMalformed: expecting 'eu-west-1'",
+            ),
+            (
+                Error::PermissionDenied {
+                    path: "b".to_owned(),
+                    source: "403 Forbidden: <Error><Code>SignatureDoesNotMatch</Code></Error>".into(),
+                },
+                "http://a/b: the server denies access: 403 Forbidden: SignatureDoesNotMatch",
+            ),
             (generic("a connection ended"), "http://a/b: a connection ended"),
         ] {
-            assert_eq!(told(e, "http://a/b").to_string(), format!("Generic server error: {wanted}"));
+            assert_eq!(renamed(e, "http://a/b").to_string(), format!("Generic server error: {wanted}"));
         }
         let missing = Error::NotFound { path: "b".to_owned(), source: "404".into() };
-        assert!(matches!(told(missing, "http://a/b"), Error::NotFound { .. }));
+        assert!(matches!(renamed(missing, "http://a/b"), Error::NotFound { .. }));
     }
 }

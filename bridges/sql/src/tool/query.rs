@@ -93,14 +93,14 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
             None if explains && args.format == Form::Table => explained(rows, out.clone()).await?,
             None => printed(rows, args.format, out.clone()).await?,
         }
-        if !args.reading.skip_damaged {
-            continue;
-        }
-        // The counters of workers are in the plan only after this.
-        let plan = rewrite_distributed_plan_with_metrics(plan, DistributedMetricsFormat::Aggregated).await?;
+        let plan = match args.workers.is_empty() {
+            true => plan,
+            // The counters of workers are in the plan only after this.
+            false => rewrite_distributed_plan_with_metrics(plan, DistributedMetricsFormat::Aggregated).await?,
+        };
         let skipped = skipped(&plan);
-        // Workers have warned where they run.
-        for failure in skipped.iter().filter(|_| !args.workers.is_empty()) {
+        // A worker warns on its own machine only.
+        for failure in &skipped {
             log::warn!("left out from the damage on: {failure}");
         }
         if !skipped.is_empty() {
@@ -115,8 +115,8 @@ fn copied(e: DataFusionError) -> DataFusionError {
     let text = e.strip_backtrace();
     match text.contains("registered file format") {
         true => plan_datafusion_err!(
-            "{text}; COPY writes vortex, jay, dataseries, csv, json and arrow; --output writes parquet, too, and pilaster \
-             convert bcolz and Filo"
+            "{text}; COPY writes vortex, jay, dataseries, csv, json and arrow. --output writes parquet, too. pilaster convert \
+             writes bcolz and Filo"
         ),
         false => e,
     }

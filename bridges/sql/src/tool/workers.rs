@@ -24,7 +24,7 @@ use futures::StreamExt as _;
 use futures::future::try_join_all;
 use futures::stream::BoxStream;
 use http::HeaderMap;
-use pilaster_datafusion::Codec;
+use pilaster_datafusion::{Codec, shown};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -32,7 +32,7 @@ use tonic::transport::{Channel, Endpoint, Server};
 use url::Url;
 use uuid::Uuid;
 
-use super::{shown, stores};
+use super::stores;
 
 /// How long a worker may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(3);

@@ -51,12 +51,12 @@ fn with_schema(batch: &RecordBatch, schema: &Arc<Schema>) -> RecordBatch {
 
 /// Creates the table of a golden.
 async fn create(context: &SessionContext, golden: &Golden, name: &str) -> Result<()> {
-    let mut options = vec![format!("'table' '{}'", name.replace('\'', "''"))];
+    let mut options = Vec::new();
+    if golden.format == "dataseries" && !name.is_empty() {
+        options.push(format!("'table' '{}'", name.replace('\'', "''")));
+    }
     if let Some(element) = golden.expected["facts"]["element_type"].as_str() {
         options.push(format!("'element' '{element}'"));
-    }
-    if golden.format != "dataseries" {
-        options.remove(0);
     }
     let format = golden.format.to_ascii_uppercase();
     table(context, "golden", &format, &golden.path, &options.join(", ")).await
@@ -69,7 +69,8 @@ async fn refused(golden: &Golden, name: &str) {
         Ok(()) => rows(&context, "SELECT * FROM golden").await.map(|_| ()),
         refused => refused,
     };
-    assert!(answer.is_err(), "{} {name}", golden.name);
+    let error = answer.expect_err(&golden.name).to_string();
+    assert!(error.contains(&*golden.path.file_name().unwrap().to_string_lossy()), "{} {name}: {error}", golden.name);
 }
 
 async fn compare(golden: &Golden, name: &str, wanted: &RecordBatch, split: usize) {

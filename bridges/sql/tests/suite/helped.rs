@@ -41,8 +41,12 @@ fn options_that_help_are_named() {
         (&cut, &[][..], "(--no-index, or option sequential of a created table, reads the file from the start"),
         (&torn, &[], "pilaster recover saves what is before it)"),
         (&keyed, &[], "(--tolerant, or option tolerant of a created table, reads the readable part)"),
-        (&sevens, &[], "--type gives it (or option element of a created table; types that fit: int"),
-        (&sevens, &["--type", "boolean"], "types that fit: int"),
+        (&sevens, &[], "its element type (--type, or option element of a created table, gives it; types that fit: int"),
+        (
+            &sevens,
+            &["--type", "boolean"],
+            "(--type, or option element of a created table, gives it; types that fit: int",
+        ),
         (&typeless, &[], "--dtype, or option dtype of a created table, gives it, as '{a=i64"),
         (&cut, &["--no-index", "--table", "Trace"], "names one of \"Log\")"),
         (&bytes(dir.path()), &[], "(--bytes, or option binary_as_string 'false' of a created table, returns bytes)"),
@@ -116,8 +120,12 @@ fn two_columns_of_one_name() {
     let field = Field::new("n", DataType::Int64, false);
     let schema = Arc::new(Schema::new(vec![field.clone(), field]));
     let double = RecordBatch::try_new(schema, vec![Arc::clone(&column), column]).unwrap();
-    let error = refused(&put(dir.path(), "double.vortex", &vortex(&double)), &[]);
-    assert!(error.contains("double.vortex: ") && error.contains("two columns are called \"n\""), "{error}");
+    let double = put(dir.path(), "double.vortex", &vortex(&double));
+    let created =
+        format!("CREATE EXTERNAL TABLE t (n BIGINT) STORED AS VORTEX LOCATION '{}'; SELECT n FROM t", double.display());
+    for error in [refused(&double, &[]), error(&ask(&[], &[], &created))] {
+        assert!(error.contains("double.vortex: ") && error.contains("two columns are called \"n\""), "{error}");
+    }
 }
 
 #[test]

@@ -222,6 +222,15 @@ fn a_damaged_file_is_named_with_its_worker() {
     assert!(report.contains("damaged files that were left out, from the damage on: 1\n"), "{report}");
     // The coordinator tells what only the worker has seen.
     assert!(report.contains(&format!("left out from the damage on: {}: dataseries", path.display())), "{report}");
+    // So does one that a statement asked to leave damage out.
+    let (place, options) = (path.display(), "OPTIONS ('skip_damaged' 'true')");
+    let created = format!(
+        "CREATE EXTERNAL TABLE log STORED AS DATASERIES LOCATION '{place}' {options}; SELECT sum(a.t) FROM log a, log b WHERE a.t = b.t"
+    );
+    let created = ask(&workers, &[], &created);
+    let report = String::from_utf8_lossy(&created.stderr).into_owned();
+    assert!(created.status.success() && report.matches("log.ds: dataseries").count() == 1, "{report}");
+    assert!(report.contains("damaged files that were left out, from the damage on: 1\n"), "{report}");
     // The rows before the damage, whoever reads them.
     let local = ask(&[], &["--skip-damaged", "--threads", "3"], &sql);
     assert!(local.status.success());
@@ -286,7 +295,7 @@ fn results_are_printed_and_written() {
 fn errors_are_one_line() {
     for (sql, part) in [
         ("SELECT 1 FROM 'no/such.ds'", "no table or file is called \"no/such.ds\""),
-        ("SELECT 1 FROM '../../tests/golden/filo'", "--type gives it"),
+        ("SELECT 1 FROM '../../tests/golden/filo'", "--type, or option element of a created table, gives it"),
         ("SELECT 1 FROM 'Cargo.toml'", "DataSeries, Jay, Vortex, Filo and bcolz are read"),
         ("SELEC 1", "SELEC"),
         ("", "there is no statement"),
