@@ -11,7 +11,7 @@ use crate::made::{batch, dataseries, put, vortex};
 #[cfg(feature = "remote")]
 use crate::server::{Fault, Server};
 use crate::session::{session, table};
-use crate::workers::{ask, error};
+use crate::workers::{Worker, ask, error};
 
 /// The error of reading a file with options of the tool.
 fn refused(place: &Path, options: &[&str]) -> String {
@@ -71,6 +71,7 @@ fn options_that_help_are_named() {
 #[test]
 fn rows_of_a_log_without_its_end() {
     let dir = tempfile::tempdir().unwrap();
+    let workers = [Worker::start(), Worker::start()];
     let whole = dataseries(&batch(0, 10_000));
     for cut in [20, 700, whole.len() / 2] {
         let place = put(dir.path(), "cut.ds", &whole[..whole.len() - cut]);
@@ -84,6 +85,11 @@ fn rows_of_a_log_without_its_end() {
             assert!(answer.status.success() && told.contains("left out from the damage on: "), "{told}");
             let found = String::from_utf8_lossy(&answer.stdout).into_owned();
             assert!(found.lines().nth(1).is_some_and(|line| line.starts_with("true,")), "{found}");
+            // Workers split the file, unless its damage is left out.
+            let failed = error(&ask(&workers, &["--no-index"], &sql));
+            assert!(failed.contains("cut.ds: dataseries") && failed.contains("at offset"), "{failed}");
+            let others = ask(&workers, &["--no-index", "--skip-damaged", "--format", "csv"], &sql);
+            assert_eq!(String::from_utf8_lossy(&others.stdout), found);
         }
     }
 }

@@ -15,6 +15,8 @@ mod cluster;
 #[cfg(feature = "codec")]
 mod codec;
 mod damaged;
+#[cfg(feature = "tool")]
+mod documented;
 mod filtered;
 mod goldens;
 #[cfg(feature = "tool")]
