@@ -53,32 +53,30 @@ impl<'f> Extents<'f> {
         any.table(name)?;
         let name = name.or_else(|| any.tables().next()).unwrap_or_default();
         let ty = file.types().find(name.as_bytes()).ok_or_else(|| Error::new(Kind::Unknown, What::TABLE, 0))?;
-        let (mut spans, mut ended) = (Vec::new(), None);
+        let mut spans = Vec::new();
         let mut add = |span: FileRange, of: &[u8]| {
+            if file.types().find(of).is_none() {
+                // It may have been an extent of this type.
+                let at = span.at.saturating_add(EXTENT_HEADER_LEN as u64);
+                return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, at));
+            }
             if of == ty.name().as_bytes() && range.contains(&span.at) {
                 spans.push(span);
             }
+            Ok(())
         };
-        match file.index() {
-            Some((index, _)) => {
-                for k in 0..index.len() {
-                    let row = index.get(k)?;
-                    // An extent outside of the file would be in no byte range.
-                    if row.span.end().is_none_or(|end| end > ranges.input().len()) {
-                        return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, row.span.at));
-                    }
-                    add(row.span, row.type_name);
+        let mut walk = || match file.index() {
+            Some((index, _)) => (0..index.len()).try_for_each(|k| {
+                let row = index.get(k)?;
+                // An extent outside of the file would be in no byte range.
+                if row.span.end().is_none_or(|end| end > ranges.input().len()) {
+                    return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, row.span.at));
                 }
-            }
-            None => {
-                ended = file
-                    .headers(|header, name| {
-                        add(header.span(), name);
-                        Ok::<(), Error>(())
-                    })
-                    .err();
-            }
-        }
+                add(row.span, row.type_name)
+            }),
+            None => file.headers(|header, name| add(header.span(), name)).map(|_| ()),
+        };
+        let ended = walk().err();
         Ok(Extents { file, ranges, ty, spans, ended, next: 0, window: ranges.window(), described: None })
     }
 

@@ -20,6 +20,9 @@ const NAMED: usize = 8;
 /// What helps if bytes are not valid UTF-8.
 pub(crate) const BYTES: &str = "option binary_as_string 'false' returns bytes";
 
+const SEQUENTIAL: &str = "option sequential reads the file from the start, with option skip_damaged up to the damage; pilaster \
+                          recover saves what is intact";
+
 const TOLERANT: &str = "option tolerant reads the readable part";
 
 /// Returns what opens a file that was refused.
@@ -30,11 +33,7 @@ pub(crate) fn opening(options: &Options, input: Input<'_>, e: Error) -> Option<S
     }
     Some(match options.hints().help(input, options.format, e)? {
         Help::Tolerant => TOLERANT.to_owned(),
-        Help::Sequential => {
-            "option sequential reads the file from the start, with option skip_damaged up to the damage; pilaster recover saves what is \
-             intact"
-                .to_owned()
-        }
+        Help::Sequential => SEQUENTIAL.to_owned(),
         Help::Dtype => {
             "the file does not store the type of its rows: option dtype gives it, as '{a=i64, b=utf8?}'".to_owned()
         }
@@ -51,10 +50,23 @@ pub(crate) fn opening(options: &Options, input: Input<'_>, e: Error) -> Option<S
 }
 
 /// Returns what reads the rows of an open file, which may have several tables.
-pub(crate) fn reading(file: &File<'_>, e: Error) -> Option<String> {
-    if !matches!(e.what(), What::TABLE | What::TABLE_CHOICE) {
-        return None;
+pub(crate) fn reading(options: &Options, file: &File<'_>, failure: &Failure) -> Option<String> {
+    let e = failure.of_library()?;
+    match e.what() {
+        What::TABLE | What::TABLE_CHOICE => tables(file),
+        What::DATASERIES_INDEX if !options.sequential => Some(SEQUENTIAL.to_owned()),
+        _ => damaged(options, failure),
     }
+}
+
+/// Returns what reads the rows before damage, if damage is the reason of an error.
+pub(crate) fn damaged(options: &Options, failure: &Failure) -> Option<String> {
+    (failure.is_damage() && !options.skip_damaged).then(|| {
+        "option skip_damaged leaves out what follows the damage; pilaster recover saves what is intact".to_owned()
+    })
+}
+
+fn tables(file: &File<'_>) -> Option<String> {
     let names: Vec<_> = file.tables().take(NAMED).map(|name| format!("{name:?}")).collect();
     let more = if file.tables().nth(NAMED).is_some() { ", …" } else { "" };
     (!names.is_empty()).then(|| format!("option table names one of {}{more}", names.join(", ")))

@@ -37,14 +37,17 @@ pub(crate) fn with_file<R>(
     };
     let refused = |e| match remote.failure(&ranges, e) {
         failure @ Failure { reason: Reason::Fetch(_), .. } => failure,
-        failure => failure.helped(help::opening(options, ranges.input(), e)),
+        failure => {
+            let help = help::opening(options, ranges.input(), e).or_else(|| help::damaged(options, &failure));
+            failure.helped(help)
+        }
     };
     open().map_err(refused)?;
     remote.opened(heads);
     // The memory is large enough now, and the bytes are present.
     let file = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch()).map_err(refused)?;
     take(&file, &ranges).map_err(|e| {
-        let help = e.of_library().and_then(|cause| help::reading(&file, cause));
+        let help = help::reading(options, &file, &e);
         e.helped(help)
     })
 }

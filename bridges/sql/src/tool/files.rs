@@ -51,7 +51,7 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
     for url in &urls {
         files.extend(url.list_all_files(&state, store.as_ref(), "").await?.try_collect::<Vec<_>>().await?);
     }
-    let (format, extension) = found(&store, place, &files, reading).await?;
+    let (format, extension) = found(&store, place, &files, (reading, &path_of)).await?;
     files.retain(|file| file.location.as_ref().ends_with(&extension));
     for empty in files.iter().filter(|file| file.size == 0) {
         if !reading.skip_damaged {
@@ -112,6 +112,9 @@ fn urls(place: &str) -> Result<Vec<ListingTableUrl>> {
         return Ok(vec![url]);
     }
     let path = Path::new(place);
+    if path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        return plan_err!("{place:?} is not a file and not a directory");
+    }
     let paths = match path.exists() {
         true => vec![path.to_owned()],
         false => {
@@ -171,7 +174,7 @@ async fn found(
     store: &Arc<dyn ObjectStore>,
     place: &str,
     files: &[ObjectMeta],
-    reading: &Reading,
+    (reading, path_of): (&Reading, &(dyn Fn(&ObjectMeta) -> String + Sync)),
 ) -> Result<(Format, String)> {
     let mut known = BTreeMap::new();
     for file in files {
@@ -180,12 +183,20 @@ async fn found(
             known.insert(extension.to_owned(), format);
         }
     }
-    match (known.len(), known.pop_first(), files.first()) {
-        (1, Some((extension, format)), _) => Ok((format, format!(".{extension}"))),
-        (_, Some(_), _) => {
-            plan_err!("{place:?} has files of several formats; a glob such as '{place}/*.ds' selects one")
+    if known.len() > 1 {
+        let all: Vec<_> = known.into_keys().collect();
+        return plan_err!(
+            "{place:?} has files of several formats, .{}: a pattern that ends in one of these selects its files, and CREATE EXTERNAL \
+             TABLE … STORED AS … LOCATION does so in a directory",
+            all.join(", .")
+        );
+    }
+    match (known.pop_first(), files.first()) {
+        (Some((extension, format)), _) => Ok((format, format!(".{extension}"))),
+        (None, Some(file)) => {
+            let format = by_content(store, file, reading).await;
+            Ok((format.map_err(|e| plan_datafusion_err!("{}: {}", path_of(file), e.strip_backtrace()))?, String::new()))
         }
-        (_, None, Some(file)) => Ok((by_content(store, file, reading).await?, String::new())),
         _ => plan_err!("{place:?} has no files"),
     }
 }
@@ -203,22 +214,17 @@ pub fn by_extension(extension: &str) -> Option<Format> {
 
 async fn by_content(store: &Arc<dyn ObjectStore>, file: &ObjectMeta, reading: &Reading) -> Result<Format> {
     let (path, len) = (&file.location, file.size);
-    let ends = async {
-        Ok(match len {
-            0 => Default::default(),
-            _ => {
-                (store.get_range(path, 0..len.min(16)).await?, store.get_range(path, len.saturating_sub(4)..len).await?)
-            }
-        })
+    let (first, last) = match len {
+        0 => Default::default(),
+        _ => (store.get_range(path, 0..len.min(16)).await?, store.get_range(path, len.saturating_sub(4)..len).await?),
     };
-    let failed = |e: object_store::Error| plan_datafusion_err!("{store}/{path}: {e}");
-    let (first, last) = ends.await.map_err(failed)?;
     match any::detect_ends(&first, &last, len, path.filename()) {
-        Ok(Format::Bcolz) => plan_err!("{path}: a single Blosc chunk is no table; its dataset is a directory"),
+        Ok(Format::Bcolz) => plan_err!("a single Blosc chunk is not a table; its dataset is a directory"),
         Ok(format) => Ok(format),
         Err(_) if reading.element.is_some() => Ok(Format::Filo),
         Err(e) => plan_err!(
-            "{path}: unknown format: {e}; DataSeries, Jay, Vortex, Filo and bcolz are read, and others by pilaster convert"
+            "unknown format: {e}; DataSeries, Jay, Vortex, Filo and bcolz are read, CSV, JSON and Arrow by CREATE EXTERNAL TABLE, \
+             and others by pilaster convert"
         ),
     }
 }

@@ -138,6 +138,7 @@ pub fn one_line(e: &DataFusionError) -> String {
         "Shared error: ",
         "Object Store error: ",
         "Generic server error: ",
+        "This feature is not implemented: ",
     ] {
         line = line.replace(prefix, "");
     }

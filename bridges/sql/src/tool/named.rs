@@ -1,6 +1,7 @@
 //! A store of a server, whose errors name its URL and what helps.
 
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ impl fmt::Display for Named {
 /// Returns an error for people. Those that callers tell from each other stay as they are.
 fn renamed(e: Error, place: &str) -> Error {
     let text = match e {
-        Error::Generic { source, .. } => shortened(&source.to_string()),
+        Error::Generic { source, .. } => with_cause(shortened(&source.to_string()), &*source),
         Error::NotSupported { .. } => {
             "the server does not answer ranges of bytes, which queries need; download the file, \
                                        or serve it by a server that does"
@@ -54,6 +55,18 @@ fn renamed(e: Error, place: &str) -> Error {
     };
     let text = if place.is_empty() { text } else { format!("{place}: {text}") };
     Error::Generic { store: "server", source: text.into() }
+}
+
+/// Returns a text with the first cause of an error, such as a refused connection or a name that is unknown.
+fn with_cause(text: String, e: &(dyn std::error::Error + 'static)) -> String {
+    let cause = iter::successors(e.source(), |e| e.source()).last().map(ToString::to_string);
+    match cause.filter(|cause| !text.contains(&**cause)) {
+        // Other errors are explained already.
+        Some(cause) if text.ends_with("error sending request") || text.ends_with("builder error") => {
+            format!("{text}: {cause}")
+        }
+        _ => text,
+    }
 }
 
 /// Returns the text of an element of XML.

@@ -71,21 +71,27 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
     }
     channels.greet(&args.workers).await?;
     for (k, statement) in statements.into_iter().enumerate() {
-        files::register(&context, &read(&context, &statement)?, &args.reading).await?;
-        let copies = matches!(statement, Statement::CopyTo(_));
-        let plan =
-            context.state().statement_to_plan(statement).await.map_err(|e| if copies { copied(e) } else { e })?;
+        let names = read(&context, &statement)?;
+        if let Some(name) = inserted(&statement)
+            && !context.table_exist(TableReference::bare(name.as_str()))?
+        {
+            return plan_err!(
+                "INSERT INTO {name:?}: it takes a table of CREATE EXTERNAL TABLE … LOCATION with a directory; COPY … TO writes a file"
+            );
+        }
+        files::register(&context, &names, &args.reading).await?;
+        let plan = context.state().statement_to_plan(statement).await.map_err(planned)?;
         let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
-        let plan = context.execute_logical_plan(plan).await?.create_physical_plan().await?;
+        let plan = context.execute_logical_plan(plan).await.map_err(planned)?.create_physical_plan().await?;
         // Tasks of datafusion-distributed have this number of bytes at least.
         let least = args.split.saturating_mul(context.state().config().target_partitions());
-        if !args.workers.is_empty()
-            && let bytes = read_here(&plan)
-            && (1..=least).contains(&bytes)
-        {
-            log::warn!(
+        match (args.workers.len(), read_here(&plan)) {
+            (0, _) | (_, 0) => {}
+            (_, bytes) if bytes <= least => log::warn!(
                 "no worker is used: the files have {bytes} bytes, and a worker reads {least} at least; --split changes it"
-            );
+            ),
+            (1, _) => log::warn!("no worker is used: a query is divided among two workers at least"),
+            _ => {}
         }
         let rows = execute_stream(Arc::clone(&plan), context.task_ctx())?;
         match target.as_ref().filter(|_| k.saturating_add(1) == count) {
@@ -110,15 +116,32 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns an error of `COPY` with the formats, if it is about them.
-fn copied(e: DataFusionError) -> DataFusionError {
+/// Returns an error of planning with what helps.
+fn planned(e: DataFusionError) -> DataFusionError {
     let text = e.strip_backtrace();
-    match text.contains("registered file format") {
-        true => plan_datafusion_err!(
-            "{text}; COPY writes vortex, jay, dataseries, csv, json and arrow. --output writes parquet, too. pilaster convert \
-             writes bcolz and Filo"
+    let help = [
+        (
+            "registered file format",
+            "COPY writes vortex, jay, dataseries, csv, json and arrow. --output writes parquet, too. pilaster convert writes bcolz and \
+             Filo",
         ),
-        false => e,
+        ("Unable to find factory", "the formats are DATASERIES, JAY, VORTEX, FILO, BCOLZ, CSV, JSON and ARROW"),
+        ("table 'datafusion.", "files are named in quotes, as in FROM 'logs/a.ds'"),
+    ];
+    match help.iter().find(|(about, _)| text.contains(about)) {
+        Some((_, help)) => plan_datafusion_err!("{text}; {help}"),
+        None => e,
+    }
+}
+
+/// Returns the name of the table that rows are added to, if it is one part.
+fn inserted(statement: &Statement) -> Option<String> {
+    let Statement::Statement(statement) = statement else { return None };
+    let ast::Statement::Insert(insert) = &**statement else { return None };
+    let ast::TableObject::TableName(name) = &insert.table else { return None };
+    match &name.0[..] {
+        [part] => part.as_ident().map(|ident| ident.value.clone()),
+        _ => None,
     }
 }
 

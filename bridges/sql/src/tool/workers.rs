@@ -192,7 +192,13 @@ fn fits(version: &str) -> Result<(), String> {
 
 /// Returns an error of a worker.
 fn named(url: &Url, reads: &Reads, e: impl Display) -> DataFusionError {
-    exec_datafusion_err!("{}{reads}: {e}", title(url))
+    let text = e.to_string();
+    // The library shows the structure of its error.
+    let text = match text.contains("ConnectError") {
+        true => "it cannot be reached: is it running, and is this its port?",
+        false => &text,
+    };
+    exec_datafusion_err!("{}{reads}: {text}", title(url))
 }
 
 /// Returns how errors call a worker.

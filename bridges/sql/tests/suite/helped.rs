@@ -135,6 +135,42 @@ fn two_columns_of_one_name() {
 }
 
 #[test]
+fn statements_that_cannot_be_planned() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = put(dir.path(), "log.ds", &dataseries(&batch(0, 10)));
+    let place = log.display();
+    put(dir.path(), "log.jay", &crate::made::jay(&batch(0, 10)));
+    let folder = dir.path().display();
+    for (sql, part) in [
+        (format!("INSERT INTO '{place}' SELECT * FROM '{place}'"), "it takes a table of CREATE EXTERNAL TABLE"),
+        (format!("CREATE EXTERNAL TABLE t STORED AS DATASRIES LOCATION '{place}'"), "the formats are DATASERIES, JAY,"),
+        ("SELECT * FROM log.ds".to_owned(), "files are named in quotes"),
+        (format!("SELECT * FROM '{folder}'"), "files of several formats, .ds, .jay: a pattern"),
+        (format!("COPY (SELECT 1 AS a) TO '{folder}/a.filo' STORED AS FILO"), "pilaster convert writes them"),
+    ] {
+        let error = error(&ask(&[], &[], &sql));
+        assert!(error.contains(part) && error.lines().count() == 1, "{error}");
+    }
+    // A query that fails before its first row prints no empty lines.
+    let failed = ask(&[], &[], &format!("SELECT t / (t - 3) FROM '{place}'"));
+    assert!(!failed.status.success() && failed.stdout.is_empty());
+}
+
+#[test]
+fn one_worker_and_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = put(dir.path(), "log.ds", &dataseries(&batch(0, 1000)));
+    let answer = ask(&[Worker::start()], &[], &format!("SELECT count(t) FROM '{}'", log.display()));
+    let told = String::from_utf8_lossy(&answer.stderr).into_owned();
+    assert!(answer.status.success() && told.contains("among two workers at least"), "{told}");
+    let mut gone = Worker::start();
+    gone.child.kill().unwrap();
+    gone.child.wait().unwrap();
+    let error = error(&ask(&[gone], &[], "SELECT 1"));
+    assert!(error.contains("it cannot be reached: is it running"), "{error}");
+}
+
+#[test]
 fn formats_that_copy_does_not_write() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["a.parquet", "a.bcolz"] {

@@ -107,6 +107,11 @@ fn any_number_of_workers_gives_the_same_answers() {
         let local: Vec<_> = queries.iter().map(|sql| out(&ask(&[], &[], sql))).collect();
         for count in [1, 2, 4] {
             let workers: Vec<_> = (0..count).map(|_| Worker::start()).collect();
+            // One worker is not used, which the tool tells.
+            let out = |output: &Output| match count {
+                1 => String::from_utf8_lossy(&output.stdout).into_owned(),
+                _ => out(output),
+            };
             for (sql, local) in queries.iter().zip(&local) {
                 for trust in [&[][..], &["--trust-statistics"]] {
                     assert_eq!(&out(&ask(&workers, trust, sql)), local, "{count} workers: {sql}");
