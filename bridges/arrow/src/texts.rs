@@ -382,7 +382,8 @@ fn views(ty: &DataType, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut 
     }
     if *ty == DataType::Utf8View && !home.is_in_file(&held.data) {
         let lens = lens(&texts, nulls.as_ref())?;
-        if lens.all <= tight(held.data.len()) {
+        // Offsets reach no further.
+        if lens.all <= tight(held.data.len()).min(i32::MAX as usize) {
             return checked_at_once(&texts, nulls, tight(lens.long) < lens.all, home);
         }
     }

@@ -56,6 +56,12 @@ impl Dataset {
         let schema = Arc::new(table_schema(&schema, options).map_err(|e| failure(dir, options, e))?);
         Ok(Dataset { schema, dataset: Arc::new(dataset), options: options.clone() })
     }
+
+    /// Returns the options.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
 }
 
 #[async_trait]

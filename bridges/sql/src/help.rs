@@ -27,8 +27,8 @@ const TOLERANT: &str = "option tolerant reads the readable part";
 
 /// Returns what opens a file that was refused.
 pub(crate) fn opening(options: &Options, input: Input<'_>, e: Error) -> Option<String> {
-    // All of a Filo vector would be fetched. Such a vector was fetched already.
-    if options.format == Format::Filo && input.len() > WHOLE {
+    // All of a Filo vector would be fetched to name the types that fit.
+    if options.format == Format::Filo && options.element.is_none() && input.len() > WHOLE {
         return Some("option element gives it".to_owned());
     }
     Some(match options.hints().help(input, options.format, e)? {
@@ -51,19 +51,21 @@ pub(crate) fn opening(options: &Options, input: Input<'_>, e: Error) -> Option<S
 
 /// Returns what reads the rows of an open file, which may have several tables.
 pub(crate) fn reading(options: &Options, file: &File<'_>, failure: &Failure) -> Option<String> {
-    let e = failure.of_library()?;
-    match e.what() {
-        What::TABLE | What::TABLE_CHOICE => tables(file),
-        What::DATASERIES_INDEX if !options.sequential => Some(SEQUENTIAL.to_owned()),
-        _ => damaged(options, failure),
+    match failure.of_library().map(|e| e.what()) {
+        Some(What::TABLE | What::TABLE_CHOICE) => tables(file),
+        Some(What::DATASERIES_INDEX) if !options.sequential => Some(SEQUENTIAL.to_owned()),
+        _ => damaged(options, failure, "what follows the damage"),
     }
 }
 
-/// Returns what reads the rows before damage, if damage is the reason of an error.
-pub(crate) fn damaged(options: &Options, failure: &Failure) -> Option<String> {
-    (failure.is_damage() && !options.skip_damaged).then(|| {
-        "option skip_damaged leaves out what follows the damage; pilaster recover saves what is intact".to_owned()
-    })
+/// Returns what leaves out damage, if it is the reason of an error: `part` is what is left out.
+pub(crate) fn damaged(options: &Options, failure: &Failure, part: &str) -> Option<String> {
+    let recover = match options.format {
+        Format::Filo => "",
+        _ => "; pilaster recover saves what is intact",
+    };
+    let damaged = failure.is_damage() && !options.skip_damaged;
+    damaged.then(|| format!("option skip_damaged leaves out {part}{recover}"))
 }
 
 fn tables(file: &File<'_>) -> Option<String> {

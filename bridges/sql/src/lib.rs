@@ -9,6 +9,7 @@
 //! | [`write`](write()), [`encode`] | record batches as a file |
 //! | [`Options`] | what a file does not say about itself, and what may be trusted |
 //! | [`skipped`] | the damaged files that a query left out |
+//! | [`shown`] | the path of a file, as errors have it |
 //! | [`Failure`], [`Reason`] | why a file cannot be read, and what helps |
 #![cfg_attr(
     feature = "session",

@@ -38,7 +38,8 @@ pub(crate) fn with_file<R>(
     let refused = |e| match remote.failure(&ranges, e) {
         failure @ Failure { reason: Reason::Fetch(_), .. } => failure,
         failure => {
-            let help = help::opening(options, ranges.input(), e).or_else(|| help::damaged(options, &failure));
+            let help =
+                help::opening(options, ranges.input(), e).or_else(|| help::damaged(options, &failure, "the file"));
             failure.helped(help)
         }
     };

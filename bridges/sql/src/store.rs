@@ -357,6 +357,17 @@ pub(crate) fn shown(store: &Arc<dyn ObjectStore>, path: &Path) -> String {
 }
 
 /// Returns the path of a file for people, in the store of a URL. Paths in stores begin without a slash.
+///
+/// ```
+/// use datafusion_execution::object_store::ObjectStoreUrl;
+/// use object_store::path::Path;
+/// use pilaster_datafusion::shown;
+///
+/// let path = Path::from("logs/a.ds");
+/// assert_eq!(shown(&ObjectStoreUrl::local_filesystem(), &path), "/logs/a.ds");
+/// assert_eq!(shown(&ObjectStoreUrl::parse("s3://bucket")?, &path), "s3://bucket/logs/a.ds");
+/// # Ok::<(), datafusion_common::DataFusionError>(())
+/// ```
 pub fn shown_at(store: &ObjectStoreUrl, path: &Path) -> String {
     match store.as_str() {
         "file:///" => format!("/{path}"),

@@ -9,7 +9,7 @@ pub mod query;
 pub mod stores;
 pub mod workers;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,10 +112,11 @@ impl Write for Output {
 }
 
 /// Arguments of the libraries, and the options for them: of files that are named in a query, and of tables that it creates.
-const OPTIONS: [(&str, &str); 9] = [
+const OPTIONS: [(&str, &str); 10] = [
     (": set `Hints::element`", ""),
     ("option element gives it", "--type, or option element of a created table, gives it"),
-    ("option skip_damaged", "--skip-damaged"),
+    ("with option skip_damaged", "with --skip-damaged, or option skip_damaged of a created table,"),
+    ("option skip_damaged leaves out", "--skip-damaged, or option skip_damaged of a created table, leaves out"),
     ("option dtype gives", "--dtype, or option dtype of a created table, gives"),
     (": pass a name to `table`", ""),
     ("option table names", "--table, or option table of a created table, names"),
@@ -153,14 +154,27 @@ fn with_options(mut text: String) -> String {
     text
 }
 
-/// Prints warnings on standard error, each of them once: a file is read for its columns, for statistics and for rows. `served`: a worker
-/// prints them for each query.
+/// The warnings that were printed for the current statement.
+static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Maximum number of these. Then they are forgotten.
+const MOST_TOLD: usize = 1 << 16;
+
+/// Forgets which warnings were printed, before a statement.
+pub fn forget_warnings() {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// Prints warnings on standard error, each of them once for a statement: a file is read for its columns, for statistics and for rows.
+/// `served`: a worker prints all.
 pub fn warn(served: bool) {
-    let told = Mutex::new(HashSet::new());
     let mut logger = env_logger::Builder::new();
     logger.filter_level(log::LevelFilter::Warn).format(move |out, record| {
         let line = with_options(record.args().to_string());
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= MOST_TOLD {
+            told.clear();
+        }
         match served || told.insert(line.clone()) {
             true if record.level() == log::Level::Warn => writeln!(out, "pilaster-sql: warning: {line}"),
             true => writeln!(out, "pilaster-sql: {}: {line}", record.level()),

@@ -75,11 +75,14 @@ fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
 }
 
+/// Maximum number of bytes of what a server says.
+const MOST: usize = 300;
+
 /// Returns the text of an error of a connection: servers send pages of HTML with it, and S3 sends XML.
 fn shortened(text: &str) -> String {
     let (before, body) = text.split_at(text.find('<').unwrap_or(text.len()));
     let before = before.trim_end_matches([' ', ':', '\n']);
-    let reason = (element(body, "Code"), element(body, "Message"));
+    let reason = (element(body, "Code"), element(body, "Message").map(|text| text.get(..MOST).unwrap_or(text)));
     let text = match reason {
         (Some(code), Some(message)) => format!("{before}: {code}: {message}"),
         (Some(only), None) | (None, Some(only)) => format!("{before}: {only}"),

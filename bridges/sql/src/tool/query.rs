@@ -1,11 +1,16 @@
 //! Runs queries, on this machine or on workers.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{TableReference, plan_datafusion_err, plan_err};
+use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::{ViewTable, source_as_provider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::LogicalPlan;
@@ -19,7 +24,8 @@ use datafusion_distributed::{
     rewrite_distributed_plan_with_metrics,
 };
 use pilaster_cli::Form;
-use pilaster_datafusion::{Codec, register, skipped};
+use pilaster_datafusion::{Codec, Dataset, Format, register, skipped};
+use tokio::time::timeout;
 
 use super::answer::{Target, explained, printed};
 use super::args::Args;
@@ -71,17 +77,20 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
     }
     channels.greet(&args.workers).await?;
     for (k, statement) in statements.into_iter().enumerate() {
+        super::forget_warnings();
         let names = read(&context, &statement)?;
-        if let Some(name) = inserted(&statement)
-            && !context.table_exist(TableReference::bare(name.as_str()))?
+        if let Some(name) = inserted(&context, &statement)?
+            && !context.table_exist(name.clone())?
+            && Path::new(name.table()).is_file()
         {
             return plan_err!(
-                "INSERT INTO {name:?}: it takes a table of CREATE EXTERNAL TABLE … LOCATION with a directory; COPY … TO writes a file"
+                "INSERT INTO '{name}': it takes a table of CREATE EXTERNAL TABLE … LOCATION with a directory; COPY … TO writes a file"
             );
         }
         files::register(&context, &names, &args.reading).await?;
         let plan = context.state().statement_to_plan(statement).await.map_err(planned)?;
         let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        let skips = args.reading.skip_damaged || skips(&plan)?;
         let plan = context.execute_logical_plan(plan).await.map_err(planned)?.create_physical_plan().await?;
         // Tasks of datafusion-distributed have this number of bytes at least.
         let least = args.split.saturating_mul(context.state().config().target_partitions());
@@ -99,21 +108,53 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
             None if explains && args.format == Form::Table => explained(rows, out.clone()).await?,
             None => printed(rows, args.format, out.clone()).await?,
         }
-        let plan = match args.workers.is_empty() {
-            true => plan,
-            // The counters of workers are in the plan only after this.
-            false => rewrite_distributed_plan_with_metrics(plan, DistributedMetricsFormat::Aggregated).await?,
-        };
-        let skipped = skipped(&plan);
-        // A worker warns on its own machine only.
-        for failure in &skipped {
-            log::warn!("left out from the damage on: {failure}");
-        }
-        if !skipped.is_empty() {
-            log::warn!("damaged files that were left out, from the damage on: {}", skipped.len());
+        if skips {
+            report(plan, args).await;
         }
     }
     Ok(())
+}
+
+/// How long workers may take to tell what they left out, after the last row.
+const REPORT: Duration = Duration::from_secs(5);
+
+/// Warns of the damaged files that a plan left out.
+async fn report(mut plan: Arc<dyn ExecutionPlan>, args: &Args) {
+    if !args.workers.is_empty() {
+        // The counters of workers are in the plan only after this. A worker whose rows were not needed may never tell.
+        let told = rewrite_distributed_plan_with_metrics(Arc::clone(&plan), DistributedMetricsFormat::Aggregated);
+        match timeout(REPORT, told).await {
+            Ok(Ok(told)) => plan = told,
+            _ => log::warn!("not all workers have told whether they left out damaged files"),
+        }
+    }
+    let skipped = skipped(&plan);
+    // A worker warns on its own machine only.
+    for failure in &skipped {
+        log::warn!("left out from the damage on: {failure}");
+    }
+    if !skipped.is_empty() {
+        log::warn!("damaged files that were left out, from the damage on: {}", skipped.len());
+    }
+}
+
+/// Whether a table that a statement created leaves out damaged files.
+fn skips(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            let table = source_as_provider(&scan.source)?;
+            let format = table.downcast_ref::<ListingTable>().map(|listing| &listing.options().format);
+            found |=
+                format.and_then(|format| format.downcast_ref::<Format>()).is_some_and(|f| f.options().skip_damaged);
+            found |= table.downcast_ref::<Dataset>().is_some_and(|dataset| dataset.options().skip_damaged);
+            if let Some(view) = table.downcast_ref::<ViewTable>() {
+                found |= skips(view.logical_plan())?;
+            }
+        }
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
 }
 
 /// Returns an error of planning with what helps.
@@ -126,7 +167,7 @@ fn planned(e: DataFusionError) -> DataFusionError {
              Filo",
         ),
         ("Unable to find factory", "the formats are DATASERIES, JAY, VORTEX, FILO, BCOLZ, CSV, JSON and ARROW"),
-        ("table 'datafusion.", "files are named in quotes, as in FROM 'logs/a.ds'"),
+        ("' not found", "files are named in quotes, as in FROM 'logs/a.ds'"),
     ];
     match help.iter().find(|(about, _)| text.contains(about)) {
         Some((_, help)) => plan_datafusion_err!("{text}; {help}"),
@@ -134,15 +175,13 @@ fn planned(e: DataFusionError) -> DataFusionError {
     }
 }
 
-/// Returns the name of the table that rows are added to, if it is one part.
-fn inserted(statement: &Statement) -> Option<String> {
-    let Statement::Statement(statement) = statement else { return None };
-    let ast::Statement::Insert(insert) = &**statement else { return None };
-    let ast::TableObject::TableName(name) = &insert.table else { return None };
-    match &name.0[..] {
-        [part] => part.as_ident().map(|ident| ident.value.clone()),
-        _ => None,
-    }
+/// Returns the name of the table that rows are added to.
+fn inserted(context: &SessionContext, statement: &Statement) -> Result<Option<TableReference>> {
+    let Statement::Statement(statement) = statement else { return Ok(None) };
+    let ast::Statement::Insert(insert) = &**statement else { return Ok(None) };
+    let ast::TableObject::TableName(name) = &insert.table else { return Ok(None) };
+    let normal = context.state().config_options().sql_parser.enable_ident_normalization;
+    object_name_to_table_reference(name.clone(), normal).map(Some)
 }
 
 /// Returns the names of tables that a statement reads, or writes to, without the name that it creates.

@@ -194,9 +194,14 @@ fn fits(version: &str) -> Result<(), String> {
 fn named(url: &Url, reads: &Reads, e: impl Display) -> DataFusionError {
     let text = e.to_string();
     // The library shows the structure of its error.
-    let text = match text.contains("ConnectError") {
-        true => "it cannot be reached: is it running, and is this its port?",
-        false => &text,
+    let text = match text.split_once("tonic::transport::Error(Transport, ConnectError(") {
+        Some((_, error)) => {
+            let cause =
+                error.split_once("message: \"").and_then(|(_, cause)| cause.split_once('"')).map(|(cause, _)| cause);
+            let cause = cause.map_or_else(String::new, |cause| format!(" ({cause})"));
+            format!("it cannot be reached{cause}: is it running, and is this its address?")
+        }
+        None => text,
     };
     exec_datafusion_err!("{}{reads}: {text}", title(url))
 }

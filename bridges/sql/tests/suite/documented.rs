@@ -42,7 +42,7 @@ fn one_machine_and_three_workers_print_the_rows_of_the_page() {
     assert!(commands.contains("--split 1000"), "{commands}");
     let workers = [Worker::start(), Worker::start(), Worker::start()];
     assert_eq!(out(&asked(&workers, quoted(commands))).trim_end(), wanted.trim_end());
-    // All three read.
+    // Workers read, and not the machine that asks.
     let plan = out(&asked(&workers, &format!("explain analyze {}", quoted(commands))));
     assert!(plan.contains("DistributedExec"), "{plan}");
 }

@@ -123,6 +123,24 @@ fn any_number_of_workers_gives_the_same_answers() {
     }
 }
 
+/// A query that needs no more rows ends, though a worker has not answered.
+#[test]
+fn a_limit_does_not_wait_for_all_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    let workers = [Worker::start(), Worker::start()];
+    for k in 0..4 {
+        put(dir.path(), &format!("{k}.ds"), &dataseries(&batch(k * 10_000, 10_000)));
+    }
+    for options in [&[][..], &["--skip-damaged"]] {
+        for _ in 0..10 {
+            let begin = Instant::now();
+            let answer = ask(&workers, options, &format!("SELECT t FROM '{}' LIMIT 1", dir.path().display()));
+            assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
+            assert!(begin.elapsed() < Duration::from_secs(20), "{options:?}");
+        }
+    }
+}
+
 #[test]
 fn a_predicate_prunes_on_workers() {
     let dir = tempfile::tempdir().unwrap();
