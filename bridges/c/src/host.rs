@@ -82,7 +82,7 @@ impl Asked {
         let element = some(element, 3)?.map(|name| name.parse()).transpose()?;
         let sequential = match sequential {
             0 | 1 => sequential == 1,
-            _ => return Err(Failure::Argument(3, 0)),
+            _ => return Err(Failure::argument(3)),
         };
         Ok(Asked { element, dtype: some(dtype, 3)?, sequential, ..self })
     }
@@ -93,20 +93,20 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
     let Asked { path, table, element, dtype, sequential } = asked;
     let hints = Hints { element, dtype: dtype.as_deref(), sequential, ..Hints::default() };
     let opened = Owned::open(path, &hints).map_err(|failure| match failure.cause {
-        Cause::Format(e) => Failure::Library(e),
+        Cause::Format(e) => e.into(),
         Cause::Io(e) => {
             let number = e.raw_os_error().unwrap_or_default().unsigned_abs();
-            Failure::Library(Error::needing(Kind::Missing, What::INPUT, 0, number.into()))
+            Failure::from(Error::needing(Kind::Missing, What::INPUT, 0, number.into()))
         }
-        _ => Failure::Library(Error::new(Kind::Missing, What::INPUT, 0)),
+        _ => Failure::from(Error::new(Kind::Missing, What::INPUT, 0)),
     });
     let mut owned = match opened {
         Ok(owned) => owned,
         Err(failure) => return drop(schema.send(Err(failure))),
     };
     let wrong = |e: pilaster_arrow::Error| match e {
-        pilaster_arrow::Error::File(e) => Failure::Library(e),
-        _ => Failure::Library(Error::new(Kind::Unsupported, What::INPUT, 0)),
+        pilaster_arrow::Error::File(e) => e.into(),
+        _ => Failure::from(Error::new(Kind::Unsupported, What::INPUT, 0)),
     };
     let file = owned.file().and_then(|file| file.table(table.as_deref()).map(|_| file));
     let file = match file {
@@ -133,17 +133,17 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
 /// Opens a table of a file.
 fn open(asked: Asked) -> Result<Batches, Failure> {
     let ((schema, schemas), (to, from)) = (sync_channel(1), sync_channel(AHEAD));
-    let cannot = |_| Failure::Library(Error::new(Kind::Limit, What::INPUT, 0));
+    let cannot = |_| Failure::from(Error::new(Kind::Limit, What::INPUT, 0));
     let reader = thread::Builder::new().name("pilaster".to_owned());
     reader.spawn(move || send(asked, &schema, &to)).map_err(cannot)?;
-    let died = |_| Failure::Library(Error::new(Kind::Missing, What::INPUT, 0));
+    let died = |_| Failure::from(Error::new(Kind::Missing, What::INPUT, 0));
     Ok(Batches { schema: schemas.recv().map_err(died)??, from, ended: false })
 }
 
 /// Returns a text of C as a `String`.
 fn text(text: Text, argument: u32) -> Result<String, Failure> {
     let bytes = text.bytes(argument)?;
-    let utf8 = |_| Failure::Library(Error::new(Kind::Utf8, What::INPUT, argument.into()));
+    let utf8 = |_| Failure::from(Error::new(Kind::Utf8, What::INPUT, argument.into()));
     String::from_utf8(bytes.to_vec()).map_err(utf8)
 }
 
