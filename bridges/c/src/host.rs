@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -19,14 +19,25 @@ use crate::raw::{In, Out, Text, exports};
 /// Number of record batches that wait for the program.
 const AHEAD: usize = 2;
 
-/// What the thread that reads a file sends: a batch, an error, or the end. Without an end, the thread has died.
+/// What the thread that reads a file sends: a batch, an error, or the end. Only a thread that panics sends no end; the library for C aborts
+/// at a panic instead.
 type Item = Option<Result<RecordBatch, ArrowError>>;
 
-/// Record batches from a thread, which owns the file.
+/// Record batches from a thread, which owns the file. It ends before they are dropped, so that no thread outlives its stream.
 struct Batches {
     schema: SchemaRef,
-    from: Receiver<Item>,
+    /// `None` when they are dropped: the next batch that is sent ends the thread.
+    from: Option<Receiver<Item>>,
+    thread: Option<JoinHandle<()>>,
     ended: bool,
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        drop(self.from.take());
+        // A panic of the thread is no concern of a program that has released the stream.
+        let _joined = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 impl Iterator for Batches {
@@ -37,7 +48,7 @@ impl Iterator for Batches {
             return None;
         }
         let died = || Some(Err(ArrowError::ExternalError("the thread that reads the file has died".into())));
-        let next = self.from.recv().unwrap_or_else(|_| died());
+        let next = self.from.as_ref().and_then(|from| from.recv().ok()).unwrap_or_else(died);
         // Nothing follows an error.
         self.ended = !matches!(next, Some(Ok(_)));
         next
@@ -88,6 +99,17 @@ impl Asked {
     }
 }
 
+/// Returns the failure of an error of the bridge to Arrow: that of the file, or a type that Arrow does not have.
+fn refused(mut e: pilaster_arrow::Error) -> Failure {
+    loop {
+        match e {
+            pilaster_arrow::Error::Column { error, .. } => e = *error,
+            pilaster_arrow::Error::File(e) => return e.into(),
+            _ => return Error::new(Kind::Unsupported, What::INPUT, 0).into(),
+        }
+    }
+}
+
 /// Sends the schema of a table, or the failure, and then its rows.
 fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &SyncSender<Item>) {
     let Asked { path, table, element, dtype, sequential } = asked;
@@ -104,17 +126,13 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
         Ok(owned) => owned,
         Err(failure) => return drop(schema.send(Err(failure))),
     };
-    let wrong = |e: pilaster_arrow::Error| match e {
-        pilaster_arrow::Error::File(e) => e.into(),
-        _ => Failure::from(Error::new(Kind::Unsupported, What::INPUT, 0)),
-    };
     let file = owned.file().and_then(|file| file.table(table.as_deref()).map(|_| file));
     let file = match file {
         Ok(file) => file,
         Err(e) => return drop(schema.send(Err(e.into()))),
     };
     let reader = file.table(table.as_deref()).map_err(Failure::from);
-    let reader = match reader.and_then(|table| read(table, ReadOptions::default()).map_err(wrong)) {
+    let reader = match reader.and_then(|table| read(table, ReadOptions::default()).map_err(refused)) {
         Ok(reader) => reader,
         Err(failure) => return drop(schema.send(Err(failure))),
     };
@@ -135,9 +153,15 @@ fn open(asked: Asked) -> Result<Batches, Failure> {
     let ((schema, schemas), (to, from)) = (sync_channel(1), sync_channel(AHEAD));
     let cannot = |_| Failure::from(Error::new(Kind::Limit, What::INPUT, 0));
     let reader = thread::Builder::new().name("pilaster".to_owned());
-    reader.spawn(move || send(asked, &schema, &to)).map_err(cannot)?;
+    let thread = reader.spawn(move || send(asked, &schema, &to)).map_err(cannot)?;
     let died = |_| Failure::from(Error::new(Kind::Missing, What::INPUT, 0));
-    Ok(Batches { schema: schemas.recv().map_err(died)??, from, ended: false })
+    match schemas.recv().map_err(died).and_then(|schema| schema) {
+        Ok(schema) => Ok(Batches { schema, from: Some(from), thread: Some(thread), ended: false }),
+        Err(failure) => {
+            let _joined = thread.join();
+            Err(failure)
+        }
+    }
 }
 
 /// Returns a text of C as a `String`.
@@ -166,5 +190,38 @@ exports! {
         stream.tell(FFI_ArrowArrayStream::empty(), 4)?;
         let asked = Asked::new(path, table)?.hinted(hints.load(3)?)?;
         stream.tell(FFI_ArrowArrayStream::new(Box::new(open(asked)?)), 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::Schema;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    #[test]
+    fn a_released_stream_has_no_thread() {
+        static ENDED: AtomicBool = AtomicBool::new(false);
+        let (to, from) = sync_channel::<Item>(AHEAD);
+        let thread = thread::spawn(move || {
+            while to.send(Some(Ok(RecordBatch::new_empty(Arc::new(Schema::empty()))))).is_ok() {}
+            thread::sleep(Duration::from_millis(100));
+            ENDED.store(true, Ordering::SeqCst);
+        });
+        let schema = Arc::new(Schema::empty());
+        let mut batches = Batches { schema, from: Some(from), thread: Some(thread), ended: false };
+        assert!(matches!(batches.next(), Some(Ok(_))));
+        drop(batches);
+        assert!(ENDED.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn the_error_of_a_column_is_that_of_the_file() {
+        let file = Error::new(Kind::Checksum, What::DATASERIES_FIXED, 7);
+        let column = |error| pilaster_arrow::Error::Column { column: "a".into(), error: Box::new(error) };
+        assert_eq!(refused(column(pilaster_arrow::Error::File(file))), file.into());
+        let other = refused(column(pilaster_arrow::Error::Unsupported("a type".into())));
+        assert_eq!(other, Error::new(Kind::Unsupported, What::INPUT, 0).into());
     }
 }
