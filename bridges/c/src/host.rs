@@ -99,7 +99,7 @@ impl Asked {
     }
 }
 
-/// Returns the failure of an error of the bridge to Arrow: that of the file, or a type that Arrow does not have.
+/// Returns the failure of an error of the bridge to Arrow: the error of the file, or a type that Arrow does not have.
 fn refused(mut e: pilaster_arrow::Error) -> Failure {
     loop {
         match e {
