@@ -218,6 +218,11 @@ impl Counts {
         counts
     }
 
+    /// Creates the counts from the size of each group: bits, then bytes in the order of [`FieldType::group`].
+    pub(super) const fn of_groups([bits, small, int32, variable32, big]: [u32; 5]) -> Self {
+        Counts { bits, small, int32, variable32, big }
+    }
+
     /// Computes the positions of the groups, or `None` if a record would exceed 2^31 - 1 bytes.
     #[must_use]
     pub const fn layout(self, options: Options) -> Option<Layout> {
@@ -300,6 +305,11 @@ impl Layout {
     #[must_use]
     pub const fn compact_prefix(&self) -> u32 {
         if self.bits_end > self.bits { self.bits_end } else { 0 }
+    }
+
+    /// Returns where each group starts, in the order of [`FieldType::group`]. The group of bits starts at 0 in the default order.
+    pub(super) const fn starts(&self) -> [u32; 5] {
+        [self.bits, self.small, self.int32, self.variable32, self.big]
     }
 
     /// Begins the second pass, which assigns a slot to each field in declaration order.

@@ -19,6 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A cast, which C++ has in another form. */
+#if !defined(PILASTER_TO_)
+#ifdef __cplusplus
+#define PILASTER_TO_(type, value) static_cast<type>(value)
+#else
+#define PILASTER_TO_(type, value) ((type)(value))
+#endif
+#endif
+
 #if defined(__GNUC__)
 #define PILASTER_FRAME_UNUSED __attribute__((unused))
 #else
@@ -60,10 +69,10 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_room_(const pilaster_
 }
 
 PILASTER_FRAME_UNUSED static inline void pilaster_frame_word_(uint8_t *to, uint32_t word) {
-    to[0] = (uint8_t)(word & 255u);
-    to[1] = (uint8_t)((word >> 8) & 255u);
-    to[2] = (uint8_t)((word >> 16) & 255u);
-    to[3] = (uint8_t)(word >> 24);
+    to[0] = PILASTER_TO_(uint8_t, word & 255u);
+    to[1] = PILASTER_TO_(uint8_t, (word >> 8) & 255u);
+    to[2] = PILASTER_TO_(uint8_t, (word >> 16) & 255u);
+    to[3] = PILASTER_TO_(uint8_t, word >> 24);
 }
 
 PILASTER_FRAME_UNUSED static inline uint32_t pilaster_frame_crc_(const uint8_t *bytes, size_t len) {
@@ -73,7 +82,7 @@ PILASTER_FRAME_UNUSED static inline uint32_t pilaster_frame_crc_(const uint8_t *
     uint32_t crc = 0xffffffffu;
     for (size_t k = 0u; k < len; k++) {
         crc = (crc >> 4) ^ table[(crc ^ bytes[k]) & 15u];
-        crc = (crc >> 4) ^ table[(crc ^ (uint32_t)(bytes[k] >> 4)) & 15u];
+        crc = (crc >> 4) ^ table[(crc ^ PILASTER_TO_(uint32_t, bytes[k] >> 4)) & 15u];
     }
     return ~crc;
 }
@@ -95,7 +104,7 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_send_(pilaster_frames
         while ((run < 254u) && ((at + run) < end) && (frames->chunk[at + run] != 0u)) {
             run++;
         }
-        const uint8_t head = (uint8_t)(run + 1u);
+        const uint8_t head = PILASTER_TO_(uint8_t, run + 1u);
         code = frames->put(frames->context, &head, 1u);
         if ((code == 0) && (run > 0u)) {
             code = frames->put(frames->context, &frames->chunk[at], run);
@@ -106,7 +115,7 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_send_(pilaster_frames
         code = frames->put(frames->context, &zero, 1u);
     }
     if (code == 0) {
-        frames->at += (uint32_t)frames->len;
+        frames->at += PILASTER_TO_(uint32_t, frames->len);
         frames->len = 0u;
     }
     return code;
@@ -114,7 +123,7 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_send_(pilaster_frames
 
 /* Adds bytes of the file; a full chunk is sent. A sink, whose context is the `pilaster_frames`. */
 PILASTER_FRAME_UNUSED static inline int32_t pilaster_frames_put(void *context, const uint8_t *bytes, size_t len) {
-    pilaster_frames *const frames = (pilaster_frames *)context;
+    pilaster_frames *const frames = PILASTER_TO_(pilaster_frames *, context);
     int32_t code = pilaster_frame_room_(frames);
     for (size_t k = 0u; (code == 0) && (k < len); k++) {
         if ((frames->len + 8u) == frames->room) {

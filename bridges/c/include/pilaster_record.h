@@ -64,6 +64,15 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_MAYBE_UNUSED
 #endif
 
+/* A cast, which C++ has in another form. */
+#if !defined(PILASTER_TO_)
+#ifdef __cplusplus
+#define PILASTER_TO_(type, value) static_cast<type>(value)
+#else
+#define PILASTER_TO_(type, value) ((type)(value))
+#endif
+#endif
+
 /* A name is followed by an argument of another macro, which it drops. */
 #define PILASTER_DROP_(name)
 
@@ -145,16 +154,16 @@ void *memcpy(void *to, const void *from, size_t len);
  */
 #define PILASTER_NUMBER_(type, name, null, base, unit) pil_number_##name,
 #define PILASTER_BIT_(type, name, null, base, unit)                                                           \
-    pil_bit_##name, pil_end_bit_##name = (int)pil_bit_##name + (PILASTER_BITS_##type) - 1, pil_null_##name, \
-    pil_end_null_##name = (int)pil_null_##name + (PILASTER_NULLS_##null) - 1,
+    pil_bit_##name, pil_end_bit_##name = PILASTER_TO_(int, pil_bit_##name) + (PILASTER_BITS_##type) - 1, pil_null_##name, \
+    pil_end_null_##name = PILASTER_TO_(int, pil_null_##name) + (PILASTER_NULLS_##null) - 1,
 #define PILASTER_BYTE_(type, name, null, base, unit) \
-    pil_byte_##name, pil_end_byte_##name = (int)pil_byte_##name + (PILASTER_BYTES_##type) - 1,
+    pil_byte_##name, pil_end_byte_##name = PILASTER_TO_(int, pil_byte_##name) + (PILASTER_BYTES_##type) - 1,
 #define PILASTER_FOUR_(type, name, null, base, unit) \
-    pil_four_##name, pil_end_four_##name = (int)pil_four_##name + (PILASTER_FOURS_##type) - 1,
+    pil_four_##name, pil_end_four_##name = PILASTER_TO_(int, pil_four_##name) + (PILASTER_FOURS_##type) - 1,
 #define PILASTER_TEXT_(type, name, null, base, unit) \
-    pil_text_##name, pil_end_text_##name = (int)pil_text_##name + (PILASTER_TEXTS_##type) - 1,
+    pil_text_##name, pil_end_text_##name = PILASTER_TO_(int, pil_text_##name) + (PILASTER_TEXTS_##type) - 1,
 #define PILASTER_EIGHT_(type, name, null, base, unit) \
-    pil_eight_##name, pil_end_eight_##name = (int)pil_eight_##name + (PILASTER_EIGHTS_##type) - 1,
+    pil_eight_##name, pil_end_eight_##name = PILASTER_TO_(int, pil_eight_##name) + (PILASTER_EIGHTS_##type) - 1,
 #define PILASTER_PLACES_(FIELDS)                                          \
     enum { FIELDS(PILASTER_NUMBER_) pil_numbers };                        \
     enum { FIELDS(PILASTER_BIT_) pil_bits };                              \
@@ -170,13 +179,13 @@ void *memcpy(void *to, const void *from, size_t len);
     };
 
 /* The offset of a field in a record. */
-#define PILASTER_AT_BOOL(name) ((int)pil_bit_##name / 8)
-#define PILASTER_AT_BYTE(name) ((int)pil_bytes_at + (int)pil_byte_##name)
-#define PILASTER_AT_INT32(name) ((int)pil_fours_at + (int)pil_four_##name)
-#define PILASTER_AT_INT64(name) ((int)pil_eights_at + (int)pil_eight_##name)
-#define PILASTER_AT_DOUBLE(name) ((int)pil_eights_at + (int)pil_eight_##name)
+#define PILASTER_AT_BOOL(name) (PILASTER_TO_(int, pil_bit_##name) / 8)
+#define PILASTER_AT_BYTE(name) (PILASTER_TO_(int, pil_bytes_at) + PILASTER_TO_(int, pil_byte_##name))
+#define PILASTER_AT_INT32(name) (PILASTER_TO_(int, pil_fours_at) + PILASTER_TO_(int, pil_four_##name))
+#define PILASTER_AT_INT64(name) (PILASTER_TO_(int, pil_eights_at) + PILASTER_TO_(int, pil_eight_##name))
+#define PILASTER_AT_DOUBLE(name) (PILASTER_TO_(int, pil_eights_at) + PILASTER_TO_(int, pil_eight_##name))
 #define PILASTER_AT_FIXED(n) PILASTER_AT_BYTE
-#define PILASTER_AT_TEXT(name) ((int)pil_texts_at + (int)pil_text_##name)
+#define PILASTER_AT_TEXT(name) (PILASTER_TO_(int, pil_texts_at) + PILASTER_TO_(int, pil_text_##name))
 #define PILASTER_AT_UNIQUE_TEXT(name) PILASTER_AT_TEXT(name)
 
 /* The text of a number, after macros in it are replaced. */
@@ -187,9 +196,9 @@ void *memcpy(void *to, const void *from, size_t len);
  */
 #define PILASTER_DECIMAL_(number) PILASTER_LONGER_(number)
 #define PILASTER_LONGER_(number)                                                                                           \
-    (0 * (int)sizeof(char[(sizeof number##0 == sizeof(double)) || (sizeof number##0 == sizeof(int)) || (sizeof number##0 == sizeof(long)) \
+    (0 * PILASTER_TO_(int, sizeof(char[(sizeof number##0 == sizeof(double)) || (sizeof number##0 == sizeof(int)) || (sizeof number##0 == sizeof(long)) \
                               ? 1                                                                                          \
-                              : -1]))
+                              : -1])))
 
 /* The table of fields. */
 #define PILASTER_KIND_BOOL 0
@@ -209,8 +218,8 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_UNIQUE_UNIQUE_TEXT 1
 #define PILASTER_UNIQUE_FIXED(n) 0
 #define PILASTER_BASE_ABSOLUTE(name) 0
-#define PILASTER_BASE_RELATIVE(name) ((int)pil_number_##name + 1)
-#define PILASTER_BASE_TO(other) ((int)pil_number_##other + 1) PILASTER_DROP_
+#define PILASTER_BASE_RELATIVE(name) (PILASTER_TO_(int, pil_number_##name) + 1)
+#define PILASTER_BASE_TO(other) (PILASTER_TO_(int, pil_number_##other) + 1) PILASTER_DROP_
 #define PILASTER_BY_EXACT 0.0
 #define PILASTER_BY_SCALED(number) (1.0 / (number))
 #define PILASTER_BY_BASED(number) 0.0
@@ -223,17 +232,17 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_SCALED_NOTED(unit, units, comment) PILASTER_SCALED_##unit
 #define PILASTER_SCALED_UNITS(unit, units) PILASTER_SCALED_##unit
 #define PILASTER_SCALED_COMMENT(unit, comment) PILASTER_SCALED_##unit
-#define PILASTER_MASK_(bit) (1 << ((int)(bit) & 7))
+#define PILASTER_MASK_(bit) (1 << (PILASTER_TO_(int, bit) & 7))
 #define PILASTER_FIELD_(type, name, null, base, unit)                                                             \
     {PILASTER_BY_##unit,                                                                                          \
-     (uint32_t)PILASTER_AT_##type(name),                                                                          \
-     (uint32_t)(PILASTER_BYTES_##type + PILASTER_FOURS_##type + PILASTER_TEXTS_##type + PILASTER_EIGHTS_##type),  \
-     (uint16_t)((PILASTER_NULLS_##null) ? (int)pil_null_##name / 8 : 0),                                          \
-     (uint16_t)(PILASTER_BASE_##base(name)),                                                                      \
-     (uint8_t)(PILASTER_KIND_##type),                                                                             \
-     (uint8_t)((PILASTER_BITS_##type) ? PILASTER_MASK_(pil_bit_##name) : 0),                                      \
-     (uint8_t)((PILASTER_NULLS_##null) ? PILASTER_MASK_(pil_null_##name) : 0),                                    \
-     (uint8_t)((PILASTER_UNIQUE_##type) | (PILASTER_SCALED_##unit))},
+     PILASTER_TO_(uint32_t, PILASTER_AT_##type(name)),                                                              \
+     PILASTER_TO_(uint32_t, PILASTER_BYTES_##type + PILASTER_FOURS_##type + PILASTER_TEXTS_##type + PILASTER_EIGHTS_##type), \
+     PILASTER_TO_(uint16_t, (PILASTER_NULLS_##null) ? PILASTER_TO_(int, pil_null_##name) / 8 : 0),                  \
+     PILASTER_TO_(uint16_t, PILASTER_BASE_##base(name)),                                                            \
+     PILASTER_TO_(uint8_t, PILASTER_KIND_##type),                                                                   \
+     PILASTER_TO_(uint8_t, (PILASTER_BITS_##type) ? PILASTER_MASK_(pil_bit_##name) : 0),                            \
+     PILASTER_TO_(uint8_t, (PILASTER_NULLS_##null) ? PILASTER_MASK_(pil_null_##name) : 0),                          \
+     PILASTER_TO_(uint8_t, (PILASTER_UNIQUE_##type) | (PILASTER_SCALED_##unit))},
 
 /* The description. */
 #define PILASTER_XML_BOOL "bool"
@@ -279,7 +288,7 @@ void *memcpy(void *to, const void *from, size_t len);
 /* A row as a record. `record` is zero. */
 #define PILASTER_IS_NULL_REQUIRED(name) false
 #define PILASTER_IS_NULL_NULLABLE(name) row->name##_is_null
-#define PILASTER_SET_(bit) record[(int)(bit) / 8] = (uint8_t)(record[(int)(bit) / 8] | PILASTER_MASK_(bit))
+#define PILASTER_SET_(bit) record[PILASTER_TO_(int, bit) / 8] = PILASTER_TO_(uint8_t, record[PILASTER_TO_(int, bit) / 8] | PILASTER_MASK_(bit))
 #define PILASTER_CELL_(at, name) (void)memcpy(&record[at], &row->name, sizeof row->name)
 #define PILASTER_PUT_BOOL(name)         \
     if (row->name) {                    \
@@ -290,7 +299,7 @@ void *memcpy(void *to, const void *from, size_t len);
 #define PILASTER_PUT_INT64(name) PILASTER_CELL_(PILASTER_AT_INT64(name), name);
 #define PILASTER_PUT_DOUBLE(name) PILASTER_CELL_(PILASTER_AT_DOUBLE(name), name);
 #define PILASTER_PUT_FIXED(n) PILASTER_PUT_BYTE
-#define PILASTER_PUT_TEXT(name) texts[(int)pil_text_##name / 4] = row->name;
+#define PILASTER_PUT_TEXT(name) texts[PILASTER_TO_(int, pil_text_##name) / 4] = row->name;
 #define PILASTER_PUT_UNIQUE_TEXT(name) PILASTER_PUT_TEXT(name)
 #define PILASTER_NULL_BIT_REQUIRED(name)
 #define PILASTER_NULL_BIT_NULLABLE(name) PILASTER_SET_(pil_null_##name);
@@ -321,8 +330,8 @@ void *memcpy(void *to, const void *from, size_t len);
         static const pilaster_ds_type type = {{type_name, sizeof type_name - 1u},                                   \
                                               {xml, sizeof xml - 1u},                                               \
                                               fields,                                                               \
-                                              (uint32_t)pil_numbers,                                                \
-                                              (uint32_t)record_name##_record_len};                                  \
+                                              PILASTER_TO_(uint32_t, pil_numbers),                                  \
+                                              PILASTER_TO_(uint32_t, record_name##_record_len)};                    \
         return &type;                                                                                               \
     }                                                                                                               \
                                                                                                                     \
@@ -340,7 +349,7 @@ void *memcpy(void *to, const void *from, size_t len);
         uint8_t record[record_name##_record_len] = {0};                                                             \
         pilaster_text texts[record_name##_texts + 1] = {{NULL, 0u}};                                                \
         record_name##_put_(row, record, texts);                                                                     \
-        return pilaster_ds_row(writer, extent, record, sizeof record, texts, (size_t)record_name##_texts, error);   \
+        return pilaster_ds_row(writer, extent, record, sizeof record, texts, PILASTER_TO_(size_t, record_name##_texts), error); \
     }                                                                                                               \
                                                                                                                     \
     PILASTER_MAYBE_UNUSED static inline int32_t record_name##_log(                                                  \
@@ -348,7 +357,7 @@ void *memcpy(void *to, const void *from, size_t len);
         uint8_t record[record_name##_record_len] = {0};                                                             \
         pilaster_text texts[record_name##_texts + 1] = {{NULL, 0u}};                                                \
         record_name##_put_(row, record, texts);                                                                     \
-        return pilaster_ring_row(ring, extent, record, sizeof record, texts, (size_t)record_name##_texts, error);   \
+        return pilaster_ring_row(ring, extent, record, sizeof record, texts, PILASTER_TO_(size_t, record_name##_texts), error); \
     }
 
 #endif

@@ -11,7 +11,7 @@ use pilaster::error::{Error, Kind, What};
 
 use crate::compress::Codec;
 use crate::error::Failure;
-use crate::raw::{At, CSink, In, Marked, Out, Put, Region, Text, apart, ascii, exports, written};
+use crate::raw::{At, Bounds, CSink, In, Marked, Out, Put, Region, Text, ascii, exports, lend, written};
 
 /// The writer of a file, in the byte order of the processor.
 pub type File = Writer<'static, NativeEndian, CSink, Codec>;
@@ -131,40 +131,38 @@ struct Lent {
 
 impl Config {
     /// Checks the memory of a file whose state has the bounds `own`. `argument` is the number of the argument.
-    fn lend(self, own: (usize, usize), argument: u32) -> Result<Lent, Failure> {
-        let Config { put, context, types, entries, type_count, mode, slots, table, packed } = self;
+    fn lend(config: In<Config>, own: Bounds, argument: u32) -> Result<Lent, Failure> {
+        let Config { put, context, types, entries, type_count, mode, slots, table, packed } = config.load(argument)?;
         let count = type_count as usize;
-        apart(&[own, entries.bounds(count), slots.bounds(), table.bounds(), packed.bounds()], argument)?;
+        let (entries, slots, table, packed) =
+            lend(own, (entries, count), slots.items(), table.items(), packed.items(), argument)?;
         let sink = CSink::new(put, context, argument)?;
-        let types = self::types(types, entries, count, argument)?;
-        let codec = Codec::new(mode, table.lend(argument)?, packed.lend(argument)?)?;
-        Ok(Lent { sink, types, slots: IndexSlot::over(slots.lend(argument)?), codec })
+        let types = self::types(types, entries, argument)?;
+        Ok(Lent { sink, types, slots: IndexSlot::over(slots), codec: Codec::new(mode, table, packed)? })
     }
 }
 
-/// Returns the list of the types that `from` points to, in the memory of `entries`.
+/// Returns the list of as many types as entries, which `from` points to.
 pub fn types(
     from: In<In<CType>>,
-    entries: Out<Entry>,
-    count: usize,
+    entries: &'static mut [Entry],
     argument: u32,
 ) -> Result<Descriptions<'static>, Failure> {
-    let from = from.items(count, argument)?;
-    let list = written(entries.lend(count, argument)?, |k| {
-        from.get(k).ok_or(Failure::Argument(argument, 0))?.load(argument)?.description(argument)
-    })?;
+    let from = from.items(entries.len(), argument)?;
+    let list = written(entries, |k| CType::description(*from.get(k).ok_or(Failure::argument(argument))?, argument))?;
     Ok(Descriptions::new(list)?)
 }
 
 impl CType {
     /// The name and the description. One function for files and extents: it is small code.
     #[inline(never)]
-    pub fn description(&self, argument: u32) -> Result<Description<'static>, Failure> {
-        let (name, xml) = (ascii(self.name.bytes(argument)?), self.xml.bytes(argument)?);
+    pub fn description(ty: In<CType>, argument: u32) -> Result<Description<'static>, Failure> {
+        let ty = ty.load(argument)?;
+        let (name, xml) = (ascii(ty.name.bytes(argument)?), ty.xml.bytes(argument)?);
         if let Some(at) = torn(xml) {
             return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE, at as u64).into());
         }
-        Ok(Description { name: name.ok_or(Failure::Argument(argument, 0))?, xml })
+        Ok(Description { name: name.ok_or(Failure::argument(argument))?, xml })
     }
 }
 
@@ -187,9 +185,11 @@ fn torn(xml: &[u8]) -> Option<usize> {
 }
 
 /// Creates an extent of rows of type `ty`.
-fn extent(ty: CType, memory: Memory<'static>) -> Result<Extent, Failure> {
+fn extent(ty: In<CType>, memory: Memory<'static>) -> Result<Extent, Failure> {
+    let name = CType::description(ty, 2)?.name;
+    let ty = ty.load(2)?;
     let fields = ty.fields.items(ty.field_count as usize, 2)?;
-    let extent = ExtentBuffer::new(Foreign::new(ty.description(2)?.name, fields)?, memory)?;
+    let extent = ExtentBuffer::new(Foreign::new(name, fields)?, memory)?;
     if extent.record_len() as u64 != u64::from(ty.record_len) {
         let need = extent.record_len() as u64;
         return Err(Error::needing(Kind::Misuse, What::DATASERIES_TYPE, 0, need).into());
@@ -201,7 +201,7 @@ exports! {
     /// Begins a file.
     fn pilaster_ds_init(writer: At<File>, config: In<Config>) {
         let vacant = writer.vacant(1)?;
-        let Lent { sink, types, slots, codec } = config.load(2)?.lend(writer.bounds(), 2)?;
+        let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
         vacant.place(Writer::with(sink, types, slots, codec));
         Ok(())
     }
@@ -210,7 +210,7 @@ exports! {
     fn pilaster_ds_resume(writer: At<File>, config: In<Config>, log: In<u8>, len: usize, found: Out<Found>) {
         let vacant = writer.vacant(1)?;
         let log = log.items(len, 3)?;
-        let Lent { sink, types, slots, codec } = config.load(2)?.lend(writer.bounds(), 2)?;
+        let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
         let resume = Resume::find::<NativeEndian>(log, types, slots)?;
         let rest = match resume.rest() {
             Rest::Nothing => 0,
@@ -227,9 +227,9 @@ exports! {
     fn pilaster_ds_extent_init(at: At<Extent>, ty: In<CType>, memory: In<ExtentMemory>) {
         let vacant = at.vacant(1)?;
         let ExtentMemory { rows, pool, unique, unique_count } = memory.load(3)?;
-        apart(&[at.bounds(), rows.bounds(), pool.bounds(), unique.bounds(unique_count)], 3)?;
-        let memory = Memory { rows: rows.lend(3)?, pool: pool.lend(3)?, unique: unique.lend(unique_count, 3)? };
-        vacant.place(extent(ty.load(2)?, memory)?);
+        let nothing = Region::EMPTY.items();
+        let (rows, pool, unique, _) = lend(at.bounds(), rows.items(), pool.items(), (unique, unique_count), nothing, 3)?;
+        vacant.place(extent(ty, Memory { rows, pool, unique })?);
         Ok(())
     }
 
@@ -239,7 +239,7 @@ exports! {
             _ if cfg!(feature = "text") => count,
             0 => 0,
             // Without strings, no type has any.
-            _ => return Err(Failure::Argument(6, 0)),
+            _ => return Err(Failure::argument(6)),
         };
         let (record, texts) = (record.items(len, 3)?, texts.items(count, 5)?);
         for text in texts {

@@ -3,23 +3,27 @@
 use pilaster::bytes::WriteError;
 use pilaster::error::{Error, Kind};
 
-/// Why a call failed.
+/// Why a call failed. It is no larger than [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The library has refused: a kind of [`Error`].
+    /// The library has refused.
     Library(Error),
-    /// A function of the caller has failed, with this number.
-    Caller(i32),
-    /// An argument, counted from 1, is a null pointer, unaligned, too long, or has a member that is. `need`: the bytes that it must
-    /// have, if it is too short.
-    Argument(u32, u64),
-    /// The state of the first argument, or of the second: not initialised, finished, or in use by a call that is not over.
-    State(u32),
+    /// An argument was refused, or a function of the caller has failed: what [`Report`] says.
+    Call {
+        /// [`ARGUMENT`], [`STATE`], [`CALLER`], or the negative number that a function of the caller returned.
+        code: i32,
+        /// The number of an argument, counted from 1.
+        at: u32,
+        /// What would do, or the number that a function of the caller returned.
+        need: u32,
+    },
 }
 
-/// The code of [`Failure::Argument`].
+const _: () = assert!(size_of::<Failure>() == size_of::<Error>(), "each call returns one");
+
+/// The code of [`Failure::argument`].
 pub const ARGUMENT: i32 = 32;
-/// The code of [`Failure::State`].
+/// The code of [`Failure::state`].
 pub const STATE: i32 = 33;
 /// The code of a function of the caller that returned a positive number.
 pub const CALLER: i32 = 34;
@@ -46,6 +50,41 @@ const fn code(kind: Kind) -> i32 {
     (kind as i32).saturating_add(1)
 }
 
+impl Failure {
+    /// An argument, counted from 1, is a null pointer, unaligned, too long, or has a member that is.
+    #[must_use]
+    pub const fn argument(number: u32) -> Self {
+        Failure::refused(ARGUMENT, number)
+    }
+
+    /// An argument, counted from 1, must have `need` bytes.
+    #[must_use]
+    pub const fn too_short(number: u32, need: u32) -> Self {
+        Failure::Call { code: ARGUMENT, at: number, need }
+    }
+
+    /// The state of an argument, counted from 1, is not initialised, is finished, or is in use by a call that has not returned.
+    #[must_use]
+    pub const fn state(number: u32) -> Self {
+        Failure::refused(STATE, number)
+    }
+
+    /// Argument `number` is refused, or its state: `code` is [`ARGUMENT`] or [`STATE`].
+    #[must_use]
+    pub const fn refused(code: i32, number: u32) -> Self {
+        Failure::Call { code, at: number, need: 0 }
+    }
+
+    /// A function of the caller has returned this number.
+    #[must_use]
+    pub const fn caller(number: i32) -> Self {
+        match number {
+            ..0 => Failure::refused(number, 0),
+            _ => Failure::Call { code: CALLER, at: 0, need: number.unsigned_abs() },
+        }
+    }
+}
+
 impl Report {
     /// Describes the outcome of a call.
     pub fn of(done: Done) -> Report {
@@ -54,14 +93,7 @@ impl Report {
             Err(Failure::Library(e)) => {
                 Report { code: code(e.kind()), what: e.what().id().into(), at: e.at(), need: e.need().into() }
             }
-            Err(Failure::Caller(code)) if code < 0 => Report { code, ..Report::default() },
-            Err(Failure::Caller(code)) => {
-                Report { code: CALLER, need: u64::from(code.unsigned_abs()), ..Report::default() }
-            }
-            Err(Failure::Argument(number, need)) => {
-                Report { code: ARGUMENT, at: number.into(), need, ..Report::default() }
-            }
-            Err(Failure::State(number)) => Report { code: STATE, at: number.into(), ..Report::default() },
+            Err(Failure::Call { code, at, need }) => Report { code, what: 0, at: at.into(), need: need.into() },
         }
     }
 }
@@ -75,8 +107,8 @@ impl From<Error> for Failure {
 impl From<WriteError<i32>> for Failure {
     fn from(e: WriteError<i32>) -> Self {
         match e {
-            WriteError::Format(e) => Failure::Library(e),
-            WriteError::Sink(code) => Failure::Caller(code),
+            WriteError::Format(e) => e.into(),
+            WriteError::Sink(number) => Failure::caller(number),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -19,14 +19,25 @@ use crate::raw::{In, Out, Text, exports};
 /// Number of record batches that wait for the program.
 const AHEAD: usize = 2;
 
-/// What the thread that reads a file sends: a batch, an error, or the end. Without an end, the thread has died.
+/// What the thread that reads a file sends: a batch, an error, or the end. Only a thread that panics sends no end; the library for C aborts
+/// at a panic instead.
 type Item = Option<Result<RecordBatch, ArrowError>>;
 
-/// Record batches from a thread, which owns the file.
+/// Record batches from a thread, which owns the file. It ends before they are dropped, so that no thread outlives its stream.
 struct Batches {
     schema: SchemaRef,
-    from: Receiver<Item>,
+    /// `None` when they are dropped: the next batch that is sent ends the thread.
+    from: Option<Receiver<Item>>,
+    thread: Option<JoinHandle<()>>,
     ended: bool,
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        drop(self.from.take());
+        // A panic of the thread is no concern of a program that has released the stream.
+        let _joined = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 impl Iterator for Batches {
@@ -37,7 +48,7 @@ impl Iterator for Batches {
             return None;
         }
         let died = || Some(Err(ArrowError::ExternalError("the thread that reads the file has died".into())));
-        let next = self.from.recv().unwrap_or_else(|_| died());
+        let next = self.from.as_ref().and_then(|from| from.recv().ok()).unwrap_or_else(died);
         // Nothing follows an error.
         self.ended = !matches!(next, Some(Ok(_)));
         next
@@ -82,9 +93,20 @@ impl Asked {
         let element = some(element, 3)?.map(|name| name.parse()).transpose()?;
         let sequential = match sequential {
             0 | 1 => sequential == 1,
-            _ => return Err(Failure::Argument(3, 0)),
+            _ => return Err(Failure::argument(3)),
         };
         Ok(Asked { element, dtype: some(dtype, 3)?, sequential, ..self })
+    }
+}
+
+/// Returns the failure of an error of the bridge to Arrow: the error of the file, or a type that Arrow does not have.
+fn refused(mut e: pilaster_arrow::Error) -> Failure {
+    loop {
+        match e {
+            pilaster_arrow::Error::Column { error, .. } => e = *error,
+            pilaster_arrow::Error::File(e) => return e.into(),
+            _ => return Error::new(Kind::Unsupported, What::INPUT, 0).into(),
+        }
     }
 }
 
@@ -93,20 +115,16 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
     let Asked { path, table, element, dtype, sequential } = asked;
     let hints = Hints { element, dtype: dtype.as_deref(), sequential, ..Hints::default() };
     let opened = Owned::open(path, &hints).map_err(|failure| match failure.cause {
-        Cause::Format(e) => Failure::Library(e),
+        Cause::Format(e) => e.into(),
         Cause::Io(e) => {
             let number = e.raw_os_error().unwrap_or_default().unsigned_abs();
-            Failure::Library(Error::needing(Kind::Missing, What::INPUT, 0, number.into()))
+            Failure::from(Error::needing(Kind::Missing, What::INPUT, 0, number.into()))
         }
-        _ => Failure::Library(Error::new(Kind::Missing, What::INPUT, 0)),
+        _ => Failure::from(Error::new(Kind::Missing, What::INPUT, 0)),
     });
     let mut owned = match opened {
         Ok(owned) => owned,
         Err(failure) => return drop(schema.send(Err(failure))),
-    };
-    let wrong = |e: pilaster_arrow::Error| match e {
-        pilaster_arrow::Error::File(e) => Failure::Library(e),
-        _ => Failure::Library(Error::new(Kind::Unsupported, What::INPUT, 0)),
     };
     let file = owned.file().and_then(|file| file.table(table.as_deref()).map(|_| file));
     let file = match file {
@@ -114,7 +132,7 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
         Err(e) => return drop(schema.send(Err(e.into()))),
     };
     let reader = file.table(table.as_deref()).map_err(Failure::from);
-    let reader = match reader.and_then(|table| read(table, ReadOptions::default()).map_err(wrong)) {
+    let reader = match reader.and_then(|table| read(table, ReadOptions::default()).map_err(refused)) {
         Ok(reader) => reader,
         Err(failure) => return drop(schema.send(Err(failure))),
     };
@@ -133,17 +151,23 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
 /// Opens a table of a file.
 fn open(asked: Asked) -> Result<Batches, Failure> {
     let ((schema, schemas), (to, from)) = (sync_channel(1), sync_channel(AHEAD));
-    let cannot = |_| Failure::Library(Error::new(Kind::Limit, What::INPUT, 0));
+    let cannot = |_| Failure::from(Error::new(Kind::Limit, What::INPUT, 0));
     let reader = thread::Builder::new().name("pilaster".to_owned());
-    reader.spawn(move || send(asked, &schema, &to)).map_err(cannot)?;
-    let died = |_| Failure::Library(Error::new(Kind::Missing, What::INPUT, 0));
-    Ok(Batches { schema: schemas.recv().map_err(died)??, from, ended: false })
+    let thread = reader.spawn(move || send(asked, &schema, &to)).map_err(cannot)?;
+    let died = |_| Failure::from(Error::new(Kind::Missing, What::INPUT, 0));
+    match schemas.recv().map_err(died).and_then(|schema| schema) {
+        Ok(schema) => Ok(Batches { schema, from: Some(from), thread: Some(thread), ended: false }),
+        Err(failure) => {
+            let _joined = thread.join();
+            Err(failure)
+        }
+    }
 }
 
 /// Returns a text of C as a `String`.
 fn text(text: Text, argument: u32) -> Result<String, Failure> {
     let bytes = text.bytes(argument)?;
-    let utf8 = |_| Failure::Library(Error::new(Kind::Utf8, What::INPUT, argument.into()));
+    let utf8 = |_| Failure::from(Error::new(Kind::Utf8, What::INPUT, argument.into()));
     String::from_utf8(bytes.to_vec()).map_err(utf8)
 }
 
@@ -166,5 +190,38 @@ exports! {
         stream.tell(FFI_ArrowArrayStream::empty(), 4)?;
         let asked = Asked::new(path, table)?.hinted(hints.load(3)?)?;
         stream.tell(FFI_ArrowArrayStream::new(Box::new(open(asked)?)), 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::Schema;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    #[test]
+    fn a_released_stream_has_no_thread() {
+        static ENDED: AtomicBool = AtomicBool::new(false);
+        let (to, from) = sync_channel::<Item>(AHEAD);
+        let thread = thread::spawn(move || {
+            while to.send(Some(Ok(RecordBatch::new_empty(Arc::new(Schema::empty()))))).is_ok() {}
+            thread::sleep(Duration::from_millis(100));
+            ENDED.store(true, Ordering::SeqCst);
+        });
+        let schema = Arc::new(Schema::empty());
+        let mut batches = Batches { schema, from: Some(from), thread: Some(thread), ended: false };
+        assert!(matches!(batches.next(), Some(Ok(_))));
+        drop(batches);
+        assert!(ENDED.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn the_error_of_a_column_is_that_of_the_file() {
+        let file = Error::new(Kind::Checksum, What::DATASERIES_FIXED, 7);
+        let column = |error| pilaster_arrow::Error::Column { column: "a".into(), error: Box::new(error) };
+        assert_eq!(refused(column(pilaster_arrow::Error::File(file))), file.into());
+        let other = refused(column(pilaster_arrow::Error::Unsupported("a type".into())));
+        assert_eq!(other, Error::new(Kind::Unsupported, What::INPUT, 0).into());
     }
 }

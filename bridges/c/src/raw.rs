@@ -12,7 +12,7 @@ use core::{fmt, ptr, slice, str};
 
 use pilaster::bytes::Sink;
 
-use crate::error::{Done, Failure, Report};
+use crate::error::{ARGUMENT, Done, Failure, Report, STATE};
 
 /// A pointer to what is read.
 #[repr(transparent)]
@@ -80,31 +80,46 @@ pointers! {
     At: *mut State<T>;
 }
 
+/// Where memory lies: its address, its size in bytes, and its alignment.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    at: usize,
+    bytes: usize,
+    align: usize,
+}
+
+impl Bounds {
+    /// The bounds of `len` items.
+    fn of<T>(at: *const T, len: usize) -> Self {
+        Bounds { at: at.addr(), bytes: len.saturating_mul(size_of::<T>()), align: align_of::<T>() }
+    }
+
+    /// The address after the last one.
+    fn end(self) -> usize {
+        self.at.saturating_add(self.bytes)
+    }
+}
+
 /// Checks that `len` items can lie at `at`. `argument`: the number of the argument that it came with.
 fn check<T>(at: *const T, len: usize, argument: u32) -> Done {
-    if len > 0 && !is_place(at.addr(), len, size_of::<T>(), align_of::<T>()) {
-        return Err(Failure::Argument(argument, 0));
+    let Bounds { at, bytes, align } = Bounds::of(at, len);
+    if bytes > 0 && !is_place(at, bytes, align) {
+        return Err(Failure::argument(argument));
     }
     Ok(())
 }
 
-/// Returns whether `len` items of a size and an alignment can lie at an address. One function for all types: it is called often.
+/// Returns whether so many bytes with an alignment can lie at an address. One function for all types: it is called often.
 #[inline(never)]
-fn is_place(at: usize, len: usize, size: usize, align: usize) -> bool {
-    let bytes = len.checked_mul(size).filter(|bytes| isize::try_from(*bytes).is_ok());
-    let end = bytes.and_then(|bytes| at.checked_add(bytes));
-    at != 0 && at & align.wrapping_sub(1) == 0 && end.is_some()
-}
-
-/// The first address of items, and the one after the last.
-fn bounds<T>(at: *const T, len: usize) -> (usize, usize) {
-    (at.addr(), at.addr().saturating_add(len.saturating_mul(size_of::<T>())))
+fn is_place(at: usize, bytes: usize, align: usize) -> bool {
+    let end = at.checked_add(bytes);
+    at != 0 && at & align.wrapping_sub(1) == 0 && isize::try_from(bytes).is_ok() && end.is_some()
 }
 
 impl<T> In<T> {
-    /// The first address of `len` items, and the one after the last.
-    pub fn bounds(self, len: usize) -> (usize, usize) {
-        bounds(self.0, len)
+    /// The bounds of `len` items.
+    pub fn bounds(self, len: usize) -> Bounds {
+        Bounds::of(self.0, len)
     }
 
     /// Returns the items at the pointer.
@@ -118,7 +133,7 @@ impl<T> In<T> {
 impl<T: Copy> In<T> {
     /// Returns a copy of the structure at the pointer.
     pub fn load(self, argument: u32) -> Result<T, Failure> {
-        self.items(1, argument)?.first().copied().ok_or(Failure::Argument(argument, 0))
+        self.items(1, argument)?.first().copied().ok_or(Failure::argument(argument))
     }
 }
 
@@ -127,7 +142,16 @@ impl<T> Out<T> {
     pub fn lend(self, len: usize, argument: u32) -> Result<&'static mut [T], Failure> {
         check(self.0, len, argument)?;
         // SAFETY: checked; the caller guarantees the rest.
-        Ok(if len == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(self.0, len) } })
+        Ok(unsafe { self.checked(len) })
+    }
+
+    /// Returns the items at a pointer.
+    ///
+    /// # Safety
+    /// `check` has passed.
+    unsafe fn checked(self, len: usize) -> &'static mut [T] {
+        // SAFETY: the caller of this function guarantees it.
+        if len == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(self.0, len) } }
     }
 
     /// Stores a result.
@@ -138,9 +162,9 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// The first address of `len` items, and the one after the last.
-    pub fn bounds(self, len: usize) -> (usize, usize) {
-        bounds(self.0, len)
+    /// The bounds of `len` items.
+    pub fn bounds(self, len: usize) -> Bounds {
+        Bounds::of(self.0, len)
     }
 }
 
@@ -180,7 +204,7 @@ impl<T: Marked> At<T> {
         check(self.0, 1, argument)?;
         // SAFETY: checked; the caller guarantees the rest. A mark is a plain number.
         match unsafe { ptr::addr_of!((*self.0).mark).read_volatile() } {
-            BUSY => Err(Failure::State(argument)),
+            BUSY => Err(Failure::state(argument)),
             _ => Ok(Vacant(self.0)),
         }
     }
@@ -214,24 +238,24 @@ impl<T: Marked> At<T> {
         argument: u32,
         f: impl FnOnce(&mut T) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        check(self.0, 1, argument)?;
+        let (Bounds { at: _, bytes, align }, mark) = (self.bounds(), self.0.cast::<u32>());
+        // SAFETY: the mark comes first in a state.
+        match unsafe { enter(mark, bytes, align, T::MARK) } {
+            0 => {}
+            code => return Err(Failure::refused(code, argument)),
+        }
         // SAFETY: checked; the caller guarantees the rest. Only a marked value is initialised. No other reference to it exists, because the
         // mark differs while this one exists.
         unsafe {
-            let mark = ptr::addr_of_mut!((*self.0).mark);
-            if mark.read_volatile() != T::MARK {
-                return Err(Failure::State(argument));
-            }
-            mark.write_volatile(BUSY);
             let result = f((*ptr::addr_of_mut!((*self.0).value)).assume_init_mut());
             mark.write_volatile(after);
             result
         }
     }
 
-    /// The first address of the state, and the one after its last.
-    pub fn bounds(self) -> (usize, usize) {
-        bounds(self.0, 1)
+    /// The bounds of the state.
+    pub fn bounds(self) -> Bounds {
+        Bounds::of(self.0, 1)
     }
 }
 
@@ -246,18 +270,66 @@ impl<T: Marked> Vacant<T> {
     }
 }
 
-/// Fails if two of the regions, which have a start and an end, overlap.
+/// Checks the state of `bytes` bytes that begins with the mark, and marks it as in use. Returns 0, [`ARGUMENT`] or [`STATE`]. One function for
+/// all types.
+///
+/// # Safety
+/// A valid pointer is one to a state.
 #[inline(never)]
-pub fn apart(regions: &[(usize, usize)], argument: u32) -> Done {
-    let mut rest = regions;
-    while let [(start, end), tail @ ..] = rest {
-        if tail.iter().any(|(from, to)| start < to && from < end) {
-            return Err(Failure::Argument(argument, 0));
+unsafe fn enter(mark: *mut u32, bytes: usize, align: usize, is: u32) -> i32 {
+    if !is_place(mark.addr(), bytes, align) {
+        return ARGUMENT;
+    }
+    // SAFETY: checked; the caller guarantees the rest.
+    unsafe {
+        if mark.read_volatile() != is {
+            return STATE;
+        }
+        mark.write_volatile(BUSY);
+    }
+    0
+}
+
+/// Fails if two of the places overlap.
+#[cfg(any(feature = "blosc", feature = "verify"))]
+pub fn apart(places: &[Bounds], argument: u32) -> Done {
+    separate(places, false, argument)
+}
+
+/// Fails if two of the places overlap, or, if they are checked, memory cannot lie at one.
+#[inline(never)]
+fn separate(places: &[Bounds], checked: bool, argument: u32) -> Done {
+    let mut rest = places;
+    while let [place, tail @ ..] = rest {
+        let valid = !checked || place.bytes == 0 || is_place(place.at, place.bytes, place.align);
+        if !valid || tail.iter().any(|other| place.at < other.end() && other.at < place.end()) {
+            return Err(Failure::argument(argument));
         }
         rest = tail;
     }
     Ok(())
 }
+
+/// Memory that is lent: the items, and their number.
+pub type Items<T> = (Out<T>, usize);
+
+/// Returns what is at four pointers, which the library may use until the state at `own` is finished.
+pub fn lend<A, B, C, D>(
+    own: Bounds,
+    a: Items<A>,
+    b: Items<B>,
+    c: Items<C>,
+    d: Items<D>,
+    argument: u32,
+) -> Result<Lent<A, B, C, D>, Failure> {
+    let places = [own, a.0.bounds(a.1), b.0.bounds(b.1), c.0.bounds(c.1), d.0.bounds(d.1)];
+    separate(&places, true, argument)?;
+    // SAFETY: checked; the caller guarantees the rest.
+    Ok(unsafe { (a.0.checked(a.1), b.0.checked(b.1), c.0.checked(c.1), d.0.checked(d.1)) })
+}
+
+/// What [`lend`] returns.
+pub type Lent<A, B, C, D> = (&'static mut [A], &'static mut [B], &'static mut [C], &'static mut [D]);
 
 /// `pilaster_memory`: caller-provided memory.
 #[derive(Clone, Copy, Debug)]
@@ -270,13 +342,21 @@ pub struct Region {
 }
 
 impl Region {
+    /// No bytes.
+    pub const EMPTY: Region = Region { at: Out(ptr::null_mut()), len: 0 };
+
+    /// The bytes, for [`lend`].
+    pub fn items(self) -> Items<u8> {
+        (self.at, self.len)
+    }
+
     /// The bytes.
     pub fn lend(self, argument: u32) -> Result<&'static mut [u8], Failure> {
         self.at.lend(self.len, argument)
     }
 
-    /// Their first address, and the one after the last.
-    pub fn bounds(self) -> (usize, usize) {
+    /// Their bounds.
+    pub fn bounds(self) -> Bounds {
         self.at.bounds(self.len)
     }
 }
@@ -296,9 +376,9 @@ impl Text {
     #[cfg(feature = "verify")]
     pub const EMPTY: Text = Text { at: In(ptr::null()), len: 0 };
 
-    /// Its first address, and the one after the last.
+    /// Their bounds.
     #[cfg(feature = "verify")]
-    pub fn bounds(self) -> (usize, usize) {
+    pub fn bounds(self) -> Bounds {
         self.at.bounds(self.len)
     }
 
@@ -331,7 +411,7 @@ pub struct CSink {
 impl CSink {
     /// Wraps the function, if there is one, and its first argument.
     pub fn new(put: Option<Put>, context: Out<c_void>, argument: u32) -> Result<Self, Failure> {
-        Ok(CSink { put: put.ok_or(Failure::Argument(argument, 0))?, sync: None, context: context.0 })
+        Ok(CSink { put: put.ok_or(Failure::argument(argument))?, sync: None, context: context.0 })
     }
 
     /// Adds the function that is called when bytes are to survive a power cut.

@@ -5,9 +5,10 @@ use pilaster::bytes::{NativeEndian, WriteError};
 use pilaster::dataseries::flash::{Cursor, Log, Ring};
 use pilaster::error::{Error, Kind, What};
 
+use crate::compress::Codec;
 use crate::dataseries::{CType, Entry, Extent, types};
 use crate::error::Failure;
-use crate::raw::{At, Flash, In, Marked, Out, Region, Text, apart, exports};
+use crate::raw::{At, Bounds, Flash, In, Marked, Out, Region, Text, exports, lend};
 
 /// Size of a word of the flash in bytes, the largest of those that divide it: `PILASTER_FLASH_WORD`.
 const WORD: usize = if cfg!(feature = "word-32") {
@@ -21,7 +22,7 @@ const WORD: usize = if cfg!(feature = "word-32") {
 };
 
 /// The log of a device.
-pub type DeviceLog = Log<'static, NativeEndian, Flash, crate::compress::Codec>;
+pub type DeviceLog = Log<'static, NativeEndian, Flash, Codec>;
 
 impl Marked for DeviceLog {
     const MARK: u32 = 0x7a6c_0003;
@@ -82,8 +83,8 @@ impl NorFlash for Flash {
 impl From<WriteError<Failed>> for Failure {
     fn from(e: WriteError<Failed>) -> Self {
         match e {
-            WriteError::Format(e) => Failure::Library(e),
-            WriteError::Sink(Failed(code)) => Failure::Caller(code),
+            WriteError::Format(e) => e.into(),
+            WriteError::Sink(Failed(code)) => Failure::caller(code),
         }
     }
 }
@@ -125,7 +126,7 @@ impl Config {
         let whole = |n: u32| n.checked_rem(flash.erase_size) == Some(0);
         let words = u32::try_from(WORD).ok().and_then(|word| word.checked_rem(flash.word)) == Some(0);
         if flash.read.is_none() || flash.write.is_none() || flash.erase.is_none() || !words {
-            return Err(Failure::Argument(2, WORD as u64));
+            return Err(Failure::too_short(2, WORD as u32));
         }
         if !whole(start) || !whole(segment) {
             return Err(Error::needing(Kind::Misuse, What::FLASH_REGION, start.into(), flash.erase_size.into()).into());
@@ -133,13 +134,13 @@ impl Config {
         Ok(Ring { start, segment, segments })
     }
 
-    fn mount(self, own: (usize, usize)) -> Result<DeviceLog, Failure> {
+    fn mount(self, own: Bounds) -> Result<DeviceLog, Failure> {
         let ring = self.ring()?;
         let Config { flash, type_count, entries, mode, table, packed, page, .. } = self;
-        apart(&[own, entries.bounds(type_count as usize), table.bounds(), packed.bounds(), page.bounds()], 2)?;
-        let types = types(self.types, entries, type_count as usize, 2)?;
-        let codec = crate::compress::Codec::new(mode, table.lend(2)?, packed.lend(2)?)?;
-        Ok(Log::mount(flash, ring, types, codec, page.lend(2)?)?)
+        let entries = (entries, type_count as usize);
+        let (entries, table, packed, page) = lend(own, entries, table.items(), packed.items(), page.items(), 2)?;
+        let types = types(self.types, entries, 2)?;
+        Ok(Log::mount(flash, ring, types, Codec::new(mode, table, packed)?, page)?)
     }
 }
 

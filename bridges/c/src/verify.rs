@@ -38,8 +38,8 @@ fn is_same(field: &Field<'_>, packed: &ForeignField, k: usize) -> bool {
 }
 
 /// Checks that a reader takes the description of a type, and that it says the same as the table of fields.
-fn record(ty: CType, scratch: &mut Scratch<'static>) -> Done {
-    let Description { name, xml } = ty.description(1)?;
+fn record(ty: In<CType>, scratch: &mut Scratch<'static>) -> Done {
+    let (Description { name, xml }, ty) = (CType::description(ty, 1)?, ty.load(1)?);
     let fields = ty.fields.items(ty.field_count as usize, 1)?;
     let described = ExtentType::parse(xml, &Limits::DEFAULT, scratch)?;
     if described.name() != name {
@@ -61,9 +61,9 @@ fn record(ty: CType, scratch: &mut Scratch<'static>) -> Done {
 exports! {
     /// Checks a type of records.
     fn pilaster_ds_check_record(ty: In<CType>, memory: Out<u8>, size: usize) {
-        let (own, ty) = (ty.bounds(1), ty.load(1)?);
-        let (memory_is, fields) = (memory.bounds(size), ty.fields.bounds(ty.field_count as usize));
-        for lent in [own, fields, ty.name.bounds(), ty.xml.bounds()] {
+        let CType { name, xml, fields, field_count, .. } = ty.load(1)?;
+        let memory_is = memory.bounds(size);
+        for lent in [ty.bounds(1), fields.bounds(field_count as usize), name.bounds(), xml.bounds()] {
             apart(&[memory_is, lent], 2)?;
         }
         record(ty, &mut Scratch::new(memory.lend(size, 2)?))

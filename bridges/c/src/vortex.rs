@@ -9,7 +9,7 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume};
 
 use crate::error::Failure;
-use crate::raw::{At, CSink, In, Marked, Out, Put, Region, Sync, Text, apart, ascii, exports, written};
+use crate::raw::{At, Bounds, CSink, In, Marked, Out, Put, Region, Sync, Text, ascii, exports, lend, written};
 
 /// `pilaster_vortex_entry`: a column of a log.
 pub type Entry = MaybeUninit<Field<'static>>;
@@ -125,8 +125,8 @@ struct Lent {
 
 impl CField {
     fn field(self) -> Result<Field<'static>, Failure> {
-        let name = ascii(self.name.bytes(2)?).ok_or(Failure::Argument(2, 0))?;
-        let zone = ascii(self.zone.bytes(2)?).ok_or(Failure::Argument(2, 0))?;
+        let name = ascii(self.name.bytes(2)?).ok_or(Failure::argument(2))?;
+        let zone = ascii(self.zone.bytes(2)?).ok_or(Failure::argument(2))?;
         let ty = match self.ty {
             0 => FieldType::Bool,
             1 => FieldType::Prim(Prim::I8),
@@ -165,7 +165,7 @@ impl CCell {
             1 => Cell::Bool(self.word != 0),
             2 => Cell::Int(self.word.cast_signed()),
             3 => Cell::Uint(self.word),
-            4 => Cell::F32(u32::try_from(self.word).map_err(|_| Failure::Argument(2, 0))?),
+            4 => Cell::F32(u32::try_from(self.word).map_err(|_| Failure::argument(2))?),
             5 => Cell::F64(self.word),
             6 => Cell::Text(text(self.text.bytes(2)?)?),
             7 => Cell::Bytes(self.text.bytes(2)?),
@@ -175,25 +175,21 @@ impl CCell {
 }
 
 impl Config {
-    fn lend(self, own: (usize, usize)) -> Result<Lent, Failure> {
+    fn lend(self, own: Bounds) -> Result<Lent, Failure> {
         let Config { put, sync, context, fields, entries, places, field_count, .. } = self;
         let Config { row_count, rows, groups, group_words, every, .. } = self;
         let count = field_count as usize;
-        let lent = [entries.bounds(count), places.bounds(count), rows.bounds(), groups.bounds(group_words)];
-        let [a, b, c, d] = lent;
-        apart(&[own, a, b, c, d], 2)?;
-        places.lend(count, 2)?;
+        let lent = lend(own, (entries, count), (places, count), rows.items(), (groups, group_words), 2)?;
+        let (entries, _, rows, groups) = lent;
         let sink = CSink::new(put, context, 2)?.syncing(sync);
         let from = fields.items(count, 2)?;
-        let list = written(entries.lend(count, 2)?, |k| {
-            from.get(k).copied().ok_or(Failure::Argument(2, 0)).and_then(CField::field)
-        })?;
+        let list = written(entries, |k| from.get(k).copied().ok_or(Failure::argument(2)).and_then(CField::field))?;
         let policy = match every {
             0 => Policy::ByHand,
             u32::MAX => Policy::Doubling,
             every => Policy::Every(every),
         };
-        let (rows, groups) = ((rows.lend(2)?, row_count as usize), groups.lend(group_words, 2)?);
+        let rows = (rows, row_count as usize);
         Ok(Lent { sink, fields: Fields::new(list)?, places, count, rows, groups, policy })
     }
 }
@@ -224,7 +220,7 @@ exports! {
                 return Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, count as u64, log.count as u64).into());
             }
             let cells = written(log.places.lend(count, 1)?, |k| {
-                from.get(k).copied().ok_or(Failure::Argument(2, 0)).and_then(|cell| cell.cell(k))
+                from.get(k).copied().ok_or(Failure::argument(2)).and_then(|cell| cell.cell(k))
             })?;
             Ok(log.log.push_cells(cells)?)
         })

@@ -4,10 +4,7 @@
  *
  * A fuzz target of libFuzzer (clang -DFUZZER -fsanitize=fuzzer,address), or a program that makes its own input.
  */
-#include "check.h"
-#include "pilaster_filo.h"
 #include "pilaster_record.h"
-#include "pilaster_vortex.h"
 
 #define MIXED_FIELDS(F)                               \
     F(BOOL, flag, NULLABLE, ABSOLUTE, EXACT)          \
@@ -22,50 +19,8 @@ PILASTER_RECORD(mixed, "Mixed", "example.org", "1.0", MIXED_FIELDS)
 #define TICK_FIELDS(F) F(INT64, time, REQUIRED, RELATIVE, EXACT)
 PILASTER_RECORD(tick, "Tick", "example.org", "1.0", TICK_FIELDS)
 
-/* The input. */
-typedef struct input {
-    const uint8_t *at;
-    size_t len;
-} input;
-
-static input in;
-
-static uint8_t next(void) {
-    if (in.len == 0u) {
-        return 0u;
-    }
-    in.len -= 1u;
-    in.at += 1;
-    return in.at[-1];
-}
-
-static uint32_t below(uint32_t limit) {
-    return ((uint32_t)next() << 8 | next()) % limit;
-}
-
-/* Whether something unusual happens: once in eight times. */
-static bool odd(void) {
-    return next() % 8u == 7u;
-}
-
-typedef struct file {
-    uint8_t at[1 << 16];
-    size_t len;
-    bool failed;
-} file;
-
-static file out;
-
-static int32_t put(void *context, const uint8_t *bytes, size_t len) {
-    file *const to = (file *)context;
-    if (len > sizeof to->at - to->len || next() == 255u) {
-        to->failed = true;
-        return next() % 2u == 0u ? -5 : 5;
-    }
-    (void)memcpy(&to->at[to->len], bytes, len);
-    to->len += len;
-    return 0;
-}
+/* After the records, whose functions have arguments with the names of variables. */
+#include "wild_columns.h"
 
 static pilaster_ds_writer writer;
 static pilaster_ds_extent extents[2];
@@ -73,33 +28,8 @@ static pilaster_ds_entry entries[4];
 static uint8_t slots[64], packed[256], rows[2][400], pool[2][256];
 static uint16_t table[257];
 static uint32_t unique[2][8];
-static pilaster_error error;
-/* Whether all arguments since the file was begun were right, and all arguments of each extent. */
-static bool honest, clean[2];
-
-static int32_t checked(int32_t code) {
-    CHECK(code == error.code);
-    CHECK((code >= 0 && code <= PILASTER_UNKNOWN) || (code >= PILASTER_ARGUMENT && code <= PILASTER_CALLER) || code == -5);
-    return code;
-}
-
-/* Memory of the caller, or what a wrong call has: `other` is memory of the same call. */
-static pilaster_memory memory_of(uint8_t *at, size_t len, uint8_t *other) {
-    pilaster_memory memory = {at, len};
-    if (!odd()) {
-        return memory;
-    }
-    honest = false;
-    switch (below(6u)) {
-    case 0: memory.at = NULL; break;
-    case 1: memory.len = SIZE_MAX; break;
-    case 2: memory.len = SIZE_MAX / 2u + 2u; break;
-    case 3: memory.len = 0u; break;
-    case 4: memory.len = below((uint32_t)len); break;
-    default: memory.at = other; memory.len = 32u; break;
-    }
-    return memory;
-}
+/* Whether all arguments of each extent were right. */
+static bool clean[2];
 
 /* A type, and memory for its fields, which a state uses as long as it is used. */
 typedef struct own_type {
@@ -212,30 +142,128 @@ static void finish(void) {
     }
 }
 
-static void filo(void) {
-    static pilaster_filo vector;
-    static uint8_t page[128];
-    size_t len = 0;
-    const uint32_t width = next();
-    const size_t size = below(129u);
-    switch (below(8u)) {
-    case 0: (void)checked(pilaster_filo_ints_init(&vector, page, size, width, next() % 2u, &error)); break;
-    case 1: (void)checked(pilaster_filo_utf8s_init(&vector, page, size, odd() ? SIZE_MAX : below(9u), &error)); break;
-    case 2: (void)checked(pilaster_filo_ints_push(&vector, (int32_t)below(300u) - 150, &error)); break;
-    case 3: (void)checked(pilaster_filo_utf8s_push(&vector, (const char *)out.at, below(40u), &error)); break;
-    case 4: (void)checked(pilaster_filo_ints_missing(&vector, &error)); break;
-    case 5: (void)checked(pilaster_filo_utf8s_missing(&vector, &error)); break;
-    case 6: (void)checked(pilaster_filo_ints_finish(&vector, &len, &error)); break;
-    default: (void)checked(pilaster_filo_utf8s_finish(&vector, &len, &error)); break;
-    }
-    CHECK(len <= sizeof page);
-}
-
 static void blosc(void) {
     static uint8_t decoded[300], scratch[600];
     pilaster_blosc_info info;
     (void)checked(pilaster_blosc_examine(in.at, in.len, odd() ? NULL : &info, &error));
     (void)checked(pilaster_blosc_decode(in.at, in.len, decoded, below(301u), scratch, below(601u), &error));
+}
+
+static pilaster_ring ring;
+static pilaster_ring_cursor cursor;
+static uint8_t flash[4096];
+
+/* Fails at times, and outside of the flash, which is smaller than a wrong configuration says. */
+static bool fails(uint32_t at, size_t len) {
+    return at > sizeof flash || len > sizeof flash - at || next() == 255u;
+}
+
+static int32_t read_flash(void *context, uint32_t at, uint8_t *bytes, size_t len) {
+    CHECK(context == flash);
+    if (fails(at, len)) {
+        return -5;
+    }
+    (void)memcpy(bytes, &flash[at], len);
+    return 0;
+}
+
+static int32_t write_flash(void *context, uint32_t at, const uint8_t *bytes, size_t len) {
+    CHECK(context == flash);
+    if (fails(at, len)) {
+        return 5;
+    }
+    (void)memcpy(&flash[at], bytes, len);
+    return 0;
+}
+
+static int32_t erase_flash(void *context, uint32_t from, uint32_t to) {
+    CHECK(context == flash && from <= to);
+    if (fails(from, to - from)) {
+        return -5;
+    }
+    (void)memset(&flash[from], 0xff, to - from);
+    return 0;
+}
+
+static void mount(void) {
+    static pilaster_ds_entry own[2];
+    static uint8_t own_packed[256], page[64];
+    static uint16_t own_table[257];
+    static own_type of_ring[2];
+    const pilaster_ds_type *const list[] = {type_of(0u, &of_ring[0]), type_of(1u, &of_ring[1])};
+    pilaster_ring_config config = {{flash, read_flash, write_flash, erase_flash, sizeof flash, 1024u, 4u, 0u}, 0u, 1024u, 4u, 2u, list, own, below(8u), 0u,
+                                   memory_of((uint8_t *)own_table, sizeof own_table, page), memory_of(own_packed, sizeof own_packed, page), memory_of(page, sizeof page, own_packed)};
+    if (odd()) {
+        switch (below(10u)) {
+        case 0: config.flash.read = NULL; break;
+        case 1: config.flash.write = NULL; break;
+        case 2: config.flash.erase = NULL; break;
+        case 3: config.flash.capacity = below(65536u) << below(17u); break;
+        case 4: config.flash.erase_size = below(2048u); break;
+        case 5: config.flash.word = below(64u); break;
+        case 6: config.start = below(65536u) << below(17u); break;
+        case 7: config.segment = below(65536u) << below(17u); break;
+        case 8: config.segments = below(65536u); break;
+        default: config.type_count = UINT32_MAX; break;
+        }
+    }
+    (void)memset(&ring, 0, sizeof ring);
+    (void)checked(pilaster_ring_mount(odd() ? NULL : &ring, odd() ? NULL : &config, &error));
+}
+
+/* Rows of an extent that the ring has are not those of the file. */
+static void use_ring(uint32_t k) {
+    static uint8_t extent[1024];
+    pilaster_ring_counts counts;
+    const struct tick row = {(int64_t)below(60000u)};
+    pilaster_text text = {odd() ? NULL : (const char *)extent, odd() ? SIZE_MAX : below(64u)};
+    size_t len = 0u;
+    const bool before = honest;
+    switch (below(8u)) {
+    case 0: mount(); break;
+    case 1: clean[k] = false; (void)checked(pilaster_ring_row(&ring, &extents[k], odd() ? NULL : extent, below(65u), &text, below(2u), &error)); break;
+    case 2: clean[1] = false; (void)checked(tick_log(&ring, &extents[1], &row, &error)); break;
+    case 3: (void)checked(pilaster_ring_flush(&ring, odd() ? NULL : &extents[k], &error)); break;
+    case 4: (void)checked(pilaster_ring_give_up(odd() ? NULL : &ring, &error)); break;
+    case 5: (void)checked(pilaster_ring_count(&ring, odd() ? NULL : &counts, &error)); break;
+    case 6: (void)checked(pilaster_ring_begin(odd() ? NULL : &cursor, &error)); break;
+    default:
+        if (checked(pilaster_ring_next(&ring, &cursor, odd() ? NULL : extent, odd() ? SIZE_MAX : below(1025u), odd() ? NULL : &len, &error)) == PILASTER_OK) {
+            CHECK(len <= sizeof extent);
+        }
+        break;
+    }
+    honest = before;
+}
+
+/* Functions that change nothing. */
+static void ask(uint32_t k) {
+    static uint8_t memory[4096];
+    static own_type own;
+    pilaster_ds_counts counts;
+    pilaster_ds_extent_counts extent_counts;
+    pilaster_text name;
+    const bool before = honest;
+    honest = true;
+    switch (below(5u)) {
+    case 0: {
+        const pilaster_ds_type *const type = type_of(k, &own);
+        const bool right = honest, none = odd(), itself = odd();
+        const size_t size = odd() ? below(sizeof memory) : sizeof memory;
+        const int32_t code = checked(pilaster_ds_check_record(none ? NULL : type, itself ? (uint8_t *)&own : memory, size, &error));
+        CHECK(code == PILASTER_OK || !right || none || itself || size < sizeof memory);
+        break;
+    }
+    case 1:
+        if (checked(pilaster_what(below(65536u) << (odd() ? 1u : 0u), odd() ? NULL : &name, &error)) == PILASTER_OK) {
+            CHECK(name.len > 0u && name.len < 100u);
+        }
+        break;
+    case 2: (void)checked(pilaster_ds_count(odd() ? NULL : &writer, odd() ? NULL : &counts, &error)); break;
+    case 3: (void)checked(pilaster_ds_extent_count(odd() ? NULL : &extents[k], odd() ? NULL : &extent_counts, &error)); break;
+    default: CHECK(pilaster_size_of(below(65536u)) < 4096u); break;
+    }
+    honest = before;
 }
 
 static void run(const uint8_t *data, size_t len) {
@@ -244,6 +272,10 @@ static void run(const uint8_t *data, size_t len) {
     out.len = 0u;
     (void)memset(&writer, 0, sizeof writer);
     (void)memset(extents, 0, sizeof extents);
+    (void)memset(&ring, 0, sizeof ring);
+    (void)memset(&cursor, 0, sizeof cursor);
+    (void)memset(flash, 0xff, sizeof flash);
+    begin_columns();
     while (in.len > 0u) {
         const uint32_t k = below(2u);
         switch (below(16u)) {
@@ -256,6 +288,9 @@ static void run(const uint8_t *data, size_t len) {
         case 3: finish(); break;
         case 4: filo(); break;
         case 5: blosc(); break;
+        case 12: use_ring(k); break;
+        case 13: vortex(); break;
+        case 14: ask(k); break;
         default: add_row(k); break;
         }
     }

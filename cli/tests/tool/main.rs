@@ -22,6 +22,8 @@ mod filo;
 mod head;
 mod jay;
 mod matrix;
+#[cfg(all(feature = "arrow", target_os = "linux"))]
+mod memory;
 mod people;
 mod ranges;
 #[cfg(unix)]

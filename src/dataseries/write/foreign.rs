@@ -38,17 +38,17 @@ impl ForeignField {
     /// The field has a scale (`pack_scale`).
     pub const SCALED: u8 = 2;
 
-    const fn ty(&self) -> Option<FieldType> {
-        Some(match (self.kind, self.size) {
-            (0, 0) => FieldType::Bool,
-            (1, 1) => FieldType::Byte,
-            (2, 4) => FieldType::Int32,
-            (3, 8) => FieldType::Int64,
-            (4, 8) => FieldType::Double,
-            (5, 4) => FieldType::Variable32,
-            (6, 1..) => FieldType::FixedWidth(self.size),
-            _ => return None,
-        })
+    /// The type. [`Foreign::new`] checks kind and size.
+    const fn ty(&self) -> FieldType {
+        match self.kind {
+            1 => FieldType::Byte,
+            2 => FieldType::Int32,
+            3 => FieldType::Int64,
+            4 => FieldType::Double,
+            5 => FieldType::Variable32,
+            6 => FieldType::FixedWidth(self.size),
+            _ => FieldType::Bool,
+        }
     }
 
     const fn slot(&self) -> Slot {
@@ -63,7 +63,7 @@ impl ForeignField {
     #[inline(always)]
     fn record(&self) -> FieldRecord {
         let mut record = FieldRecord::EMPTY;
-        record.set_type(self.ty().unwrap_or(FieldType::Bool));
+        record.set_type(self.ty());
         record.set_slot(self.slot());
         record.relative = self.relative.into();
         record.multiplier = self.multiplier;
@@ -71,6 +71,46 @@ impl ForeignField {
         record
     }
 }
+
+/// Where the next field of each group lies: a bit, then bytes. One loop adds up the groups, and another one, which begins at their starts,
+/// compares the positions of the fields. This takes less code than [`Counts::add`] and [`Places`](crate::dataseries::layout::Places).
+#[derive(Default)]
+struct Groups([u32; 5]);
+
+impl Groups {
+    /// Adds a field, and returns whether it lies there. `None` if its type or size does not exist.
+    #[inline(never)]
+    fn add(&mut self, field: &ForeignField) -> Option<bool> {
+        let (group, size) = *KINDS.get(usize::from(field.kind))?;
+        let right = if field.kind == 6 { field.size > 0 } else { field.size == u32::from(size) };
+        if !right {
+            return None;
+        }
+        let mut same = if group == 0 {
+            (field.at, field.mask) == self.bit()
+        } else {
+            let next = self.0.get_mut(usize::from(group))?;
+            let at = *next;
+            *next = at.saturating_add(field.size);
+            (field.at, field.mask) == (at, 0)
+        };
+        if field.null_mask != 0 {
+            same &= (u32::from(field.null_at), field.null_mask) == self.bit();
+        }
+        Some(same)
+    }
+
+    /// Returns offset and mask of one more bit.
+    fn bit(&mut self) -> (u32, u8) {
+        let [next, ..] = &mut self.0;
+        let bit = *next;
+        *next = bit.saturating_add(1);
+        (bit >> 3, 1 << (bit & 7))
+    }
+}
+
+/// The group and the size in bytes of each kind; 0 for any size.
+const KINDS: [(u8, u8); 7] = [(0, 0), (1, 1), (2, 4), (4, 8), (4, 8), (3, 4), (1, 0)];
 
 /// The fields of a [`Foreign`].
 struct Fields<'f, const DIFFERENCES: bool>(&'f [ForeignField]);
@@ -123,23 +163,19 @@ impl<'t, const TEXTS: bool, const DIFFERENCES: bool> Foreign<'t, TEXTS, DIFFEREN
     /// [`Kind::Unsupported`] with the number of a field whose code is left out;
     /// [`Kind::Overflow`] if a record has 2 GiB.
     pub fn new(name: &'t str, fields: &'t [ForeignField]) -> Result<Self> {
-        let mut counts = Counts::new();
+        let mut groups = Groups::default();
         for (k, field) in fields.iter().enumerate() {
-            counts.add(field.ty().ok_or_else(|| wrong(k))?, field.null_mask != 0);
+            groups.add(field).ok_or_else(|| wrong(k))?;
         }
         let overflow = || Error::new(Kind::Overflow, What::DATASERIES_TYPE, 0);
-        let layout = counts.layout(Options::DEFAULT).ok_or_else(overflow)?;
-        let mut places = layout.places();
+        let layout = Counts::of_groups(groups.0).layout(Options::DEFAULT).ok_or_else(overflow)?;
+        let mut groups = Groups(layout.starts());
         for (k, field) in fields.iter().enumerate() {
-            let Some(ty) = field.ty() else { return Err(wrong(k)) };
-            let placed = places.next(ty, field.null_mask != 0) == field.slot();
-            let left_out = match ty {
-                FieldType::Variable32 => !TEXTS,
-                FieldType::Double => !DIFFERENCES && field.relative != 0,
-                _ => false,
-            };
-            if !placed || left_out || !is_allowed(field, ty, k, fields) {
-                return Err(refused(k, if left_out { Kind::Unsupported } else { Kind::Misuse }));
+            if (!TEXTS && field.kind == 5) || (!DIFFERENCES && field.kind == 4 && field.relative != 0) {
+                return Err(refused(k, Kind::Unsupported));
+            }
+            if groups.add(field) != Some(true) || !is_allowed(field, k, fields) {
+                return Err(wrong(k));
             }
         }
         Ok(Foreign { name, layout, fields })
@@ -148,17 +184,17 @@ impl<'t, const TEXTS: bool, const DIFFERENCES: bool> Foreign<'t, TEXTS, DIFFEREN
 
 /// Returns whether field `k` has a multiplier, a base and flags that the format allows for its type.
 #[inline(always)]
-fn is_allowed(field: &ForeignField, ty: FieldType, k: usize, fields: &[ForeignField]) -> bool {
+fn is_allowed(field: &ForeignField, k: usize, fields: &[ForeignField]) -> bool {
     let (scaled, unique) = (field.flags & ForeignField::SCALED != 0, field.flags & ForeignField::UNIQUE != 0);
     // The scale is not 0. The bits take no code for floating-point numbers.
     let real = (field.multiplier.to_bits() >> 52) & 0x7ff != 0x7ff;
-    if (scaled && (ty != FieldType::Double || !real)) || (unique && ty != FieldType::Variable32) {
+    if (scaled && (field.kind != 4 || !real)) || (unique && field.kind != 5) {
         return false;
     }
     let Some(base) = field.relative.checked_sub(1).map(usize::from) else { return true };
-    let number = matches!(ty, FieldType::Int32 | FieldType::Int64 | FieldType::Double);
     // A double that is relative to itself must be scaled.
-    let own = base == k && (ty != FieldType::Double || scaled);
+    let own = base == k && (field.kind != 4 || scaled);
+    let number = matches!(field.kind, 2..=4);
     number && (own || (base < k && fields.get(base).is_some_and(|base| base.kind == field.kind)))
 }
 
@@ -267,5 +303,46 @@ impl<E: Endian, const TEXTS: bool, const DIFFERENCES: bool> ExtentBuffer<'_, E, 
         }
         self.close_group(1);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCALED: ForeignField = ForeignField {
+        multiplier: 100.0,
+        at: 0,
+        size: 8,
+        null_at: 0,
+        relative: 1,
+        kind: 4,
+        mask: 0,
+        null_mask: 0,
+        flags: ForeignField::SCALED,
+    };
+
+    fn refused<const DIFFERENCES: bool>(field: ForeignField) -> Option<(Kind, u64)> {
+        let fields = [ForeignField { relative: 0, ..SCALED }, ForeignField { at: 8, ..field }];
+        let ty = Foreign::<'_, false, DIFFERENCES>::new("T", &fields);
+        ty.err().map(|e| (e.kind(), e.at()))
+    }
+
+    #[test]
+    fn what_a_build_leaves_out_is_unsupported() {
+        let relative = ForeignField { relative: 2, ..SCALED };
+        assert_eq!(refused::<true>(relative), None);
+        assert_eq!(refused::<false>(relative), Some((Kind::Unsupported, 1)));
+        assert_eq!(refused::<false>(ForeignField { relative: 0, ..SCALED }), None);
+    }
+
+    #[test]
+    fn a_scale_of_zero_is_refused() {
+        let scaled = |scale: f64| refused::<true>(ForeignField { multiplier: 1.0 / scale, ..SCALED });
+        assert_eq!((scaled(0.01), scaled(-1e300), scaled(3e-308)), (None, None, None));
+        assert_eq!(
+            (scaled(0.0), scaled(-0.0), scaled(f64::NAN)),
+            (Some((Kind::Misuse, 1)), Some((Kind::Misuse, 1)), Some((Kind::Misuse, 1)))
+        );
     }
 }

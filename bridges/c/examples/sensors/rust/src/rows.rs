@@ -52,7 +52,7 @@ pub extern "C" fn sensors_begin(
 ) -> i32 {
     let begin = || -> Done {
         let vacant = log.vacant(1)?;
-        let [memory] = memory.lend(1, 2)? else { return Err(Failure::Argument(2, 0)) };
+        let [memory] = memory.lend(1, 2)? else { return Err(Failure::argument(2)) };
         let Lent { air, battery, motion, pressure, packed, table, slots } = memory;
         let lzf = Lzf::<256>::new(HashTable::take(&mut Scratch::new(table))?, packed);
         vacant.place(Log {

@@ -55,8 +55,8 @@ pub extern "C" fn log_sensors(put: Option<Put>, context: Out<c_void>, millis: i6
         let mut buffers = Buffers::NEW;
         match log(Output(CSink::new(put, context, 1)?), &mut buffers, millis) {
             Ok(_) => Ok(()),
-            Err(WriteError::Format(e)) => Err(Failure::Library(e)),
-            Err(WriteError::Sink(Failed(code))) => Err(Failure::Caller(code)),
+            Err(WriteError::Format(e)) => Err(e.into()),
+            Err(WriteError::Sink(Failed(code))) => Err(Failure::caller(code)),
         }
     };
     error.answer(run())
