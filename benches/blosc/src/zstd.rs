@@ -7,6 +7,7 @@ use pilaster::bytes::Scratch;
 use pilaster::unstable::codec::{shuffle, zstd};
 
 use crate::bench;
+use crate::record::record;
 
 const PART: usize = 256 << 10;
 const TURNS: usize = 5;
@@ -104,6 +105,8 @@ fn line(name: &str, bytes: &[u8], level: u8) {
             }
         }));
     }
+    record("zstd", &format!("{name}, speed"), &format!("level {level}"), theirs / ours);
+    record("zstd", &format!("{name}, size"), &format!("level {level}"), ours_len as f64 / theirs_len as f64);
     let (speed, ratio) = (bytes.len() as f64 / ours / 1e6, bytes.len() as f64 / ours_len as f64);
     println!(
         "{name:<24} {level:>5} {speed:6.1} {:5.2} {ratio:7.3} {:9.3}",
