@@ -70,6 +70,61 @@ def test_many_opens(source, files):
     assert int(done.stdout) < 2000, "kilobytes"
 
 
+SHORT = """
+import resource, sys
+import numpy as np, pilaster
+from pilaster import blosc, filo
+from test_memory import size
+
+what, path = sys.argv[1:]
+n, rows = 64 << 20, 8 << 20
+data = bytearray(n)
+chunk = blosc.compress(data)
+array = np.zeros(rows, {"write f2": "f2", "write days": "M8[D]"}.get(what, "i8"))
+mask = np.ma.masked_equal(np.zeros(n, "u1"), 1) if what == "write mask" else None
+log = pilaster.dataseries.Logger(path + ".log", "T") if what == "log" else None
+act = {
+    "compress": lambda: blosc.compress(data),
+    "decompress": lambda: blosc.decompress(chunk),
+    "decompress into": lambda: blosc.decompress_into(chunk, data),
+    "info of a copy": lambda: blosc.info(data),
+    "open": lambda: pilaster.open(data),
+    "open with gaps": lambda: pilaster.open(memoryview(data)[::2]),
+    "filo": lambda: filo.encode(array),
+    "write": lambda: pilaster.write(path, {"a": array}),
+    "write f2": lambda: pilaster.write(path, {"a": array}),
+    "write days": lambda: pilaster.write(path, {"a": array}),
+    "write mask": lambda: pilaster.write(path, {"a": mask}),
+    "log": lambda: log.append(a=data),
+}[what]
+# Less than a copy.
+resource.setrlimit(resource.RLIMIT_AS, (size() + 12_000_000,) * 2)
+try:
+    act()
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+def size():
+    """Bytes of addresses."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmSize")).split()[1]) * 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bounds the memory on Linux alone")
+@pytest.mark.parametrize(
+    "what",
+    ["compress", "decompress", "decompress into", "info of a copy", "open", "open with gaps", "filo", "write", "write f2", "write days", "write mask", "log"],
+)
+def test_memory_that_is_short(what, tmp_path):
+    """What copies an argument, or makes bytes of a size that a chunk states, raises MemoryError, and does not end the process."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+    call = [sys.executable, "-c", SHORT, what, str(tmp_path / "x.vortex")]
+    done = subprocess.run(call, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout) == (0, "MemoryError\n"), done.stderr
+
+
 def test_streams_that_are_dropped(tmp_path):
     """Threads end when nobody reads their rows any more."""
     path = tmp_path / "x.vortex"
