@@ -11,8 +11,7 @@ use std::cmp::Ordering;
 use pilaster::Result;
 use pilaster::column::{Column, Fact, Type, Value, Zone};
 
-use constant::Constant;
-pub use constant::is_time;
+pub use constant::{Constant, is_time};
 pub use parse::{Expression, Literal, Operator, Test, parse};
 
 use crate::failure::Failure;
@@ -31,8 +30,15 @@ struct Bound {
     /// The place of the column in [`Filter::columns`].
     place: usize,
     condition: Condition,
-    /// The column has floats, which may be NaN.
     floats: bool,
+}
+
+/// The column of a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub number: usize,
+    /// It has floats, which may be NaN.
+    pub floats: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -40,6 +46,20 @@ enum Condition {
     Missing,
     Compare(Operator, Constant),
     In(Vec<Constant>),
+}
+
+/// Returns the literal as values of the column `name` are compared with it. `zone`: the time zone of the column.
+pub fn constant(literal: &Literal, name: &str, ty: Type, zone: Option<&str>) -> std::result::Result<Constant, String> {
+    let why = if !literal.quoted && literal.text.eq_ignore_ascii_case("null") {
+        let help = format!("{name} is missing finds missing values, and 'null' in quotes is a text");
+        format!("no value is equal to null; {help}")
+    } else {
+        match Constant::new(literal, ty, zone) {
+            Ok(constant) => return Ok(constant),
+            Err(why) => why,
+        }
+    };
+    Err(format!("column {name}: {why}"))
 }
 
 /// Whether some rows of a zone may meet a condition, and whether some may not.
@@ -56,33 +76,44 @@ impl Filter {
         find: &dyn Fn(&str) -> std::result::Result<usize, Failure>,
         column: &dyn Fn(usize) -> Result<C>,
     ) -> std::result::Result<Self, Failure> {
-        let mut columns = Vec::new();
-        let expression = expression.map(&mut |test: &Test| {
-            let (Test::Compare { column: name, .. } | Test::Missing { column: name } | Test::In { column: name, .. }) =
-                test;
+        let found = |name: &str| {
             let number = find(name)?;
+            let floats = matches!(column(number)?.ty(), Type::Prim(prim) if prim.name().starts_with("float"));
+            Ok(Found { number, floats })
+        };
+        Self::bound(expression, &found, &|literal: &Literal, name, number| {
             let column = column(number)?;
+            constant(literal, name, column.ty(), column.zone()?).map_err(Failure::Usage)
+        })
+    }
+
+    /// Binds `expression`, whose literals are of any kind. `constant` converts one for the column of a name and number.
+    pub fn bound<L, E>(
+        expression: &Expression<Test<L>>,
+        find: &dyn Fn(&str) -> std::result::Result<Found, E>,
+        constant: &dyn Fn(&L, &str, usize) -> std::result::Result<Constant, E>,
+    ) -> std::result::Result<Self, E> {
+        let mut columns = Vec::new();
+        let expression = expression.map(&mut |test: &Test<L>| {
+            let name = test.column();
+            let Found { number, floats } = find(name)?;
             let place = columns.iter().position(|known| *known == number).unwrap_or_else(|| {
                 columns.push(number);
                 columns.len().saturating_sub(1)
             });
-            let constant = |literal: &Literal| {
-                if !literal.quoted && literal.text.eq_ignore_ascii_case("null") {
-                    let help = format!("{name} is missing finds missing values, and 'null' in quotes is a text");
-                    return Err(Failure::Usage(format!("column {name}: no value is equal to null; {help}")));
-                }
-                Constant::new(literal, column.ty(), column.zone()?)
-                    .map_err(|why| Failure::Usage(format!("column {name}: {why}")))
-            };
             let condition = match test {
                 Test::Missing { .. } => Condition::Missing,
-                Test::Compare { operator, literal, .. } => Condition::Compare(*operator, constant(literal)?),
-                Test::In { literals, .. } => {
-                    Condition::In(literals.iter().map(constant).collect::<std::result::Result<_, Failure>>()?)
+                Test::Compare { operator, literal, .. } => {
+                    Condition::Compare(*operator, constant(literal, name, number)?)
                 }
+                Test::In { literals, .. } => Condition::In(
+                    literals
+                        .iter()
+                        .map(|literal| constant(literal, name, number))
+                        .collect::<std::result::Result<_, E>>()?,
+                ),
             };
-            let floats = matches!(column.ty(), Type::Prim(prim) if prim.name().starts_with("float"));
-            Ok::<_, Failure>(Bound { place, condition, floats })
+            Ok::<_, E>(Bound { place, condition, floats })
         })?;
         Ok(Filter { expression, columns })
     }
@@ -102,7 +133,7 @@ impl Filter {
 
 impl<T> Expression<T> {
     /// Returns the expression with every test changed. The parser bounds the depth.
-    fn map<U, E>(
+    pub fn map<U, E>(
         &self,
         each: &mut dyn FnMut(&T) -> std::result::Result<U, E>,
     ) -> std::result::Result<Expression<U>, E> {
@@ -307,6 +338,7 @@ mod tests {
         for (text, part) in [
             ("int = x", "column int: 'x' is no number"),
             ("int = '1'", "column int: '1' is a text"),
+            ("text = null", "column text: no value is equal to null"),
             ("bool = 1", "column bool: '1' is neither true nor false"),
             ("nothing = 1", "there is no column \"nothing\""),
         ] {
