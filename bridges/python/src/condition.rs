@@ -132,13 +132,10 @@ pub fn filtered(batch: RecordBatch, filters: &[Arc<Filter>]) -> Result<RecordBat
     for filter in filters {
         let columns = filter.columns.iter().map(|k| values(batch.column(*k), batch.schema_ref().field(*k).name()));
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        let mut rows = Vec::new();
-        for row in 0..batch.num_rows() {
-            if filter.keeps(&mut |place| Ok(columns.get(place).map_or(Value::Null, |value| value(row))))? {
-                rows.push(row as u64);
-            }
-        }
+        let truths = filter.truths(batch.num_rows(), &columns);
         drop(columns);
+        let rows = (0u64..).zip(truths).filter(|(_, holds)| *holds == Some(true)).map(|(row, _)| row);
+        let rows: Vec<u64> = rows.collect();
         if rows.len() < batch.num_rows() {
             // `take` is linked for nested values anyway; `filter` would add much code for the same result.
             batch = pilaster_arrow::arrow_select::take::take_record_batch(&batch, &UInt64Array::from(rows))?;

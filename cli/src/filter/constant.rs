@@ -79,6 +79,7 @@ impl Constant {
     }
 
     /// Returns how `value` compares to the constant; `None` if either is NaN and the other is not, or if they have no order.
+    #[inline]
     pub fn beside(&self, value: &Value<'_>) -> Option<Ordering> {
         match (value, self) {
             (Value::Bool(value), Constant::Bool(constant)) => Some(value.cmp(constant)),
@@ -121,6 +122,7 @@ fn half(exact: f64) -> f64 {
     if nearest == INFINITY || !exact.is_finite() { exact } else { of(nearest).copysign(exact) }
 }
 
+#[inline]
 fn reals(value: f64, constant: f64) -> Option<Ordering> {
     if value.is_nan() && constant.is_nan() { Some(Ordering::Equal) } else { value.partial_cmp(&constant) }
 }
