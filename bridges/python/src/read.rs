@@ -218,8 +218,9 @@ impl Plan {
             threads => count.checked_div((*threads as u64).saturating_mul(4)).unwrap_or(count),
         };
         if !mapped {
+            // A chunk in which one piece ends and the next one begins is fetched for both: few pieces, whatever the threads.
             let fit = u128::from(all).saturating_mul(PIECE_BYTES.into()).checked_div(self.source.len().into());
-            step = step.min(fit.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX));
+            step = fit.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX);
         }
         let step = step.clamp(PIECE_ROWS.0, PIECE_ROWS.1).next_multiple_of(PIECE_ROWS.0);
         let mut left = VecDeque::new();
