@@ -268,11 +268,11 @@ impl Bound {
                 outcome
             }
             Condition::In(constants) => {
-                // NaN is equal to NaN, and no bound knows of it.
+                // NaN has no order beside a bound, so that a zone may always have one that is equal.
                 let equal = |constant| {
                     orders(constant).iter().any(|(occurs, order)| *occurs && *order == Some(Ordering::Equal))
                 };
-                Possible { yes: self.floats || constants.iter().any(equal), no: true }
+                Possible { yes: constants.iter().any(equal), no: true }
             }
         }
     }
@@ -417,6 +417,38 @@ mod tests {
             let may = [true, false].map(|trust| filter.may_keep(trust, &mut |_| Ok(Some(zone(3, max, 0)))).unwrap());
             assert_eq!(may, wanted, "{text}");
             assert!(filter.may_keep(true, &mut |_| Ok(None)).unwrap());
+        }
+    }
+
+    #[test]
+    fn zones_of_floats_may_have_nan() {
+        let mut table = sample::table(&["double"]);
+        let mut memory = Memory::with_len(1 << 12).unwrap();
+        let mut scratch = memory.scratch();
+        let part = table.next_part(&mut scratch).unwrap().unwrap();
+        let zone = |min: f64, max: f64| Zone {
+            rows: 0..10,
+            min: Fact::Exact(Value::F64(min)),
+            max: Fact::Exact(Value::F64(max)),
+            nulls: Fact::Exact(0),
+        };
+        // In a zone of 5 to 7, of 5 alone, and of bounds that are NaN.
+        for (text, wanted) in [
+            ("double < 5", [false, false, true]),
+            ("not double < 5", [true; 3]),
+            ("not double >= 5", [true; 3]),
+            ("double != 5", [true; 3]),
+            ("not double = 5", [true; 3]),
+            ("double = NaN", [true; 3]),
+            ("double in (1, 2)", [false, false, true]),
+            ("double in (1, 5)", [true; 3]),
+            ("double in (1, NaN)", [true; 3]),
+            ("double not in (5, 6)", [true; 3]),
+        ] {
+            let filter = Filter::bind(&parse(text).unwrap(), &|_| Ok(0), &|k| part.column(k)).unwrap();
+            let zones = [zone(5.0, 7.0), zone(5.0, 5.0), zone(f64::NAN, f64::NAN)];
+            let may = zones.map(|zone| filter.may_keep(true, &mut |_| Ok(Some(zone.clone()))).unwrap());
+            assert_eq!(may, wanted, "{text}");
         }
     }
 }
