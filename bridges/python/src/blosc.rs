@@ -34,12 +34,12 @@ const KEPT: usize = 4 << 20;
 fn decode(chunk: &Chunk<'_>, to: &mut [u8]) -> Result<()> {
     let need = chunk.scratch_len();
     if need > KEPT {
-        chunk.decode(to, &mut Scratch::new(&mut zeros(need)?))?;
+        chunk.decode(to, &mut Scratch::new(&mut raw::zeros(need)?))?;
         return Ok(());
     }
     SCRATCH.with_borrow_mut(|memory| {
         if memory.len() < need {
-            *memory = zeros(need)?;
+            *memory = raw::zeros(need)?;
         }
         chunk.decode(to, &mut Scratch::new(memory))?;
         Ok(())
@@ -61,17 +61,10 @@ pub fn _blosc_decompress_into(py: Python<'_>, chunk: &Bound<'_, PyAny>, out: &Bo
         return Err(Failure::Value("out is read-only, or its items do not follow each other".to_owned()));
     }
     // Other threads may use the buffer while the chunk is decoded without the interpreter.
-    let mut decoded = zeros(len)?;
+    let mut decoded = raw::zeros(len)?;
     detached(py, || decode(&chunk, &mut decoded))?;
     raw::copy_to(&decoded, &buffer)?;
     Ok(len)
-}
-
-/// Returns memory that is zero, or `MemoryError`.
-fn zeros(len: usize) -> Result<Vec<u8>> {
-    let mut memory = raw::room(len)?;
-    memory.resize(len, 0);
-    Ok(memory)
 }
 
 /// Returns bytes as a chunk.
@@ -96,8 +89,8 @@ pub fn _blosc_compress<'py>(
         .ok_or_else(|| Failure::Value(format!("typesize={typesize}; items of a chunk have 1 to 255 bytes")))?;
     let params = Params { typesize, blocksize: Some(blocksize).filter(|size| *size > 0), ..params };
     let made = detached(py, || {
-        let mut out = zeros(chunk::max_len(bytes.len()))?;
-        let mut memory = zeros(chunk::encode_scratch_len(&params, bytes.len()))?;
+        let mut out = raw::zeros(chunk::max_len(bytes.len()))?;
+        let mut memory = raw::zeros(chunk::encode_scratch_len(&params, bytes.len()))?;
         let len = chunk::encode(&bytes, &params, &mut out, &mut Scratch::new(&mut memory))?;
         out.truncate(len);
         Ok(out)

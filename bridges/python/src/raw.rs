@@ -3,6 +3,7 @@
 
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::fs::File;
 use std::ptr::NonNull;
 
@@ -77,11 +78,25 @@ pub fn buffered(object: &Bound<'_, PyAny>, maps: bool) -> PyResult<Bytes> {
 /// Returns an empty vector with capacity for `count` items, or `MemoryError`: a program that imports this may do without them.
 pub fn room<T>(count: usize) -> PyResult<Vec<T>> {
     let mut room = Vec::new();
-    room.try_reserve_exact(count).map_err(|_| {
-        let bytes = count.saturating_mul(size_of::<T>());
-        PyMemoryError::new_err(format!("no memory for {bytes} bytes"))
-    })?;
+    room.try_reserve_exact(count).map_err(|_| short(count.saturating_mul(size_of::<T>())))?;
     Ok(room)
+}
+
+fn short(bytes: usize) -> PyErr {
+    PyMemoryError::new_err(format!("no memory for {bytes} bytes"))
+}
+
+/// Returns bytes that are zero, or `MemoryError`. The system makes large ones zero when they are first used: a damaged chunk states any size.
+pub fn zeros(len: usize) -> PyResult<Vec<u8>> {
+    let layout = Layout::array::<u8>(len).map_err(|_| short(len))?;
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout has a size. The vector owns the memory, which is of its allocator and layout; all `len` bytes are zero.
+    unsafe {
+        let start = NonNull::new(alloc_zeroed(layout)).ok_or_else(|| short(len))?;
+        Ok(Vec::from_raw_parts(start.as_ptr(), len, len))
+    }
 }
 
 /// Returns a copy, or `MemoryError`.

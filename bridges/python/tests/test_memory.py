@@ -125,6 +125,35 @@ def test_memory_that_is_short(what, tmp_path):
     assert (done.returncode, done.stdout) == (0, "MemoryError\n"), done.stderr
 
 
+STATED = """
+import pathlib, struct
+import pilaster
+from pilaster import blosc
+from test_memory import resident
+
+# A chunk of LZ4 with shuffle that states one block of 715 MB, and is cut.
+stated = 715_000_000
+chunk = struct.pack("<BBBBIII", 2, 1, 0x21, 8, stated, stated, 24) + struct.pack("<II", 20, 0)
+before = resident()
+try:
+    blosc.decompress(chunk)
+except pilaster.Error as e:
+    print(type(e).__name__)
+status = pathlib.Path("/proc/self/status").read_text()
+print(int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) - before)
+"""
+
+
+def test_a_chunk_that_states_a_large_block():
+    """Memory of a size that a damaged chunk states is not used before there is something to write."""
+    resident()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", STATED], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    error, grown = done.stdout.split()
+    assert error == "Error" and int(grown) < 50_000, done.stdout
+
+
 def test_streams_that_are_dropped(tmp_path):
     """Threads end when nobody reads their rows any more."""
     path = tmp_path / "x.vortex"
