@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
@@ -130,8 +130,7 @@ pub fn may_match(filter: &Filter, place: usize, trust: bool, zone: &Zone<'_>) ->
 pub fn filtered(batch: RecordBatch, filters: &[Arc<Filter>]) -> Result<RecordBatch> {
     let mut batch = batch;
     for filter in filters {
-        let columns = filter.columns.iter().map(|k| values(batch.column(*k), batch.schema_ref().field(*k).name()));
-        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let columns: Vec<_> = filter.columns.iter().map(|k| values(batch.column(*k))).collect();
         let truths = filter.truths(batch.num_rows(), &columns);
         drop(columns);
         let rows = (0u64..).zip(truths).filter(|(_, holds)| *holds == Some(true)).map(|(row, _)| row);
@@ -195,13 +194,13 @@ impl Literal {
             DataType::Dictionary(_, values) => values,
             ty => ty,
         };
+        let kind = column_type(field).ok_or_else(|| unordered(column, ty))?;
         if let Literal::Written(literal) = self {
             let zone = match ty {
                 DataType::Timestamp(_, zone) => zone.as_deref(),
                 _ => None,
             };
-            let ty = column_type(field).ok_or_else(|| unordered(column, ty))?;
-            return pilaster_cli::constant(literal, column, ty, zone).map_err(Failure::Value);
+            return pilaster_cli::constant(literal, column, kind, zone).map_err(Failure::Value);
         }
         let whole = |floor| Constant::Whole { floor, above: false };
         let wrong = || Failure::Type(format!("column {column:?} is {ty}, which cannot be compared with {self:?}"));
@@ -237,7 +236,7 @@ impl Literal {
             (Literal::Float(value), DataType::Float16 | DataType::Float32 | DataType::Float64) => {
                 Constant::Real(*value)
             }
-            (Literal::Int(value), DataType::Decimal128(_, scale)) if *scale >= 0 => {
+            (Literal::Int(value), DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale)) if *scale >= 0 => {
                 let power = 10i128.checked_pow(u32::from(scale.unsigned_abs()));
                 whole(power.and_then(|power| value.checked_mul(power)).ok_or_else(wrong)?)
             }
@@ -267,21 +266,21 @@ fn unordered(column: &str, ty: &DataType) -> Failure {
 type Values<'a> = Box<dyn Fn(usize) -> Value<'a> + 'a>;
 
 /// Returns a function that returns the value of a row.
-fn values<'a>(array: &'a ArrayRef, column: &str) -> Result<Values<'a>> {
-    let value = present(array, column)?;
-    Ok(match array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+fn values(array: &ArrayRef) -> Values<'_> {
+    let value = present(array);
+    match array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
         Some(nulls) => Box::new(move |i| if nulls.is_null(i) { Value::Null } else { value(i) }),
         None => value,
-    })
+    }
 }
 
 /// Returns a function that returns the value of a row that has one.
-fn present<'a>(array: &'a ArrayRef, column: &str) -> Result<Values<'a>> {
+fn present(array: &ArrayRef) -> Values<'_> {
     fn integers<'a, T: ArrowPrimitiveType<Native: Into<i128>>>(array: &'a ArrayRef) -> Values<'a> {
         let array = array.as_primitive::<T>();
         Box::new(move |i| Value::Int(array.value(i).into()))
     }
-    Ok(match array.data_type() {
+    match array.data_type() {
         DataType::Boolean => {
             let array = array.as_boolean();
             Box::new(move |i| Value::Bool(array.value(i)))
@@ -305,6 +304,16 @@ fn present<'a>(array: &'a ArrayRef, column: &str) -> Result<Values<'a>> {
         DataType::Timestamp(TimeUnit::Microsecond, _) => integers::<TimestampMicrosecondType>(array),
         DataType::Timestamp(TimeUnit::Nanosecond, _) => integers::<TimestampNanosecondType>(array),
         DataType::Decimal128(..) => integers::<Decimal128Type>(array),
+        DataType::Decimal256(..) => {
+            let array = array.as_primitive::<Decimal256Type>();
+            Box::new(move |i| {
+                let mut words = [0; 4];
+                for (word, bytes) in words.iter_mut().zip(array.value(i).to_le_bytes().as_chunks().0) {
+                    *word = u64::from_le_bytes(*bytes);
+                }
+                Value::Int256(words)
+            })
+        }
         DataType::Float16 => {
             let array = array.as_primitive::<Float16Type>();
             Box::new(move |i| Value::F16(array.value(i).to_bits()))
@@ -319,25 +328,23 @@ fn present<'a>(array: &'a ArrayRef, column: &str) -> Result<Values<'a>> {
         }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            let (value, all) = (present(dictionary.values(), column)?, dictionary.values().len());
+            let (value, all) = (present(dictionary.values()), dictionary.values().len());
             let keys = if all == 0 { Vec::new() } else { dictionary.normalized_keys() };
             Box::new(move |i| keys.get(i).map_or(Value::Null, |key| value(*key)))
         }
-        // Only `is missing` asks for these.
         DataType::Null => Box::new(|_| Value::Null),
-        ty if ty.is_nested() => Box::new(|_| Value::Nested(0..0)),
-        _ => return strings(array, column),
-    })
+        _ => strings(array),
+    }
 }
 
-fn strings<'a>(array: &'a ArrayRef, column: &str) -> Result<Values<'a>> {
+fn strings(array: &ArrayRef) -> Values<'_> {
     macro_rules! strings {
         ($array:expr) => {{
             let array = $array;
             Box::new(move |i| Value::Bytes(array.value(i).as_ref()))
         }};
     }
-    Ok(match array.data_type() {
+    match array.data_type() {
         DataType::Utf8 => strings!(array.as_string::<i32>()),
         DataType::LargeUtf8 => strings!(array.as_string::<i64>()),
         DataType::Utf8View => strings!(array.as_string_view()),
@@ -345,6 +352,7 @@ fn strings<'a>(array: &'a ArrayRef, column: &str) -> Result<Values<'a>> {
         DataType::LargeBinary => strings!(array.as_binary::<i64>()),
         DataType::BinaryView => strings!(array.as_binary_view()),
         DataType::FixedSizeBinary(_) => strings!(array.as_fixed_size_binary()),
-        ty => return Err(unordered(column, ty)),
-    })
+        // No condition of these types is bound but `is missing`.
+        _ => Box::new(|_| Value::Nested(0..0)),
+    }
 }

@@ -87,6 +87,68 @@ def test_conditions_of_two_columns_leave_out_zones(tmp_path):
         assert counts[True] < counts[False] / 3, where
 
 
+def test_nan_and_zones(tmp_path):
+    """NaN has no place among the bounds of a zone, and is in none of them."""
+    n = 100_000
+    f = np.repeat([1.0, 3.0, 9.0], n)
+    f[n // 2] = f[-1] = float("nan")
+    pilaster.write(tmp_path / "x.vortex", {"f": f, "row": np.arange(len(f))})
+    nan = np.isnan(f)
+    for where, wanted in [
+        ("not f < 5", ~(f < 5)),
+        ("not f >= 5", ~(f >= 5)),
+        ("f != 1", f != 1),
+        ("not f != 1", f == 1),
+        ("f = NaN", nan),
+        ("f > NaN", f > 10),
+        ("f in (1, 9)", np.isin(f, [1, 9])),
+        ("f in (2, NaN)", nan),
+        ("f not in (1, 9)", ~np.isin(f, [1, 9])),
+        ([("f", "==", float("nan"))], nan),
+        ([("f", "in", [2.0, float("nan")])], nan),
+        ([("f", "!=", 3.0)], f != 3),
+    ]:
+        for trust in (False, True):
+            found = pilaster.open(tmp_path / "x.vortex", where=where, trust_statistics=trust, columns=["row"]).to_pydict()["row"]
+            assert found == np.flatnonzero(wanted).tolist(), (where, trust)
+
+
+WIDE = "tests/golden/vortex/def_decimals_a.vortex"
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_decimals_of_more_than_38_digits(trust):
+    """They are compared with numbers of 38 digits, whatever the form of the condition."""
+    values = pilaster.open(WIDE).to_pydict()["n_d76_20"]
+    negative, others = [v for v in values if v < 5], [v for v in values if v >= 5]
+    assert negative and others
+    for where, wanted in [
+        ("n_d76_20 is missing", []),
+        (("n_d76_20", "is", None), []),
+        (("n_d76_20", "is not", None), values),
+        ("n_d76_20 < 5", negative),
+        (("n_d76_20", "<", 5), negative),
+        ("not n_d76_20 < 5 or n_d76_20 is missing", others),
+        (("n_d76_20", ">=", 5), others),
+        (("n_d76_20", "in", [5, 7]), []),
+    ]:
+        assert pilaster.open(WIDE, where=where, trust_statistics=trust).to_pydict()["n_d76_20"] == wanted, where
+
+
+def test_tuples_are_stricter_than_texts(tmp_path):
+    """What the page says of both forms."""
+    time = dt.datetime(2024, 1, 1)
+    pilaster.write(tmp_path / "x.vortex", pl.DataFrame({"k": [900, 901], "t": [time, time + dt.timedelta(seconds=1)]}))
+    for text, value, error in [
+        ("k > 900.5", ("k", ">", 900.5), TypeError),
+        ("t > 2024-01-01T00:00:00Z", ("t", ">", time.replace(tzinfo=dt.timezone.utc)), TypeError),
+        ("t > 2024-01-01T00:00:00.000000001", ("t", ">", np.datetime64(time, "ns") + np.timedelta64(1, "ns")), ValueError),
+    ]:
+        assert pilaster.open(tmp_path / "x.vortex", where=text).to_pydict()["k"] == [901], text
+        with pytest.raises(error):
+            pilaster.open(tmp_path / "x.vortex", where=value)
+
+
 def test_wrong_texts(keyed):
     for where, text in [
         ("k >", "where=\"k >\": expected a value at the end"),
