@@ -230,8 +230,9 @@ impl File {
     /// ``rows`` is a number, a pair or a slice, and counts from the first of the rows chosen before. ``where`` is a text in the language of
     /// ``--where`` of the tool, such as ``"k > 900 and not (s = 'a' or v is missing)"``, a condition ``(column, operator, value)``, or a
     /// list of these, all of which are to be met; they are added to those before, and do not change which rows are counted. In
-    /// conditions, operators are ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``is`` and ``is not`` (``None``). A time is
-    /// compared exactly, and one with an offset only with a column that has a time zone. ``=`` is ``==``. NaN is equal to NaN.
+    /// conditions, operators are ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``is`` and ``is not`` (``None``). ``=`` is
+    /// ``==``. NaN is equal to NaN. A tuple has a value of the column's type: a time with an offset only if the column has a time
+    /// zone, and no digits that the column lacks. A text may have more digits, and a time with an offset anywhere.
     ///
     /// >>> import pilaster
     /// >>> file = pilaster.open("examples/data/keyed_1.jay")
