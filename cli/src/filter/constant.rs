@@ -215,8 +215,8 @@ pub fn is_time(text: &str) -> bool {
     matches!(instant(text, Unit::Nano, None), Ok(Some(_)))
 }
 
-/// A date, or a date and time with or without an offset from UTC, in `unit`; a number is the stored integer. `None` if it is none of
-/// these; an error if the time depends on a time zone that is not known.
+/// A date, or a date and time with or without an offset from UTC, in `unit`; a number is the stored integer. `None` for another text;
+/// an error if the time depends on a time zone that is not known.
 fn instant(text: &str, unit: Unit, zone: Option<&str>) -> Result<Option<Constant>, String> {
     if let Some(stored) = scaled(text, 0) {
         return Ok(Some(stored));
