@@ -147,6 +147,9 @@ def test_tuples_are_stricter_than_texts(tmp_path):
         assert pilaster.open(tmp_path / "x.vortex", where=text).to_pydict()["k"] == [901], text
         with pytest.raises(error):
             pilaster.open(tmp_path / "x.vortex", where=value)
+    pilaster.write(tmp_path / "s.vortex", {"s": np.array([0.1, 1], "f4")})
+    count = lambda where: len(pilaster.open(tmp_path / "s.vortex", where=where).to_pydict()["s"])
+    assert (count("s = 0.1"), count(("s", "==", 0.1)), count(("s", "==", float(np.float32(0.1))))) == (1, 0, 1)
 
 
 def test_wrong_texts(keyed):
