@@ -158,9 +158,7 @@ def test_conditions_leave_out_zones(large, frame):
 
 
 def test_wrong_conditions(keyed):
-    with pytest.raises(TypeError, match=r"such as ..k., .>., 900.*not a text such as 'k > 900'"):
-        pilaster.open(keyed, where="k > 900")
-    for where in ([("k", "~", 1)], [("k", "==", "text")], [("k",)], [("k", "==", object())], 7):
+    for where in ([("k", "~", 1)], [("k", "==", "text")], [("k",)], [("k", "==", object())], 7, ["k", ">", 900]):
         with pytest.raises((ValueError, TypeError)):
             pilaster.open(keyed, where=where)
     with pytest.raises(pilaster.Error):
