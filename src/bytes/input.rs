@@ -285,7 +285,7 @@ pub(crate) struct Window<'a> {
 
 /// Number of bytes after which a walk opens the next window.
 #[cfg(feature = "alloc")]
-const WINDOW: u64 = 8 << 20;
+const WINDOW: u64 = 4 << 20;
 
 /// Number of bytes of one piece of a range that is read in pieces.
 #[cfg(feature = "alloc")]
