@@ -154,12 +154,14 @@ where
             quotients.push(written / copied);
         }
         let (time, quotient) = (median(times), median(quotients));
+        let by_clock = bytes as f64 / time / 1e6 / speed * 4.5 / ghz;
+        common::record("dataseries_write", &format!("{name}, {mode}"), "by clock", by_clock);
         println!(
             "{mode:<24} {:>7.0} {:>7.3} {quotient:>9.1} {original:>9.0} {:>7.2} x {:>7.2} x",
             bytes as f64 / time / 1e6,
             stored as f64 / bytes as f64,
             original / quotient,
-            bytes as f64 / time / 1e6 / speed * 4.5 / ghz,
+            by_clock,
         );
     }
 }

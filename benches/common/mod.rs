@@ -7,12 +7,14 @@
 #![allow(dead_code, reason = "each bench uses a part of it")]
 
 mod data;
+mod record;
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 pub use data::*;
+pub use record::record;
 
 /// One line of the table: the work and its implementations.
 pub struct Work<'a> {
@@ -74,14 +76,19 @@ impl<'a> Work<'a> {
             (name, median(ratios))
         });
         let rival = match rivals.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            Some((name, ratio)) => format!("{ratio:.2} x {name}"),
+            Some((name, ratio)) => {
+                record(env!("CARGO_CRATE_NAME"), &self.name, name, ratio);
+                format!("{ratio:.2} x {name}")
+            }
             None => String::new(),
         };
         let medians: Vec<f64> = times.into_iter().map(median).collect();
         let (ours, memcpy) = (medians[0], medians[medians.len() - 1]);
+        record(env!("CARGO_CRATE_NAME"), &self.name, "memcpy", memcpy / ours);
         let original = match self.original {
             Some(time) => {
                 let (faster, cycles) = (time / ours, ORIGINAL_GHZ / self.ghz);
+                record(env!("CARGO_CRATE_NAME"), &self.name, "original, by cycles", faster * cycles);
                 format!("{:6.0} {faster:5.1} x {:5.1} x", self.values as f64 / time / 1e6, faster * cycles)
             }
             None => String::new(),

@@ -105,7 +105,8 @@ impl<W: Write> Grid<W> {
         }
         let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
         self.widths = Some(widths);
-        if self.header {
+        // Before an error, columns may be unknown.
+        if self.header && !self.names.is_empty() {
             let names: Vec<String> = self.names.iter().map(|name| escaped(name).into_owned()).collect();
             for row in [names, self.types.clone(), rule] {
                 self.line(&row)?;

@@ -1,5 +1,5 @@
 //! `pilaster`: reads, verifies, converts and recovers columnar files from the command line. A library, as the package for Python
-//! contains the tool, too; only [`run`], `print_rows` and what recovers files are for callers.
+//! contains the tool, too; only [`run`], `print_rows`, conditions on rows and what recovers files are for callers.
 //!
 //! | module | contents |
 //! |---|---|
@@ -183,6 +183,7 @@ pub use args::Form;
 pub use arrow::print_rows;
 pub use content::Held;
 pub use failure::Failure;
+pub use filter::{Constant, Expression, Filter, Found, Literal, Operator, Test, constant, parse};
 pub use foreign::name as foreign_name;
 pub use recover::{Damaged, Options, Report, saved};
 

@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use pilaster::any::{self, File, FileError, Format, Hints, Table};
+use pilaster::any::{self, File, FileError, Format, Help, Hints, Table};
 use pilaster::bcolz::{Dataset, Dtype};
 use pilaster::bytes::{self, FileRange, Ranges};
 use pilaster::column::Memory;
 use pilaster::error::{Cause, Error, Kind, What};
-use pilaster::filo::{Element, Vector};
+use pilaster::filo::Element;
 use pilaster::limits::Limits;
 
 use crate::budget;
@@ -258,29 +258,18 @@ impl<'s> Input<'s> {
             && File::open_input(self.input(), format, &hints, &mut memory.scratch()).is_ok()
     }
 
-    /// Returns whether the file is a Vortex file that opens if `dtype` is given.
-    fn opens_with(&self, dtype: &str) -> bool {
-        let hints = Hints { dtype: Some(dtype), ..self.hints() };
-        self.source.dtype.is_none()
-            && File::open_input(self.input(), Format::Vortex, &hints, &mut Memory::default().scratch())
-                .map(drop)
-                .map_or_else(|e| e.kind() == Kind::NoRoom, |()| true)
-    }
-
     /// Returns the failure of an error when the file was opened, with the option that helps.
     fn helped(&self, e: Error) -> Failure {
-        let help = match (self.format, e.what()) {
-            _ if e.kind() == Kind::WrongType => fitting(self.bytes().unwrap_or_default()),
-            (Format::Jay, _) if !self.tolerant && self.opens(Format::Jay, true, false) => {
-                "--tolerant reads the readable part".to_owned()
-            }
-            (_, What::DATASERIES_TRAILER | What::DATASERIES_INDEX) if self.opens(Format::DataSeries, false, true) => {
+        let help = match self.hints().help(self.input(), self.format, e) {
+            Some(Help::Element(fitting)) => fitted(&fitting),
+            Some(Help::Tolerant) => "--tolerant reads the readable part".to_owned(),
+            Some(Help::Sequential) => {
                 "--no-index reads the file from the start; recover saves what is intact".to_owned()
             }
-            (Format::Vortex, What::VORTEX_DTYPE) if self.opens_with("null") => {
+            Some(Help::Dtype) => {
                 "the file does not store the type of its rows: --dtype gives it, as '{a=i64, b=utf8?}'".to_owned()
             }
-            (Format::Vortex, What::VORTEX_END | What::VORTEX_VERSION | What::VORTEX_POSTSCRIPT) => {
+            Some(Help::Recover) => {
                 "the end of the file is lost, or bytes follow it: recover saves what is before it".to_owned()
             }
             _ => return budget::explain(e),
@@ -311,7 +300,11 @@ impl<'s> Input<'s> {
         }
         if *format == Format::Filo && source.element.is_none() {
             let why = "a Filo vector does not store its element type: pass it with --type ELEMENT";
-            let fitting = fitting(self.bytes()?);
+            let missing = Error::new(Kind::Misuse, What::FILO_ELEMENT, 0);
+            let fitting = match self.hints().help(self.input(), *format, missing) {
+                Some(Help::Element(fitting)) => fitted(&fitting),
+                _ => NONE_FITS.to_owned(),
+            };
             let line = format!("{path}: {why} ({fitting})");
             // If no type fits, the option does not help.
             return Err(if fitting == NONE_FITS { Failure::Usage(line) } else { Failure::Untyped(line) });
@@ -449,13 +442,12 @@ pub fn check_room(file: &File<'_>) -> Result<u64, Failure> {
     Ok(file.need()?.saturating_add(64).min(Limits::DEFAULT.max_decoded))
 }
 
-/// What [`fitting`] returns for bytes that are no Filo vector.
+/// What [`fitted`] returns for bytes that are no Filo vector.
 const NONE_FITS: &str = "no element type fits";
 
-/// Returns the element types as which these bytes can be opened, for the error text.
-fn fitting(bytes: &[u8]) -> String {
-    let fits = |element: &Element| Vector::open(bytes, *element).is_ok();
-    let names: Vec<_> = Element::ALL.into_iter().filter(fits).map(Element::name).collect();
+/// Returns the text about the element types that fit.
+fn fitted(elements: &[Element]) -> String {
+    let names: Vec<_> = elements.iter().map(|element| element.name()).collect();
     match names.as_slice() {
         [] => NONE_FITS.to_owned(),
         names => format!("types that fit: {}", names.join(", ")),

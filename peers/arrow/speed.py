@@ -71,6 +71,8 @@ def rounds(a, name, asked, theirs, ours):
         them.append(theirs())
         us.append(ours())
     ratio = st.median(them) / st.median(us)
+    work, _, column = name.partition(' ')
+    peer.record('arrow', work, column, st.median(them), st.median(us), 'ms')
     print(
         f'{name}: {st.median(them):.1f} ms, ours {st.median(us):.1f}; ratio {ratio:.2f}, asked {asked:.2f}'
         + ('' if ratio >= asked else '  BEHIND'),

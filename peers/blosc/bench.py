@@ -9,12 +9,16 @@ blosc and numpy; the C library is Debian's libblosc1. Let nothing else run meanw
 
 import argparse
 import ctypes
+import os
 import statistics as st
 import sys
 import time
 
 import blosc
 import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import peer
 
 p_ = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 p_.add_argument('--lib', required=True)
@@ -135,6 +139,10 @@ for wn, (a, ts) in W.items():
             for what in ('mem', 'cache', 'enc'):
                 best = min(m[what, 'c'], m[what, 'py'])
                 ratios[what] += [best / m[what, nm] for nm in lib]
+                for nm in lib:
+                    work = {'mem': 'decode from memory', 'cache': 'decode from cache', 'enc': 'encode'}[what]
+                    build = '' if nm == 'x86-64' else f', {nm}'
+                    peer.record('blosc_avx2', f'{cn}, {work}{build}', f'{wn}, {["", "byte", "bit"][sh]}', best * 1e3, m[what, nm] * 1e3, 'ms')
                 row.append(
                     f"{what} C {NC*M/1e9/m[what,'c']:.2f} py {NC*M/1e9/m[what,'py']:.2f} "
                     + ' '.join(f"{nm} {NC*M/1e9/m[what,nm]:.2f} (x{best/m[what,nm]:.2f})" for nm in lib)

@@ -39,6 +39,7 @@ def pair(name, ours, theirs, rounds=None):
         x.append(ours())
         y.append(theirs())
     ratios.append(st.median(y) / max(st.median(x), 1e-9))
+    peer.record('dataseries_tool', name, 'time', st.median(y), max(st.median(x), 1e-9), 's')
     print(
         f'{name}: ours {st.median(x):.4f} original {st.median(y):.4f} original/ours {ratios[-1]:.2f}  '
         f'[ours {min(x):.3f}-{max(x):.3f}, original {min(y):.3f}-{max(y):.3f}]',

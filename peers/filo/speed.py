@@ -96,6 +96,8 @@ def go(k, n):
             ('m', 'a'),
         ]
     ]
+    for what, theirs, ours in ('decode', 'jd', 'd'), ('get', 'jd', 'g'), ('encode', 'je', 'e'), ('encode_auto', 'je', 'a'):
+        peer.record('filo', f'{NAMES[k]}, {n}', what, m[theirs], m[ours], 'ns')
     rows.append(ratio('jd', 'd'))
     for f in (out, sys.stdout):
         print('\t'.join(map(str, row)), file=f, flush=True)

@@ -86,6 +86,7 @@ def rounds(a, name, asked, theirs, ours):
         print(f'{name}: not compared, {str(e).strip().splitlines()[-1]}')
         return None
     ratio = st.median(them) / st.median(us)
+    peer.record('python', name, 'time', st.median(them), st.median(us), 'ms')
     print(
         f'{name}: {st.median(them):.1f} ms, ours {st.median(us):.1f}; ratio {ratio:.2f}, asked {asked:.2f}'
         + ('' if ratio >= asked else '  BEHIND'),

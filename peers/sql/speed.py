@@ -84,6 +84,7 @@ def compared(a, theirs, ours, asked):
         them, us = (st.median(pair[k][name][0] for pair in pairs) for k in (0, 1))
         answers = {pair[k][name][2] for pair in pairs for k in (0, 1)}
         ratio, least = them / us, asked.get(name)
+        peer.record('sql', name, f'{theirs[1]} by {theirs[0]}, {ours[1]} by ours', them, us, 'ms')
         behind = least is not None and ratio < least
         print(
             f'{"/".join(theirs)} {"/".join(ours)} {name}: {them:.0f} ms, ours {us:.0f}; ratio {ratio:.2f}, '

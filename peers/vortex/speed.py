@@ -40,6 +40,8 @@ for k in names:
             t[what].append(float(out))
     m = {w: st.median(v) for w, v in t.items()}
     ratios.append(m['original'] / m['ours'])
+    name, how = (k[:-2], 'compact') if k.endswith('.c') else (k, 'default')
+    peer.record('vortex_read', name, how, m['original'], m['ours'], 'ms')
     print(
         f'{k}: original {m["original"]:.1f} ms, ours {m["ours"]:.1f}, kept {m["kept"]:.1f}; original/ours {ratios[-1]:.2f}, original/kept {m["original"] / m["kept"]:.2f}',
         flush=True,

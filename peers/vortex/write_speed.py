@@ -76,6 +76,9 @@ def row(name, figures):
         f'bytes {s:.0f}, {our_s:.0f}, ratio {our_s / s:.3f}; scan {r:.1f} ms, {our_r:.1f}, ratio {our_r / r:.2f}',
         flush=True,
     )
+    how = ', compact' if a.compact else ''
+    for what, (original, ours), unit in zip(('written', 'size', 'scanned by the original'), figures, ('ms', 'bytes', 'ms')):
+        peer.record('vortex_written', name, what + how, original, ours, unit)
     if a.limits:
         hold(name, figures)
 

@@ -48,6 +48,11 @@ pub(crate) mod file;
     feature = "alloc",
     any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")
 ))]
+mod help;
+#[cfg(all(
+    feature = "alloc",
+    any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")
+))]
 mod owned;
 #[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
 mod table;
@@ -55,6 +60,11 @@ mod what;
 
 #[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
 pub use file::{File, FileError, Hints};
+#[cfg(all(
+    feature = "alloc",
+    any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")
+))]
+pub use help::Help;
 #[cfg(all(
     feature = "alloc",
     any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")

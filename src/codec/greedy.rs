@@ -199,6 +199,15 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
     let mut len = 0usize;
     let (mut rest, mut old_rest) = (new, old);
     if FAST {
+        // Most matches end in the first word.
+        if let (Some((a, more)), Some((b, old_more))) = (rest.split_first_chunk(), old_rest.split_first_chunk()) {
+            let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+            if differ != 0 {
+                return differ.trailing_zeros() as usize >> 3;
+            }
+            len = 8;
+            (rest, old_rest) = (more, old_more);
+        }
         while let (Some((a, more)), Some((b, old_more))) =
             (rest.split_first_chunk::<32>(), old_rest.split_first_chunk::<32>())
             && a == b

@@ -14,6 +14,7 @@ use pilaster::bcolz::{Compressor, Shuffle};
 use pilaster::bytes::Scratch;
 
 use crate::original;
+use crate::record::record;
 
 const CHUNK: usize = 1 << 20;
 const ROUNDS: usize = 7;
@@ -84,6 +85,11 @@ fn line(title: &str, bytes: &[u8], params: &Params) {
     });
     let (ratio, their_ratio) = (sample.len() as f64 / written as f64, sample.len() as f64 / theirs_written as f64);
     print!("{title:<32} {ratio:5.2} {their_ratio:5.2} {:5.2} {:4.2} x", speed(sample.len(), ours), theirs / ours);
+    let (work, shuffle) = title.rsplit_once(", ").unwrap_or((title, "stored"));
+    let (data, compressor) = work.split_once(", ").unwrap_or((work, "stored"));
+    let data = &format!("{}, {shuffle}", data.split('_').next().unwrap_or(data));
+    record("blosc", &format!("{compressor}, encode"), data, theirs / ours);
+    record("blosc", &format!("{compressor}, size"), data, written as f64 / theirs_written as f64);
 
     // Both decode chunks of the original.
     let chunks: Vec<Vec<u8>> = bytes
@@ -96,10 +102,12 @@ fn line(title: &str, bytes: &[u8], params: &Params) {
     let mut out = vec![0u8; bytes.len()];
     let [ours, theirs, copy] = decode(&chunks, bytes, &mut out);
     print!("   {:6.2} {:5.2} x {:5.2} x", speed(bytes.len(), ours), theirs / ours, copy / ours);
+    record("blosc", &format!("{compressor}, decode from memory"), data, theirs / ours);
     let one = vec![chunks[0].clone(); 16];
     let repeated: Vec<&[u8]> = vec![&bytes[..CHUNK]; 16];
     let [ours, theirs] = cached(&one[0], repeated[0], &mut out[..CHUNK]);
     println!("   {:6.2} {:5.2} x", speed(CHUNK, ours), theirs / ours);
+    record("blosc", &format!("{compressor}, decode from cache"), data, theirs / ours);
 }
 
 /// Times decoding of all chunks by pilaster and by the original, and a copy of the same bytes.

@@ -4,6 +4,8 @@
 mod bench;
 mod check;
 mod original;
+#[path = "../../common/record.rs"]
+mod record;
 mod zstd;
 
 fn main() {

@@ -343,6 +343,9 @@ fn lens(texts: &VarBytes<'_>, nulls: Option<&NullBuffer>) -> Result<Lens, Error>
     };
     match (texts.spans, nulls) {
         (Spans::Each(spans), None) => spans.iter().for_each(|span| add(span.len as usize)),
+        (Spans::Off32(stored), None) => {
+            stored.iter().zip(stored.iter().skip(1)).for_each(|(from, to)| add(to.wrapping_sub(*from) as usize));
+        }
         _ => {
             for i in 0..texts.len() {
                 add(if present(nulls, i) { texts.get(i)?.len() } else { 0 });
@@ -376,6 +379,13 @@ fn views(ty: &DataType, held: &HeldTexts, nulls: Option<NullBuffer>, home: &mut 
         && let Ok(array) = strings::<Utf8Type>(offsets, data, home.own(nulls.clone()))
     {
         return Ok(Arc::new(StringViewArray::from(array.as_string::<i32>())));
+    }
+    if *ty == DataType::Utf8View && !home.is_in_file(&held.data) {
+        let lens = lens(&texts, nulls.as_ref())?;
+        // Offsets reach no further.
+        if lens.all <= tight(held.data.len()).min(i32::MAX as usize) {
+            return checked_at_once(&texts, nulls, tight(lens.long) < lens.all, home);
+        }
     }
     let mut views = Views::new(&texts, nulls.as_ref(), home)?;
     // The spans of decoded texts lie in the same block, and would be kept with them.

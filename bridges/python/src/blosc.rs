@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 
 use pilaster::bcolz::chunk::{self, Chunk, Params};
-use pilaster::column::Memory;
+use pilaster::bytes::Scratch;
 use pilaster::error::{Error, Kind, What};
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -26,7 +25,7 @@ pub fn _blosc_decompress<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> Res
 
 thread_local! {
     /// Scratch memory of the last chunk, so that the next one finds it in the cache.
-    static SCRATCH: RefCell<Memory> = RefCell::default();
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Size in bytes of the scratch memory that is kept.
@@ -35,15 +34,14 @@ const KEPT: usize = 4 << 20;
 fn decode(chunk: &Chunk<'_>, to: &mut [u8]) -> Result<()> {
     let need = chunk.scratch_len();
     if need > KEPT {
-        chunk.decode(to, &mut Memory::with_len(need as u64)?.scratch())?;
+        chunk.decode(to, &mut Scratch::new(&mut raw::zeros(need)?))?;
         return Ok(());
     }
     SCRATCH.with_borrow_mut(|memory| {
-        let room = memory.scratch().room();
-        if room < need {
-            *memory = Memory::with_len(need as u64)?;
+        if memory.len() < need {
+            *memory = raw::zeros(need)?;
         }
-        chunk.decode(to, &mut memory.scratch())?;
+        chunk.decode(to, &mut Scratch::new(memory))?;
         Ok(())
     })
 }
@@ -63,18 +61,10 @@ pub fn _blosc_decompress_into(py: Python<'_>, chunk: &Bound<'_, PyAny>, out: &Bo
         return Err(Failure::Value("out is read-only, or its items do not follow each other".to_owned()));
     }
     // Other threads may use the buffer while the chunk is decoded without the interpreter.
-    let mut decoded = zeros(len)?;
+    let mut decoded = raw::zeros(len)?;
     detached(py, || decode(&chunk, &mut decoded))?;
     raw::copy_to(&decoded, &buffer)?;
     Ok(len)
-}
-
-/// Returns memory that is zero, or `MemoryError`.
-fn zeros(len: usize) -> Result<Vec<u8>> {
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(len).map_err(|_| PyMemoryError::new_err(format!("no memory for {len} bytes")))?;
-    memory.resize(len, 0);
-    Ok(memory)
 }
 
 /// Returns bytes as a chunk.
@@ -99,13 +89,13 @@ pub fn _blosc_compress<'py>(
         .ok_or_else(|| Failure::Value(format!("typesize={typesize}; items of a chunk have 1 to 255 bytes")))?;
     let params = Params { typesize, blocksize: Some(blocksize).filter(|size| *size > 0), ..params };
     let made = detached(py, || {
-        let mut out = zeros(chunk::max_len(bytes.len()))?;
-        let mut memory = Memory::with_len(chunk::encode_scratch_len(&params, bytes.len()) as u64)?;
-        let len = chunk::encode(&bytes, &params, &mut out, &mut memory.scratch())?;
+        let mut out = raw::zeros(chunk::max_len(bytes.len()))?;
+        let mut memory = raw::zeros(chunk::encode_scratch_len(&params, bytes.len()))?;
+        let len = chunk::encode(&bytes, &params, &mut out, &mut Scratch::new(&mut memory))?;
         out.truncate(len);
         Ok(out)
     })?;
-    Ok(PyBytes::new(py, &made))
+    Ok(raw::new_bytes(py, &made)?)
 }
 
 /// Describes a chunk: number of bytes, of bytes of an item, of bytes of a block; compressor, shuffle.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::RecordBatchReader;
 use pilaster::any::{File as AnyFile, FileError, Format};
 use pilaster::column::Memory;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
@@ -115,11 +115,13 @@ pub fn opened(py: Python<'_>, source: &Bound<'_, PyAny>, options: Options) -> Re
         // A map of the module mmap has both, and is memory already.
         match crate::raw::buffered(source, options.mmap) {
             Ok(bytes) => return detached(py, || Source::memory(bytes, options)),
+            Err(e) if e.is_instance_of::<PyMemoryError>(py) => return Err(e.into()),
             Err(_) => return Source::object(source, options),
         }
     }
     match crate::raw::buffered(source, options.mmap) {
         Ok(bytes) => detached(py, || Source::memory(bytes, options)),
+        Err(e) if e.is_instance_of::<PyMemoryError>(py) => Err(e.into()),
         Err(_) => {
             let ty = source.get_type();
             Err(Failure::Type(format!(
@@ -225,15 +227,19 @@ impl File {
 
     /// Returns the same file with other columns, rows or conditions; what is not given stays.
     ///
-    /// ``rows`` is a number, a pair or a slice, and counts from the first of the rows chosen before. ``where`` is a condition ``(column,
-    /// operator, value)`` or a list of conditions, all of which are to be met; they are added to those before, and do not change which
-    /// rows are counted. Operators are ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``is`` and ``is not`` (``None``). A time is
-    /// compared exactly, and one with an offset only with a column that has a time zone. ``=`` is ``==``.
+    /// ``rows`` is a number, a pair or a slice, and counts from the first of the rows chosen before. ``where`` is a text in the language of
+    /// ``--where`` of the tool, such as ``"k > 900 and not (s = 'a' or v is missing)"``, a condition ``(column, operator, value)``, or a
+    /// list of these, all of which are to be met; they are added to those before, and do not change which rows are counted. In
+    /// conditions, operators are ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``is`` and ``is not`` (``None``). ``=`` is
+    /// ``==``. NaN is equal to NaN. A tuple has a value of the column's type: a time with an offset only if the column has a time
+    /// zone, and no digits that the column lacks. A text may have more digits, and a time with an offset anywhere.
     ///
     /// >>> import pilaster
     /// >>> file = pilaster.open("examples/data/keyed_1.jay")
     /// >>> file.select("k", where=("k", ">", 900)).to_pydict()
     /// {'k': [923, 935, 984]}
+    /// >>> file.select("k", where="k > 900 and k not in (935, 936)").to_pydict()
+    /// {'k': [923, 984]}
     /// >>> file.select(["k"], rows=(1, 3)).to_pydict()
     /// {'k': [-982, -955]}
     #[pyo3(signature = (columns=None, *, table=None, rows=None, r#where=None))]

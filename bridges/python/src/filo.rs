@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::error::{Failure, Result, detached, guarded};
-use crate::make;
 use crate::write::vector;
+use crate::{make, raw};
 
 /// Returns values as a vector in the smallest encoding.
 #[pyfunction]
@@ -20,5 +20,5 @@ pub fn _filo_encode<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> Result<
         let mut table = Batches::from_source(Kept::new(batch.schema(), [batch]))?;
         vector(&mut table)
     })?;
-    Ok(PyBytes::new(py, &chunk))
+    Ok(raw::new_bytes(py, &chunk)?)
 }

@@ -13,11 +13,12 @@ use pilaster::bytes::IoSink;
 use pilaster_arrow::arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use pilaster_arrow::{Batches, write_series};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 use crate::error::{Failure, Result, detached, guarded};
 use crate::make::{self, Class};
 use crate::options::{Options, series_options};
+use crate::raw;
 
 /// Batches that come from Python.
 struct Arriving {
@@ -116,12 +117,14 @@ pub fn _log_value<'py>(value: &Bound<'py, PyAny>) -> Result<(Option<&'static str
         let names = KINDS.map(|(name, _)| name).join(", ");
         return Err(Failure::Type(format!("{} is no value of a log, which has {names}", value.get_type().name()?)));
     };
-    // What a column does not hold is an error of this row rather than of all rows of an extent.
-    drop(make::of_class(std::slice::from_ref(&value), Some(class), 0)?);
+    // What a column does not hold is an error of this row rather than of all rows of an extent. It holds all bytes.
+    if class != Class::Bytes {
+        drop(make::of_class(std::slice::from_ref(&value), Some(class), 0)?);
+    }
     match class {
         Class::Int if value.extract::<i64>().is_err() => Err(Failure::Value(format!("{value} has more than 64 bits"))),
         // It could change.
-        Class::Bytes => Ok((Some(name), PyBytes::new(value.py(), &value.extract::<Vec<u8>>()?).into_any())),
+        Class::Bytes => Ok((Some(name), raw::new_bytes(value.py(), &raw::buffered(&value, false)?)?.into_any())),
         _ => Ok((Some(name), value)),
     }
 }

@@ -7,16 +7,15 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DurationMicrosecondArray,
-    DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray, FixedSizeListArray, Float64Array,
-    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, NullArray, PrimitiveArray, RecordBatch,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DurationMicrosecondArray, FixedSizeListArray,
+    Float64Array, Int64Array, LargeBinaryArray, LargeStringArray, ListArray, NullArray, PrimitiveArray, RecordBatch,
     RecordBatchIterator, RecordBatchReader, StringArray, StructArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
+    TimestampMicrosecondArray, UInt64Array,
 };
 use pilaster_arrow::Buffer;
 use pilaster_arrow::arrow_data::ArrayData;
-use pilaster_arrow::arrow_schema::{DataType, Field, Fields, Schema};
-use pyo3::buffer::{Element, PyBuffer};
+use pilaster_arrow::arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use pyo3::buffer::Element;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
@@ -25,6 +24,7 @@ use pyo3::types::{
 };
 
 use crate::error::{Failure, Result};
+use crate::raw;
 
 /// Maximum depth of lists and dicts in lists.
 pub const DEPTH: u32 = 64;
@@ -96,7 +96,7 @@ fn numpy(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
             let mask = numpy.getattr("ma")?.call_method1("getmaskarray", (array,))?;
             let mask = numpy.call_method1("ascontiguousarray", (mask,))?.call_method1("reshape", (-1,))?;
             let mask = mask.call_method1("view", ("u1",))?;
-            Some(words::<u8>(&mask)?.into_iter().map(|masked| masked == 0).collect::<Vec<bool>>())
+            Some(raw::items::<u8>(&mask)?.into_iter().map(|masked| masked == 0).collect::<Vec<bool>>())
         }
         false => None,
     };
@@ -131,7 +131,7 @@ fn numpy(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
 fn numpy_rows(array: &Bound<'_, PyAny>, kind: &str, size: usize, present: Option<Vec<bool>>) -> Result<ArrayRef> {
     let made: ArrayRef = match (kind, size) {
         ("b", _) => {
-            let bytes = words::<u8>(&array.call_method1("view", ("u1",))?)?;
+            let bytes = raw::items::<u8>(&array.call_method1("view", ("u1",))?)?;
             Arc::new(BooleanArray::from(bytes.into_iter().map(|byte| byte != 0).collect::<Vec<_>>()))
         }
         ("i", 1) => primitive::<Int8Type>(array)?,
@@ -144,13 +144,14 @@ fn numpy_rows(array: &Bound<'_, PyAny>, kind: &str, size: usize, present: Option
         ("u", 8) => primitive::<UInt64Type>(&array.call_method1("view", ("u8",))?)?,
         ("f", 2) => {
             type Half = <Float16Type as ArrowPrimitiveType>::Native;
-            let bits = words::<u16>(&array.call_method1("view", ("u2",))?)?;
-            Arc::new(PrimitiveArray::<Float16Type>::from_iter_values(bits.into_iter().map(Half::from_bits)))
+            let bits = raw::items::<u16>(&array.call_method1("view", ("u2",))?)?;
+            // In the same memory.
+            let values: Vec<Half> = bits.into_iter().map(Half::from_bits).collect();
+            Arc::new(PrimitiveArray::<Float16Type>::new(values.into(), None))
         }
         ("f", 4) => primitive::<Float32Type>(array)?,
         ("f", 8) => primitive::<Float64Type>(array)?,
-        ("M", _) => times(array)?,
-        ("m", _) => durations(array)?,
+        ("M" | "m", _) => counts(array, kind == "m")?,
         ("U" | "S" | "O" | "T", _) => {
             let rows: Vec<Bound<'_, PyAny>> = array.call_method0("tolist")?.extract()?;
             list(&rows, DEPTH)?
@@ -171,60 +172,51 @@ fn numpy_rows(array: &Bound<'_, PyAny>, kind: &str, size: usize, present: Option
     Ok(arrow_array::make_array(data))
 }
 
-fn words<T: Element>(array: &Bound<'_, PyAny>) -> Result<Vec<T>> {
-    Ok(PyBuffer::<T>::get(array)?.to_vec(array.py())?)
-}
-
 fn primitive<T: ArrowPrimitiveType<Native: Element>>(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
-    let values = words::<T::Native>(array)?;
+    let values = raw::items::<T::Native>(array)?;
     let rows = values.len();
     let data = ArrayData::builder(T::DATA_TYPE).len(rows).add_buffer(Buffer::from_vec(values)).build()?;
     Ok(arrow_array::make_array(data))
 }
 
-/// Returns the name of the type of `datetime64` or `timedelta64`, and the values; NaT is missing.
-fn counts(array: &Bound<'_, PyAny>) -> Result<(String, Vec<Option<i64>>)> {
+/// The count of NaT.
+const NAT: i64 = i64::MIN;
+
+/// Returns the values of `datetime64` or, with `spans`, of `timedelta64`, which only `any_time` stores; NaT is missing.
+fn counts(array: &Bound<'_, PyAny>, spans: bool) -> Result<ArrayRef> {
     let name: String = array.getattr("dtype")?.getattr("str")?.extract()?;
-    let values = words::<i64>(&array.call_method1("view", ("i8",))?)?;
-    Ok((name, values.into_iter().map(|value| Some(value).filter(|value| *value != i64::MIN)).collect()))
-}
-
-/// Returns the unit of such a type, as it stands in brackets.
-fn unit(name: &str) -> &str {
-    name.rsplit('[').next().map_or("", |unit| unit.trim_end_matches(']'))
-}
-
-/// Returns the values of `timedelta64`, which only `any_time` stores.
-fn durations(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
-    let (name, values) = counts(array)?;
-    let some = values.into_iter();
-    Ok(match unit(&name) {
-        "s" => Arc::new(some.collect::<DurationSecondArray>()),
-        "ms" => Arc::new(some.collect::<DurationMillisecondArray>()),
-        "us" => Arc::new(some.collect::<DurationMicrosecondArray>()),
-        "ns" => Arc::new(some.collect::<DurationNanosecondArray>()),
-        _ => return Err(Failure::Type(format!("no column for {name}; cast to s, ms, us or ns"))),
-    })
-}
-
-/// Returns the values of `datetime64`.
-fn times(array: &Bound<'_, PyAny>) -> Result<ArrayRef> {
-    let (name, values) = counts(array)?;
-    let some = || values.iter().copied();
-    Ok(match unit(&name) {
-        "D" => {
-            let days = some().map(|day| day.map(i32::try_from).transpose());
-            let days = days
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(|_| Failure::Value("a date after year 5881580".to_owned()))?;
-            Arc::new(Date32Array::from(days))
+    let values = raw::items::<i64>(&array.call_method1("view", ("i8",))?)?;
+    let nulls = values.contains(&NAT).then(|| values.iter().map(|value| *value != NAT).collect());
+    // As it stands in brackets.
+    let unit = match name.rsplit('[').next().map_or("", |unit| unit.trim_end_matches(']')) {
+        "D" if !spans => None,
+        "s" => Some(TimeUnit::Second),
+        "ms" => Some(TimeUnit::Millisecond),
+        "us" => Some(TimeUnit::Microsecond),
+        "ns" => Some(TimeUnit::Nanosecond),
+        _ => {
+            let days = if spans { "" } else { "D, " };
+            return Err(Failure::Type(format!("no column for {name}; cast to {days}s, ms, us or ns")));
         }
-        "s" => Arc::new(some().collect::<TimestampSecondArray>()),
-        "ms" => Arc::new(some().collect::<TimestampMillisecondArray>()),
-        "us" => Arc::new(some().collect::<TimestampMicrosecondArray>()),
-        "ns" => Arc::new(some().collect::<TimestampNanosecondArray>()),
-        _ => return Err(Failure::Type(format!("no column for {name}; cast to D, s, ms, us or ns"))),
-    })
+    };
+    let rows = values.len();
+    let (ty, values) = match unit {
+        None => (DataType::Date32, Buffer::from_vec(narrow(&values)?)),
+        Some(unit) if spans => (DataType::Duration(unit), Buffer::from_vec(values)),
+        Some(unit) => (DataType::Timestamp(unit, None), Buffer::from_vec(values)),
+    };
+    let data = ArrayData::builder(ty).len(rows).add_buffer(values).nulls(nulls).build()?;
+    Ok(arrow_array::make_array(data))
+}
+
+/// Returns days in 32 bits.
+fn narrow(days: &[i64]) -> Result<Vec<i32>> {
+    let mut narrow = raw::room(days.len())?;
+    for day in days {
+        let day = if *day == NAT { Ok(0) } else { i32::try_from(*day) };
+        narrow.push(day.map_err(|_| Failure::Value("a date after year 5881580".to_owned()))?);
+    }
+    Ok(narrow)
 }
 
 /// What the values of a list are.
@@ -344,8 +336,12 @@ pub fn of_class(rows: &[Bound<'_, PyAny>], class: Option<Class>, depth: u32) -> 
             }
         }
         Some(Class::Bytes) => {
-            let strings = all::<Vec<u8>>(rows)?;
-            match is_long(strings.iter().flatten().map(Vec::len)) {
+            let one = |value: &Bound<'_, PyAny>| match value.is_none() {
+                true => Ok(None),
+                false => raw::buffered(value, false).map(Some),
+            };
+            let strings = rows.iter().map(one).collect::<PyResult<Vec<_>>>()?;
+            match is_long(strings.iter().flatten().map(|string| string.len())) {
                 true => Arc::new(LargeBinaryArray::from_iter(strings)),
                 false => Arc::new(BinaryArray::from_iter(strings)),
             }

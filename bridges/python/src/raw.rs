@@ -3,14 +3,15 @@
 
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::fs::File;
 use std::ptr::NonNull;
 
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use bytes::Bytes;
 use memmap2::Mmap;
-use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyMemoryView};
@@ -71,7 +72,55 @@ pub fn buffered(object: &Bound<'_, PyAny>, maps: bool) -> PyResult<Bytes> {
     }
     // SAFETY: the memory belongs to the buffer and has this length. The interpreter is attached while it is copied; a thread that
     // writes to it without the interpreter would do so in the copy of any other library, too.
-    Ok(Bytes::copy_from_slice(unsafe { memory.as_ref() }))
+    Ok(copied(unsafe { memory.as_ref() })?.into())
+}
+
+/// Returns an empty vector with capacity for `count` items, or `MemoryError`: a program that imports this may do without them.
+pub fn room<T>(count: usize) -> PyResult<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| short(count.saturating_mul(size_of::<T>())))?;
+    Ok(room)
+}
+
+fn short(bytes: usize) -> PyErr {
+    PyMemoryError::new_err(format!("no memory for {bytes} bytes"))
+}
+
+/// Returns bytes that are zero, or `MemoryError`. The system makes large ones zero when they are first used: a damaged chunk states any size.
+pub fn zeros(len: usize) -> PyResult<Vec<u8>> {
+    let layout = Layout::array::<u8>(len).map_err(|_| short(len))?;
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout has a size. The vector owns the memory, which is of its allocator and layout; all `len` bytes are zero.
+    unsafe {
+        let start = NonNull::new(alloc_zeroed(layout)).ok_or_else(|| short(len))?;
+        Ok(Vec::from_raw_parts(start.as_ptr(), len, len))
+    }
+}
+
+/// Returns a copy, or `MemoryError`.
+pub fn copied<T: Copy>(items: &[T]) -> PyResult<Vec<T>> {
+    let mut copy = room(items.len())?;
+    copy.extend_from_slice(items);
+    Ok(copy)
+}
+
+/// Returns the items of an array of Python that has no gaps, or `MemoryError`.
+pub fn items<T: Element>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    let buffer = PyBuffer::<T>::get(array)?;
+    let memory = buffer.as_slice_ptr().ok_or_else(|| PyValueError::new_err("an array whose items have gaps"))?;
+    // SAFETY: the memory belongs to the buffer, whose items `get` has found to be of this type and aligned. The interpreter is
+    // attached while they are copied, as in `buffered`.
+    copied(unsafe { memory.as_ref() })
+}
+
+/// Returns bytes of Python that are a copy, or `MemoryError`.
+pub fn new_bytes<'py>(py: Python<'py>, from: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    bytes(py, from.len(), |to| {
+        to.copy_from_slice(from);
+        Ok(())
+    })
 }
 
 /// Copies bytes into a buffer of Python of the same size, whatever its items are.

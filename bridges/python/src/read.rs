@@ -8,11 +8,11 @@ use std::{hint, mem, thread};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use pilaster::any::{File, Format, Table};
-use pilaster::column::{Memory, Part as _, Table as _};
+use pilaster::column::{Memory, Part as _, Table as _, Zone};
 use pilaster_arrow::arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pilaster_arrow::{Filter, ReadOptions, Spare};
 
-use crate::condition::filtered;
+use crate::condition::{Condition, filtered, may_match};
 use crate::error::{Failure, Result, guarded};
 use crate::raw;
 use crate::schema::unambiguous;
@@ -115,41 +115,37 @@ struct Plan {
     source: Arc<Source>,
     selection: Selection,
     schema: SchemaRef,
-    /// The types of the columns of conditions.
-    types: Vec<DataType>,
-    /// The schema with these columns, if more are read than are returned.
-    wider: Option<Vec<String>>,
+    /// The conditions, for the columns that are read.
+    filters: Vec<Arc<pilaster_cli::Filter>>,
+    /// The columns that are read, if there are conditions: of the schema, and then others that conditions name.
+    names: Vec<String>,
 }
 
 impl Plan {
     fn new(source: Arc<Source>, selection: Selection) -> Result<Self> {
-        let by_name = || selection.conditions.iter().map(|condition| &condition.column);
+        let by_name = || selection.conditions.iter().flat_map(|condition| &condition.columns);
         let by_name = || selection.columns.iter().flatten().chain(by_name());
         if by_name().next().is_some() {
             let all = self::schema(&source, &Selection { columns: None, ..selection.clone() })?;
             by_name().try_for_each(|name| unambiguous(&all, name))?;
         }
         let schema = schema(&source, &selection)?;
-        let mut plan = Plan { source, selection, schema, types: Vec::new(), wider: None };
+        let mut plan = Plan { source, selection, schema, filters: Vec::new(), names: Vec::new() };
         if plan.selection.conditions.is_empty() {
             return Ok(plan);
         }
         let mut names: Vec<String> = plan.schema.fields().iter().map(|field| field.name().clone()).collect();
-        let returned = names.len();
-        for condition in &plan.selection.conditions {
-            if !names.contains(&condition.column) {
-                names.push(condition.column.clone());
+        for name in plan.selection.conditions.iter().flat_map(|condition| &condition.columns) {
+            if !names.contains(name) {
+                names.push(name.clone());
             }
         }
         let wider = Selection { columns: Some(names.clone()), ..plan.selection.clone() };
         let all = self::schema(&plan.source, &wider)?;
-        for condition in &plan.selection.conditions {
-            let field = all.field_with_name(&condition.column)?;
-            // A literal of another type is an error before any row is read.
-            drop(condition.may_match(field.data_type(), false)?);
-            plan.types.push(field.data_type().clone());
-        }
-        plan.wider = (names.len() > returned).then_some(names);
+        // A literal of another type is an error before any row is read.
+        let bound = |condition: &Condition| condition.bound(&all).map(Arc::new);
+        plan.filters = plan.selection.conditions.iter().map(bound).collect::<Result<_>>()?;
+        plan.names = names;
         Ok(plan)
     }
 
@@ -168,26 +164,31 @@ impl Plan {
         };
         let mut options = options(&self.source, &self.selection, rows);
         options.spare = mem::take(&mut kept.spare);
-        if let Some(names) = &self.wider {
-            options.columns = Some(names.clone());
+        let width = self.schema.fields().len();
+        let is_wider = self.names.len() > width;
+        if is_wider {
+            options.columns = Some(self.names.clone());
         }
-        for (condition, ty) in self.selection.conditions.iter().zip(&self.types) {
-            let may_match = Box::new(condition.may_match(ty, self.selection.trust)?);
-            options.filters.push(Filter { column: condition.column.clone(), may_match });
+        for filter in &self.filters {
+            for (place, number) in filter.columns.iter().enumerate() {
+                let (filter, trust) = (Arc::clone(filter), self.selection.trust);
+                let may_match = Box::new(move |zone: &Zone<'_>| may_match(&filter, place, trust, zone));
+                let column = self.names.get(*number).cloned().unwrap_or_default();
+                options.filters.push(Filter { column, may_match });
+            }
         }
         let mut reader = pilaster_arrow::read(table(&file, self.selection.table.as_deref())?, options)?;
-        let width = self.schema.fields().len();
         while let Some(batch) = reader.next() {
             let batch = batch.map_err(|e| match reader.table() {
                 // Its error also names the file.
                 Table::Dataset(dataset) => dataset.failed().map_or_else(|| Failure::from(e), Failure::from_dataset),
                 _ => Failure::from(e),
             })?;
-            let mut batch = filtered(batch, &self.selection.conditions)?;
-            if self.wider.is_some() {
+            let mut batch = filtered(batch, &self.filters)?;
+            if is_wider {
                 batch = batch.project(&(0..width).collect::<Vec<_>>())?;
             }
-            let is_left_out = batch.num_rows() == 0 && !self.selection.conditions.is_empty();
+            let is_left_out = batch.num_rows() == 0 && !self.filters.is_empty();
             if !is_left_out && !put(batch) {
                 return Ok(());
             }
@@ -217,8 +218,9 @@ impl Plan {
             threads => count.checked_div((*threads as u64).saturating_mul(4)).unwrap_or(count),
         };
         if !mapped {
+            // A chunk in which one piece ends and the next one begins is fetched for both: few pieces, whatever the threads.
             let fit = u128::from(all).saturating_mul(PIECE_BYTES.into()).checked_div(self.source.len().into());
-            step = step.min(fit.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX));
+            step = fit.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX);
         }
         let step = step.clamp(PIECE_ROWS.0, PIECE_ROWS.1).next_multiple_of(PIECE_ROWS.0);
         let mut left = VecDeque::new();
@@ -310,10 +312,10 @@ pub struct Stream {
 
 /// Lets the allocator of glibc keep the memory of a batch for the next one. It adapts to the largest block that was released: until then it
 /// returns the blocks of each batch to the system, and gets them back as pages that are cleared, which takes up to a third of the time. The
-/// block is never written to, so that it takes no memory.
+/// block is never written to, so that it takes no memory; if the system refuses it, nothing is kept.
 fn keep_memory() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| drop(hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES))));
+    ONCE.call_once(|| drop(hint::black_box(raw::room::<u8>(BLOCK_BYTES).ok())));
 }
 
 /// Starts to read a file. Few rows are read at once.

@@ -208,13 +208,13 @@ fn kept<R: RecordBatchReader>(reader: R) -> Result<Batches<Kept>> {
 
 /// Encodes the only column of a table.
 pub fn vector(table: &mut Batches<Kept>) -> Result<Vec<u8>> {
-    let mut all = Vec::new();
+    let mut all = Ok(Vec::new());
     let mut builder = filo::Builder::new(|_, _: &str, _, chunk: &[u8]| {
-        all.extend_from_slice(chunk);
+        all = raw::copied(chunk);
         Ok(())
     });
     convert(table, &mut builder)?;
-    Ok(all)
+    Ok(all?)
 }
 
 /// Writes a dataset beside its place, and moves it there; or appends to one.

@@ -31,6 +31,26 @@ def large(request, frame, tmp_path_factory):
     return path
 
 
+@pytest.mark.parametrize("n", [300_000, 1_500_000])
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_ranges_are_read_once(n, threads, tmp_path):
+    """A chunk is fetched for one piece of the rows, of those that have one thread each."""
+    columns = {"a": np.arange(n), "f": np.arange(n) / 3, "b": np.arange(n) % 251}
+    pilaster.write(tmp_path / "x.vortex", columns)
+
+    class Counted(io.BytesIO):
+        count = 0
+
+        def read(self, size=-1):
+            data = super().read(size)
+            self.count += len(data)
+            return data
+
+    file = Counted((tmp_path / "x.vortex").read_bytes())
+    rows = sum(len(batch) for batch in pilaster.open(file, threads=threads).batches())
+    assert rows == n and file.count < 1.2 * len(file.getvalue()), file.count / len(file.getvalue())
+
+
 class Server(http.server.BaseHTTPRequestHandler):
     """Ranges of one file, or answers that are wrong in one way."""
 

@@ -7,7 +7,9 @@ import errno
 import os
 import pathlib
 import stat
+import sys
 import tempfile
+import types
 
 import conftest
 import duckdb
@@ -406,15 +408,44 @@ def test_progress(tmp_path):
     pilaster.write(tmp_path / "x.vortex", table, progress=True)
 
 
+def test_a_bar_of_tqdm(tmp_path, monkeypatch):
+    bars = []
+
+    class Bar:
+        def __init__(self, **options):
+            self.options, self.n, self.closed = options, 0, False
+            bars.append(self)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.closed = True
+
+        def update(self, rows):
+            self.n += rows
+
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    auto = types.ModuleType("tqdm.auto")
+    auto.tqdm = Bar
+    monkeypatch.setitem(sys.modules, "tqdm.auto", auto)
+    table = pa.Table.from_batches([pa.record_batch({"a": range(10)})] * 3)
+    pilaster.write(tmp_path / "x.vortex", table, progress=True)
+    assert len(bars) == 1 and bars[0].n == 30 and bars[0].closed and bars[0].options["desc"] == "x.vortex"
+
+
 def test_a_folder_of_old_files(tmp_path):
-    """Old files as Parquet, in five lines."""
-    old, new = conftest.GOLDEN / "jay", tmp_path
+    """Old files of Jay and bcolz as Parquet, in five lines."""
+    new = tmp_path
     import pathlib
 
-    for path in pathlib.Path(old).glob("alltypes_*.jay"):
-        frame = pilaster.open(path).to_polars()
-        frame.write_parquet(new / f"{path.stem}.parquet")
-    assert len(list(new.glob("*.parquet"))) == 3
+    golden = pathlib.Path(conftest.GOLDEN)
+    old = [*golden.glob("jay/alltypes_n*.jay"), *golden.glob("bcolz/bound_*[0-9]")]
+    for path in old:
+        pilaster.open(path).to_polars().write_parquet(new / f"{path.stem}.parquet")
+    assert [path.parent.name for path in old].count("jay") == 3 and len(old) >= 9
+    for path in old:
+        assert pl.read_parquet(new / f"{path.stem}.parquet").equals(pilaster.open(path).to_polars()), path
 
 
 def test_logger(tmp_path):

@@ -25,12 +25,12 @@ use pilaster::bytes::Scratch;
 use pilaster::column::Table;
 
 use crate::error::{Failure, Reason};
-use crate::open;
 use crate::options::Options;
 use crate::scan::{Put, Reading, Scan, count, limited};
+use crate::schema::table_schema;
 use crate::share::share;
 use crate::source::Source;
-use crate::statistics::columns;
+use crate::{help, open};
 
 /// A bcolz dataset: a directory of the local file system, which workers have under the same path. Only the columns of a query
 /// are read.
@@ -52,9 +52,15 @@ impl Dataset {
         let read = open::read_options();
         let (table, failed) = Watched::new(&dataset);
         let schema = pilaster_arrow::read(table, read).map(|reader| reader.schema());
-        let schema = schema.map_err(|e| failure(dir, failed.take().unwrap_or_else(|| e.into())))?;
-        let schema = Arc::new(columns(&schema, options));
+        let schema = schema.map_err(|e| failure(dir, options, failed.take().unwrap_or_else(|| e.into())))?;
+        let schema = Arc::new(table_schema(&schema, options).map_err(|e| failure(dir, options, e))?);
         Ok(Dataset { schema, dataset: Arc::new(dataset), options: options.clone() })
+    }
+
+    /// Returns the options.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.options
     }
 }
 
@@ -169,23 +175,25 @@ pub(crate) fn run(scan: &Scan, dir: &Path, len: u64, put: &mut Put<'_>) -> Resul
     let mut limited = limited(scan, put);
     if scan.columns.fields().is_empty() {
         let done = count(scan, rows.end.saturating_sub(rows.start), &mut limited);
-        return done.map(|_| ()).map_err(|reason| failure(dir, reason));
+        return done.map(|_| ()).map_err(|reason| failure(dir, &scan.options, reason));
     }
     let (table, failed) = Watched::new(&dataset);
     let done = Reading::default().rows(scan, table, Some(rows), &mut limited);
-    done.map(|_| ()).map_err(|reason| failure(dir, failed.take().unwrap_or(reason)))
+    done.map(|_| ()).map_err(|reason| failure(dir, &scan.options, failed.take().unwrap_or(reason)))
 }
 
-fn failure(dir: &Path, reason: Reason) -> Failure {
-    Failure { path: dir.display().to_string(), reason }
+fn failure(dir: &Path, options: &Options, reason: Reason) -> Failure {
+    let failure = Failure::new(dir.display().to_string(), reason);
+    let help = help::dataset(options, dir, &failure);
+    failure.helped(help)
 }
 
 fn opened(dir: &Path, options: &Options) -> Result<bcolz::Dataset, Failure> {
     let opened = match options.tolerant {
-        true => bcolz::Dataset::open_tolerant(dir, |e| log::warn!("damaged file left out: {e}")),
+        true => bcolz::Dataset::open_tolerant(dir, |e| log::warn!("left out: {e}")),
         false => bcolz::Dataset::open(dir),
     };
-    opened.map_err(|e| failure(dir, (&e).into()))
+    opened.map_err(|e| failure(dir, options, (&e).into()))
 }
 
 /// The error of a file of a table.

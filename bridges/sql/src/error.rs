@@ -13,6 +13,8 @@ pub struct Failure {
     pub path: String,
     /// The reason.
     pub reason: Reason,
+    /// What helps, if that is known.
+    pub help: Option<Box<str>>,
 }
 
 /// Why a file cannot be read.
@@ -39,6 +41,27 @@ pub enum Reason {
 }
 
 impl Failure {
+    /// Creates the error of a file.
+    #[must_use]
+    pub const fn new(path: String, reason: Reason) -> Self {
+        Failure { path, reason, help: None }
+    }
+
+    /// Returns the error with what helps, if that is known.
+    #[must_use]
+    pub fn helped(mut self, help: Option<String>) -> Self {
+        self.help = help.map(String::into_boxed_str).or(self.help);
+        self
+    }
+
+    /// Returns the error of the library that is the reason.
+    pub(crate) fn of_library(&self) -> Option<pilaster::Error> {
+        match &self.reason {
+            Reason::Format(e) => Some(*e),
+            _ => None,
+        }
+    }
+
     /// Whether invalid or missing bytes of the file are the reason, so that other files can still be read. A call that asks
     /// for an unknown table, a limit, or a feature that this library does not have is no damage.
     #[must_use]
@@ -71,10 +94,10 @@ fn is_refused(e: &pilaster_arrow::Error) -> bool {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Reason::Dataset { text, .. } = &self.reason {
-            return f.write_str(text);
+        // The text of a dataset names one of its files.
+        if !matches!(self.reason, Reason::Dataset { .. }) {
+            write!(f, "{}: ", self.path)?;
         }
-        write!(f, "{}: ", self.path)?;
         match &self.reason {
             Reason::Format(e) => e.fmt(f),
             Reason::Arrow(e) => e.fmt(f),
@@ -82,7 +105,8 @@ impl fmt::Display for Failure {
             Reason::Dataset { text, .. } => f.write_str(text),
             Reason::Schema(e) => e.fmt(f),
             Reason::Ended => f.write_str("the reader ended without a result; please report this as a bug"),
-        }
+        }?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, " ({help})"))
     }
 }
 
@@ -139,7 +163,7 @@ mod tests {
 
     #[test]
     fn calls_and_limits_are_no_damage() {
-        let failure = |reason| Failure { path: "a.ds".to_owned(), reason };
+        let failure = |reason| Failure::new("a.ds".to_owned(), reason);
         let of = |kind| pilaster::Error::new(kind, What::TABLE, 0);
         for (kind, damage) in [
             (Kind::Invalid, true),

@@ -19,6 +19,8 @@ pub(crate) struct Extents<'f> {
     ranges: &'f Ranges,
     ty: ExtentType<'f>,
     spans: Vec<FileRange>,
+    /// Why no more extents are found, if it is not the end of the file: an error after the rows of those that are.
+    ended: Option<Error>,
     /// The number of the next extent.
     next: usize,
     /// The window of the current extent.
@@ -53,33 +55,36 @@ impl<'f> Extents<'f> {
         let ty = file.types().find(name.as_bytes()).ok_or_else(|| Error::new(Kind::Unknown, What::TABLE, 0))?;
         let mut spans = Vec::new();
         let mut add = |span: FileRange, of: &[u8]| {
+            if file.types().find(of).is_none() {
+                // It may have been an extent of this type.
+                let at = span.at.saturating_add(EXTENT_HEADER_LEN as u64);
+                return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, at));
+            }
             if of == ty.name().as_bytes() && range.contains(&span.at) {
                 spans.push(span);
             }
+            Ok(())
         };
-        match file.index() {
-            Some((index, _)) => {
-                for k in 0..index.len() {
-                    let row = index.get(k)?;
-                    // An extent outside of the file would be in no byte range.
-                    if row.span.end().is_none_or(|end| end > ranges.input().len()) {
-                        return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, row.span.at));
-                    }
-                    add(row.span, row.type_name);
+        let mut walk = || match file.index() {
+            Some((index, _)) => (0..index.len()).try_for_each(|k| {
+                let row = index.get(k)?;
+                // An extent outside of the file would be in no byte range.
+                if row.span.end().is_none_or(|end| end > ranges.input().len()) {
+                    return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, row.span.at));
                 }
-            }
-            None => {
-                file.headers(|header, name| {
-                    add(header.span(), name);
-                    Ok::<(), Error>(())
-                })?;
-            }
-        }
-        Ok(Extents { file, ranges, ty, spans, next: 0, window: ranges.window(), described: None })
+                add(row.span, row.type_name)
+            }),
+            None => file.headers(|header, name| add(header.span(), name)).map(|_| ()),
+        };
+        let ended = walk().err();
+        Ok(Extents { file, ranges, ty, spans, ended, next: 0, window: ranges.window(), described: None })
     }
 
     /// Returns the number of rows. Only the headers of extents are read, as the index does not have it.
     pub fn count(&self, remote: &Remote) -> Result<u64, Reason> {
+        if let Some(e) = self.ended {
+            return Err(e.into());
+        }
         let mut rows = 0u64;
         for spans in self.spans.chunks(HEADERS) {
             let header = |span: &FileRange| span.at..span.at.saturating_add(span.len.min(EXTENT_HEADER_LEN as u64));
@@ -128,7 +133,7 @@ impl Table for Extents<'_> {
             *done = true;
             return Ok(Some(part));
         }
-        let Some(span) = self.spans.get(self.next) else { return Ok(None) };
+        let Some(span) = self.spans.get(self.next) else { return self.ended.map_or(Ok(None), Err) };
         self.window = self.ranges.window();
         let bytes = self.window.input().get(*span, What::DATASERIES_EXTENT)?;
         let extent = self.file.order().extent(bytes, span.at)?;

@@ -173,6 +173,11 @@ impl Kept {
         } else if left > 0 {
             let wanted = batch.project(&(0..count).collect::<Vec<_>>())?;
             match met.filter(|_| left < len) {
+                // The coalescer would copy rows that wait for no others.
+                None if self.eager && self.waiting.is_empty() => {
+                    self.read = 0;
+                    return Ok(put(wanted));
+                }
                 Some(met) => self.waiting.push_batch_with_filter(wanted, &met)?,
                 None => self.waiting.push_batch(wanted)?,
             }

@@ -30,7 +30,7 @@ use crate::options::Options;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::store::{Remote, shown};
-use crate::{open, statistics};
+use crate::{open, schema, statistics};
 
 /// Number of files whose schemas are read at the same time.
 const AT_ONCE: usize = 8;
@@ -115,7 +115,7 @@ impl FileFormat for Format {
             return plan_err!("all files of the table have 0 bytes, so that its columns are unknown");
         }
         let tail = TAILS.checked_div(objects.len() as u64).map_or(TAIL, |tail| tail.min(TAIL));
-        let schemas = objects.iter().map(|meta| self.each(Arc::clone(store), meta.clone(), tail, statistics::schema));
+        let schemas = objects.iter().map(|meta| self.each(Arc::clone(store), meta.clone(), tail, schema::schema));
         let schemas: Vec<_> = stream::iter(schemas.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
         let (mut merged, mut left_out) = (None, None);
         for (meta, schema) in objects.iter().zip(schemas) {

@@ -63,7 +63,7 @@ impl Heads {
             known.clear();
         }
         if known.insert(failure.to_string()) {
-            log::warn!("damaged file left out: {failure}");
+            log::warn!("left out from the damage on: {failure}");
         }
     }
 

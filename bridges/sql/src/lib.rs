@@ -8,6 +8,9 @@
 //! | [`Dataset`] | a bcolz directory as a table |
 //! | [`write`](write()), [`encode`] | record batches as a file |
 //! | [`Options`] | what a file does not say about itself, and what may be trusted |
+//! | [`skipped`] | the damaged files that a query left out |
+//! | [`shown`] | the path of a file, as errors have it |
+//! | [`Failure`], [`Reason`] | why a file cannot be read, and what helps |
 #![cfg_attr(
     feature = "session",
     doc = "| [`register`] | `CREATE EXTERNAL TABLE t STORED AS VORTEX LOCATION 'logs/'` for all formats in a session |"
@@ -55,12 +58,14 @@ mod files;
 mod filter;
 mod format;
 mod heads;
+mod help;
 mod late;
 mod open;
 mod opener;
 mod options;
 mod order;
 mod scan;
+mod schema;
 mod share;
 mod sink;
 mod source;
@@ -72,6 +77,7 @@ mod zones;
 
 #[cfg(feature = "codec")]
 pub use codec::Codec;
+pub use counts::skipped;
 pub use dataset::{Dataset, DatasetFactory};
 pub use error::{Failure, Reason};
 #[cfg(feature = "session")]
@@ -79,4 +85,5 @@ pub use format::register;
 pub use format::{Factory, Format};
 pub use options::Options;
 pub use source::Source;
+pub use store::shown_at as shown;
 pub use write::{encode, write};

@@ -5,7 +5,7 @@
 //! | `args` | the command line |
 //! | `files` | files named in a query as tables |
 //! | `query` | runs a query, on this machine or on workers |
-//! | `stores` | stores of files, also servers |
+//! | `stores`, `named` | stores of files, also servers, whose errors name the URL |
 //! | `answer` | prints rows, or writes them to a file |
 //! | `workers` | a worker, and connections to workers |
 
@@ -39,7 +39,7 @@ use tool::{Ended, Output};
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    env_logger::Builder::new().filter_level(log::LevelFilter::Warn).format_timestamp(None).init();
+    tool::warn(args.command.is_some());
     let out = Output::default();
     let done = match &args.command {
         Some(Command::Worker { listen }) => tool::run(tool::workers::serve(listen, &mut out.clone())),

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::error::{Failure, Reason};
 use crate::heads::Heads;
+use crate::help;
 use crate::options::Options;
 use crate::store::{Remote, locked};
 
@@ -34,11 +35,22 @@ pub(crate) fn with_file<R>(
         }
         Ok(())
     };
-    open().map_err(|e| remote.failure(&ranges, e))?;
+    let refused = |e| match remote.failure(&ranges, e) {
+        failure @ Failure { reason: Reason::Fetch(_), .. } => failure,
+        failure => {
+            let help =
+                help::opening(options, ranges.input(), e).or_else(|| help::damaged(options, &failure, "the file"));
+            failure.helped(help)
+        }
+    };
+    open().map_err(refused)?;
     remote.opened(heads);
     // The memory is large enough now, and the bytes are present.
-    let file = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch());
-    take(&file.map_err(|e| remote.failure(&ranges, e))?, &ranges)
+    let file = File::open_input(ranges.input(), options.format, &hints, &mut memory.scratch()).map_err(refused)?;
+    take(&file, &ranges).map_err(|e| {
+        let help = help::reading(options, &file, &e);
+        e.helped(help)
+    })
 }
 
 /// Returns the options with which files are read: the types depend on no row, so that files of one schema have one, and texts are
@@ -57,7 +69,7 @@ pub(crate) async fn on_thread<R: Send + 'static>(
         // Fails if the caller no longer waits.
         let _ = answer.send(run());
     })?;
-    Ok(answered.await.unwrap_or_else(|_| Err(Failure { path: path.to_owned(), reason: Reason::Ended })))
+    Ok(answered.await.unwrap_or_else(|_| Err(Failure::new(path.to_owned(), Reason::Ended))))
 }
 
 /// How long a thread waits for the next function. Allocators keep memory per thread, so that a new thread for each file would

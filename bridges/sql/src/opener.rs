@@ -127,7 +127,7 @@ fn work(scan: &Scan, remote: &Arc<Remote>, put: &mpsc::Sender<Message>) {
     let done = match done {
         Err(e) if scan.options.skip_damaged && e.is_damage() => {
             scan.heads.warn(&e);
-            remote.counts().files_skipped.add(1);
+            remote.counts().skipped(&e);
             Ok(())
         }
         done => done,
@@ -165,7 +165,7 @@ async fn next(waiting: Option<Waiting>) -> Option<(Found, Option<Waiting>)> {
         Some(Message::End(Ok(()))) => None,
         Some(Message::End(Err(e))) => Some((stream::iter(vec![Err(e.into())]), None)),
         None => {
-            let ended = Err(Failure { path: waiting.path, reason: Reason::Ended }.into());
+            let ended = Err(Failure::new(waiting.path, Reason::Ended).into());
             Some((stream::iter(vec![ended]), None))
         }
     }

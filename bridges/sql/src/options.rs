@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use datafusion_common::{DataFusionError, Result, plan_err};
 use pilaster::any::{Format, Hints};
 use pilaster::filo::Element;
+use pilaster::vortex::DTypeBuf;
 
 /// How the files of a table are read.
 ///
@@ -92,7 +93,7 @@ impl Options {
             match name {
                 "table" => self.table = Some(value.clone()),
                 "element" => self.element = Some(element(value)?),
-                "dtype" => self.dtype = Some(value.clone()),
+                "dtype" => self.dtype = Some(dtype(value)?),
                 "sequential" => self.sequential = flag(name, value)?,
                 "tolerant" => self.tolerant = flag(name, value)?,
                 "binary_as_string" => self.binary_as_string = flag(name, value)?,
@@ -131,6 +132,17 @@ fn element(name: &str) -> Result<Element> {
     })
 }
 
+/// Returns the type of rows in the notation of Vortex, if it is one.
+///
+/// # Errors
+/// Another text.
+fn dtype(text: &str) -> Result<String> {
+    match text.parse::<DTypeBuf>() {
+        Ok(_) => Ok(text.to_owned()),
+        Err(e) => plan_err!("{text:?} is no type of rows in Vortex's notation, such as '{{a=i64, b=utf8?}}': {e}"),
+    }
+}
+
 fn flag(name: &str, value: &str) -> Result<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" => Ok(true),
@@ -161,7 +173,11 @@ mod tests {
     fn every_format_has_its_options() -> Result<()> {
         for format in Format::ALL {
             for name in names(format) {
-                let value = if *name == "element" { "int" } else { "true" };
+                let value = match *name {
+                    "element" => "int",
+                    "dtype" => "{a=i64}",
+                    _ => "true",
+                };
                 assert_ne!(with(format, &[(name, value)])?, Options::new(format), "{format} {name}");
             }
         }
@@ -173,6 +189,11 @@ mod tests {
         for (format, pair, part) in [
             (Format::Filo, ("format.elment", "int"), "the options are: element, binary_as_string"),
             (Format::Filo, ("element", "i32"), "they are: boolean, int"),
+            (
+                Format::Vortex,
+                ("dtype", "foo"),
+                "\"foo\" is no type of rows in Vortex's notation, such as '{a=i64, b=utf8?}': ",
+            ),
             (Format::Jay, ("format.tolerant", "1"), "it can be true or false"),
             (
                 Format::Vortex,

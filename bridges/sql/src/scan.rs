@@ -1,5 +1,6 @@
 //! Reads the rows of one file, or those that a byte range of it owns, on a thread that may block.
 
+use std::collections::HashSet;
 use std::iter;
 use std::mem;
 use std::ops::Range;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatchOptions, new_null_array};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchReader};
 use datafusion_common::{DataFusionError, exec_datafusion_err};
 use datafusion_physical_expr::PhysicalExpr;
@@ -15,6 +16,7 @@ use datafusion_physical_expr_adapter::{BatchAdapter, BatchAdapterFactory};
 use pilaster::any::{File, Part};
 use pilaster::bytes::{Ranges, Scratch};
 use pilaster::column::{Memory, Part as _, Table};
+use pilaster::error::Kind;
 use pilaster_arrow::{ReadOptions, Spare};
 
 use crate::error::{Failure, Reason};
@@ -22,13 +24,13 @@ use crate::extents::Extents;
 use crate::filter::Filter;
 use crate::heads::Heads;
 use crate::late::{self, Late};
-use crate::open;
 use crate::options::Options;
 use crate::order::Order;
+use crate::schema::{ambiguous, columns};
 use crate::share::share;
-use crate::statistics::columns;
 use crate::store::Remote;
 use crate::zones::Pruner;
+use crate::{help, open};
 
 /// A choice of rows and columns of a file.
 pub(crate) struct Scan {
@@ -347,7 +349,10 @@ fn unfit(scan: &Scan, batch: &RecordBatch, first: Option<u64>, e: DataFusionErro
             *(if fits(middle) { &mut fit } else { &mut unfit }) = middle;
         }
         let row = first.map_or(String::new(), |first| format!(", row {}", first.saturating_add(fit as u64)));
-        return exec_datafusion_err!("column {:?}{row}: {e}", field.name());
+        let is_bytes = scan.options.binary_as_string
+            && batch.columns().first().is_some_and(|column| *column.data_type() == DataType::BinaryView);
+        let help = if is_bytes { format!(" ({})", help::BYTES) } else { String::new() };
+        return exec_datafusion_err!("column {:?}{row}: {e}{help}", field.name());
     }
     e
 }
@@ -365,13 +370,18 @@ pub(crate) fn present<T: Table>(schema: &SchemaRef, table: &mut T) -> Result<Vec
         match table.next_part(&mut memory.scratch()) {
             Ok(None) => break Vec::new(),
             Ok(Some(part)) => {
-                let mut present = Vec::new();
-                for name in names() {
-                    if part.find(&name)?.is_some() {
-                        present.push(name);
+                let (wanted, mut found) = (names().collect::<HashSet<_>>(), HashSet::new());
+                for k in 0..part.width() {
+                    match part.name(k) {
+                        // Files that were added to the table later were not asked for their columns.
+                        Ok(name) if wanted.contains(name) && !found.insert(name.to_owned()) => {
+                            return Err(ambiguous(name));
+                        }
+                        Err(e) if e.kind() != Kind::Utf8 => return Err(e.into()),
+                        _ => {}
                     }
                 }
-                break present;
+                break names().filter(|name| found.contains(name)).collect();
             }
             Err(e) => memory.grow(e)?,
         }

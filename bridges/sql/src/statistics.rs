@@ -1,10 +1,8 @@
-//! Facts about a file before its rows are read: its columns, and the number of its rows.
+//! Facts about the rows of a file before they are read: their number, and bounds of columns.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::record_batch::RecordBatchReader as _;
+use arrow::datatypes::SchemaRef;
 use datafusion_common::stats::Precision;
 use datafusion_common::{ColumnStatistics, ScalarValue};
 use pilaster::any::{self, File};
@@ -21,36 +19,6 @@ use crate::{open, zones};
 
 /// Maximum number of bytes of a DataSeries file whose rows are counted: the headers of its extents then take few requests.
 const COUNTED: u64 = 256 << 10;
-
-/// Returns the columns of a file, each of which can be null. Blocks.
-pub(crate) fn schema(remote: &Arc<Remote>, options: &Options, heads: &Heads) -> Result<Schema, Failure> {
-    open::with_file(remote, options, heads, |file, ranges| {
-        let schema = || -> Result<SchemaRef, Reason> {
-            let name = options.table.as_deref();
-            let read = open::read_options();
-            file.table(name)?;
-            Ok(match file {
-                File::DataSeries(series) => {
-                    pilaster_arrow::read(Extents::new(series, file, ranges, (name, &(0..remote.len())))?, read)?
-                        .schema()
-                }
-                file => pilaster_arrow::read(file.table(name)?, read)?.schema(),
-            })
-        };
-        let schema = schema().map_err(|e| remote.failure(ranges, e))?;
-        Ok(columns(&schema, options))
-    })
-}
-
-/// Returns the columns of `schema` as a table has them: each can be null.
-pub(crate) fn columns(schema: &Schema, options: &Options) -> Schema {
-    let fields = schema.fields().iter().map(|field| {
-        let field = Field::clone(field).with_nullable(true);
-        let is_text = options.binary_as_string && *field.data_type() == DataType::BinaryView;
-        if is_text { field.with_data_type(DataType::Utf8View) } else { field }
-    });
-    Schema::new_with_metadata(fields.collect::<Vec<_>>(), HashMap::new())
-}
 
 /// Statistics of a file, from its metadata.
 pub(crate) struct Facts {
@@ -71,7 +39,8 @@ pub(crate) fn facts(
     schema: &SchemaRef,
 ) -> Result<Facts, Failure> {
     let unknown = || vec![ColumnStatistics::new_unknown(); schema.fields().len()];
-    if options.format == any::Format::DataSeries && remote.len() > COUNTED {
+    // Without an index, the end of a log may be missing: its rows before are read all the same.
+    if options.format == any::Format::DataSeries && (options.sequential || remote.len() > COUNTED) {
         return Ok(Facts { rows: None, columns: unknown() });
     }
     open::with_file(remote, options, heads, |file, ranges| {

@@ -24,7 +24,7 @@ use crate::error::{Failure, Reason};
 use crate::heads::{Head, Heads, Key};
 
 /// A file of at most this many bytes is fetched at once.
-const WHOLE: u64 = 256 << 10;
+pub(crate) const WHOLE: u64 = 256 << 10;
 
 /// Bounds of the number of bytes at the end of a larger file that are fetched first: a 4096th of the file, as the metadata of most
 /// files are. The least one is also fetched of the start.
@@ -156,7 +156,7 @@ impl Remote {
     /// Returns the error of a reader, or the error of the request that was its reason.
     pub fn failure(&self, ranges: &Ranges, reason: impl Into<Reason>) -> Failure {
         let reason = ranges.failed().map_or_else(|| reason.into(), Reason::Fetch);
-        Failure { path: self.path.clone(), reason }
+        Failure::new(self.path.clone(), reason)
     }
 
     /// Returns the bytes of a range, which are part of what was fetched.
@@ -356,8 +356,19 @@ pub(crate) fn shown(store: &Arc<dyn ObjectStore>, path: &Path) -> String {
     if is_local(store) { format!("/{path}") } else { format!("{store}/{path}") }
 }
 
-/// Returns the path of a file for people, in the store of a URL.
-pub(crate) fn shown_at(store: &ObjectStoreUrl, path: &Path) -> String {
+/// Returns the path of a file for people, in the store of a URL. Paths in stores begin without a slash.
+///
+/// ```
+/// use datafusion_execution::object_store::ObjectStoreUrl;
+/// use object_store::path::Path;
+/// use pilaster_datafusion::shown;
+///
+/// let path = Path::from("logs/a.ds");
+/// assert_eq!(shown(&ObjectStoreUrl::local_filesystem(), &path), "/logs/a.ds");
+/// assert_eq!(shown(&ObjectStoreUrl::parse("s3://bucket")?, &path), "s3://bucket/logs/a.ds");
+/// # Ok::<(), datafusion_common::DataFusionError>(())
+/// ```
+pub fn shown_at(store: &ObjectStoreUrl, path: &Path) -> String {
     match store.as_str() {
         "file:///" => format!("/{path}"),
         store => format!("{}/{path}", store.trim_end_matches('/')),

@@ -4,13 +4,15 @@ use std::io::Write;
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use datafusion_common::{DataFusionError, Result, not_impl_err, resources_err};
+use datafusion_common::{DataFusionError, Result, not_impl_err, plan_err, resources_err};
 use pilaster::any::Format;
 use pilaster::bytes::IoSink;
 use pilaster::dataseries::Mode;
 use pilaster::dataseries::write::Smallest;
 use pilaster::{jay, vortex};
 use pilaster_arrow::{Batches, Cause, Kept, SeriesOptions, convert, write_series};
+
+use crate::schema::duplicate;
 
 /// Number of rows of an extent.
 const EXTENT_ROWS: u64 = 1 << 14;
@@ -49,9 +51,12 @@ pub fn encode(format: Format, schema: SchemaRef, batches: Vec<RecordBatch>) -> R
 /// ```
 ///
 /// # Errors
-/// A column that the format cannot store, with its name; [`DataFusionError::NotImplemented`] for other formats; errors of
+/// Two columns of one name; a column that the format cannot store, with its name; [`DataFusionError::NotImplemented`] for other formats; errors of
 /// `out`; [`DataFusionError::ResourcesExhausted`] for a Jay file of rows of more than 4 GiB.
 pub fn write<R: RecordBatchReader, W: Write>(format: Format, rows: R, out: W) -> Result<W> {
+    if let Some(name) = duplicate(&rows.schema()) {
+        return plan_err!("two columns are called {name:?}; AS gives one of them another name");
+    }
     let done = match format {
         Format::Vortex => vortex_file(rows, out),
         Format::DataSeries => dataseries_file(rows, out),

@@ -94,6 +94,14 @@ mod tests {
     }
 
     #[test]
+    fn an_error_before_any_row_is_alone() {
+        for form in [Form::Table, Form::JsonLines] {
+            let (rows, error) = printed(vec![Err(ArrowError::ComputeError("torn".to_owned()))], form);
+            assert!(rows.is_empty() && error.is_some(), "{form:?}: {rows:?}");
+        }
+    }
+
+    #[test]
     fn rows_before_an_error_are_printed() {
         let torn = || vec![Ok(batch()), Err(ArrowError::ComputeError("torn".to_owned()))];
         for form in [Form::Table, Form::Csv, Form::JsonLines] {

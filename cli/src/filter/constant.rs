@@ -34,7 +34,7 @@ impl Constant {
             Type::Utf8 => return Ok(Constant::Bytes(text.as_bytes().to_vec())),
             Type::Bytes | Type::FixedBytes(_) => return bytes(literal),
             Type::Date(unit) | Type::Timestamp(unit) => {
-                return instant(text, unit, zone)
+                return instant(text, unit, zone)?
                     .ok_or_else(|| format!("'{text}' is neither a date nor a number of {ty}"));
             }
             Type::Time(unit) => {
@@ -79,6 +79,7 @@ impl Constant {
     }
 
     /// Returns how `value` compares to the constant; `None` if either is NaN and the other is not, or if they have no order.
+    #[inline]
     pub fn beside(&self, value: &Value<'_>) -> Option<Ordering> {
         match (value, self) {
             (Value::Bool(value), Constant::Bool(constant)) => Some(value.cmp(constant)),
@@ -121,6 +122,7 @@ fn half(exact: f64) -> f64 {
     if nearest == INFINITY || !exact.is_finite() { exact } else { of(nearest).copysign(exact) }
 }
 
+#[inline]
 fn reals(value: f64, constant: f64) -> Option<Ordering> {
     if value.is_nan() && constant.is_nan() { Some(Ordering::Equal) } else { value.partial_cmp(&constant) }
 }
@@ -210,33 +212,41 @@ const fn attos(unit: Unit) -> Option<i128> {
 
 /// Returns whether `text` can be compared with times: a number, a date, or a date and time.
 pub fn is_time(text: &str) -> bool {
-    instant(text, Unit::Nano, None).is_some()
+    matches!(instant(text, Unit::Nano, None), Ok(Some(_)))
 }
 
-/// A date, or a date and time with or without an offset from UTC, in `unit`; a number is the stored integer.
-fn instant(text: &str, unit: Unit, zone: Option<&str>) -> Option<Constant> {
+/// A date, or a date and time with or without an offset from UTC, in `unit`; a number is the stored integer. `None` for another text;
+/// an error if the time depends on a time zone that is not known.
+fn instant(text: &str, unit: Unit, zone: Option<&str>) -> Result<Option<Constant>, String> {
     if let Some(stored) = scaled(text, 0) {
-        return Some(stored);
+        return Ok(Some(stored));
     }
     // The parser would ignore the name of a time zone after a time.
     if text.contains('[') {
-        return None;
+        return Ok(None);
     }
-    let civil = text.parse::<DateTime>();
-    let (seconds, nanos) = match (text.parse::<Timestamp>(), &civil) {
-        (Ok(instant), _) => (instant.as_second(), instant.subsec_nanosecond()),
-        (Err(_), Ok(local)) => {
-            let zone = zone.and_then(time_zone).unwrap_or(TimeZone::UTC);
-            let instant = zone.to_timestamp(*local).ok()?;
-            (instant.as_second(), instant.subsec_nanosecond())
-        }
-        _ => return None,
+    let civil = text.parse::<DateTime>().ok();
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(since(instant, civil, unit));
+    }
+    let Some(local) = civil else { return Ok(None) };
+    let zone = match zone {
+        None => TimeZone::UTC,
+        Some(name) => time_zone(name).ok_or_else(|| {
+            format!("'{text}' is in the time zone of the column, and no time zone is called {name:?}; add an offset, such as Z for UTC")
+        })?,
     };
-    let since = i128::from(seconds).checked_mul(ATTOS)?.checked_add(i128::from(nanos).checked_mul(1_000_000_000)?)?;
+    Ok(zone.to_timestamp(local).ok().and_then(|instant| since(instant, civil, unit)))
+}
+
+/// Returns a time in `unit`s since 1970. `civil`: the same as a date, for units that are no multiple of a second.
+fn since(instant: Timestamp, civil: Option<DateTime>, unit: Unit) -> Option<Constant> {
+    let (seconds, nanos) = (i128::from(instant.as_second()), i128::from(instant.subsec_nanosecond()));
+    let since = seconds.checked_mul(ATTOS)?.checked_add(nanos.checked_mul(1_000_000_000)?)?;
     if let Some(per) = attos(unit) {
         return Some(Constant::Whole { floor: since.div_euclid(per), above: since.rem_euclid(per) != 0 });
     }
-    let local = civil.ok()?;
+    let local = civil?;
     let years = i128::from(local.year()).checked_sub(1970)?;
     let months = years.checked_mul(12)?.checked_add(i128::from(local.month()))?.checked_sub(1)?;
     let in_month = local.day() > 1 || local.time() != Time::midnight();
@@ -302,6 +312,28 @@ mod tests {
     }
 
     #[test]
+    fn local_times_need_a_zone_that_is_known() {
+        let constant = |text: &str, zone| {
+            let literal = Literal { text: text.to_owned(), quoted: false };
+            Constant::new(&literal, Type::Timestamp(Unit::Second), zone)
+        };
+        let noon = Ok(Constant::Whole { floor: 1_704_715_200, above: false });
+        for (text, zone) in [
+            ("2024-01-08T12:00", None),
+            ("2024-01-08T12:00Z", Some("Mars/Base")),
+            ("2024-01-08T13:00+01:00", Some("Mars/Base")),
+            ("1704715200", Some("Mars/Base")),
+            ("2024-01-08T13:00", Some("+01:00")),
+        ] {
+            assert_eq!(constant(text, zone), noon, "{text} {zone:?}");
+        }
+        for text in ["2024-01-08T12:00", "2024-01-08"] {
+            let why = constant(text, Some("Mars/Base")).unwrap_err();
+            assert!(why.contains("no time zone is called \"Mars/Base\"; add an offset"), "{why}");
+        }
+    }
+
+    #[test]
     fn half_floats_are_compared_with_the_nearest_one() {
         for bits in (0..0x7c00).step_by(7).chain([1, 0x3ff, 0x400, 0x7bff]) {
             let value = f64::from(half_to_f32(bits));
@@ -324,7 +356,7 @@ mod tests {
     #[test]
     fn dates_and_times_in_the_unit_of_the_column() {
         let at = |text, unit, zone| match instant(text, unit, zone) {
-            Some(Constant::Whole { floor, above }) => (floor, above),
+            Ok(Some(Constant::Whole { floor, above })) => (floor, above),
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(at("2026-01-01", Unit::Day, None), (20_454, false));
@@ -336,8 +368,8 @@ mod tests {
         assert_eq!(at("2026-02-01", Unit::Year, None), (56, true));
         assert_eq!(at("-17", Unit::Nano, None), (-17, false), "a number is the stored integer");
         assert_eq!(at("2026-01-01T01:00", Unit::Second, Some("+01:00")), (1_767_225_600, false));
-        assert_eq!(instant("noon", Unit::Second, None), None);
-        assert_eq!(instant("2026-01-01T01:00[America/New_York]", Unit::Second, None), None);
+        assert_eq!(instant("noon", Unit::Second, None), Ok(None));
+        assert_eq!(instant("2026-01-01T01:00[America/New_York]", Unit::Second, None), Ok(None));
         assert_eq!(of_day("01:02:03", Unit::Milli), Some(Constant::Whole { floor: 3_723_000, above: false }));
     }
 }

@@ -11,8 +11,7 @@ use std::cmp::Ordering;
 use pilaster::Result;
 use pilaster::column::{Column, Fact, Type, Value, Zone};
 
-use constant::Constant;
-pub use constant::is_time;
+pub use constant::{Constant, is_time};
 pub use parse::{Expression, Literal, Operator, Test, parse};
 
 use crate::failure::Failure;
@@ -31,8 +30,15 @@ struct Bound {
     /// The place of the column in [`Filter::columns`].
     place: usize,
     condition: Condition,
-    /// The column has floats, which may be NaN.
     floats: bool,
+}
+
+/// The column of a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub number: usize,
+    /// It has floats, which may be NaN.
+    pub floats: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -40,6 +46,20 @@ enum Condition {
     Missing,
     Compare(Operator, Constant),
     In(Vec<Constant>),
+}
+
+/// Returns the literal as values of the column `name` are compared with it. `zone`: the time zone of the column.
+pub fn constant(literal: &Literal, name: &str, ty: Type, zone: Option<&str>) -> std::result::Result<Constant, String> {
+    let why = if !literal.quoted && literal.text.eq_ignore_ascii_case("null") {
+        let help = format!("{name} is missing finds missing values, and 'null' in quotes is a text");
+        format!("no value is equal to null; {help}")
+    } else {
+        match Constant::new(literal, ty, zone) {
+            Ok(constant) => return Ok(constant),
+            Err(why) => why,
+        }
+    };
+    Err(format!("column {name}: {why}"))
 }
 
 /// Whether some rows of a zone may meet a condition, and whether some may not.
@@ -56,33 +76,44 @@ impl Filter {
         find: &dyn Fn(&str) -> std::result::Result<usize, Failure>,
         column: &dyn Fn(usize) -> Result<C>,
     ) -> std::result::Result<Self, Failure> {
-        let mut columns = Vec::new();
-        let expression = expression.map(&mut |test: &Test| {
-            let (Test::Compare { column: name, .. } | Test::Missing { column: name } | Test::In { column: name, .. }) =
-                test;
+        let found = |name: &str| {
             let number = find(name)?;
+            let floats = matches!(column(number)?.ty(), Type::Prim(prim) if prim.name().starts_with("float"));
+            Ok(Found { number, floats })
+        };
+        Self::bound(expression, &found, &|literal: &Literal, name, number| {
             let column = column(number)?;
+            constant(literal, name, column.ty(), column.zone()?).map_err(Failure::Usage)
+        })
+    }
+
+    /// Binds `expression`, whose literals are of any kind. `constant` converts one for the column of a name and number.
+    pub fn bound<L, E>(
+        expression: &Expression<Test<L>>,
+        find: &dyn Fn(&str) -> std::result::Result<Found, E>,
+        constant: &dyn Fn(&L, &str, usize) -> std::result::Result<Constant, E>,
+    ) -> std::result::Result<Self, E> {
+        let mut columns = Vec::new();
+        let expression = expression.map(&mut |test: &Test<L>| {
+            let name = test.column();
+            let Found { number, floats } = find(name)?;
             let place = columns.iter().position(|known| *known == number).unwrap_or_else(|| {
                 columns.push(number);
                 columns.len().saturating_sub(1)
             });
-            let constant = |literal: &Literal| {
-                if !literal.quoted && literal.text.eq_ignore_ascii_case("null") {
-                    let help = format!("{name} is missing finds missing values, and 'null' in quotes is a text");
-                    return Err(Failure::Usage(format!("column {name}: no value is equal to null; {help}")));
-                }
-                Constant::new(literal, column.ty(), column.zone()?)
-                    .map_err(|why| Failure::Usage(format!("column {name}: {why}")))
-            };
             let condition = match test {
                 Test::Missing { .. } => Condition::Missing,
-                Test::Compare { operator, literal, .. } => Condition::Compare(*operator, constant(literal)?),
-                Test::In { literals, .. } => {
-                    Condition::In(literals.iter().map(constant).collect::<std::result::Result<_, Failure>>()?)
+                Test::Compare { operator, literal, .. } => {
+                    Condition::Compare(*operator, constant(literal, name, number)?)
                 }
+                Test::In { literals, .. } => Condition::In(
+                    literals
+                        .iter()
+                        .map(|literal| constant(literal, name, number))
+                        .collect::<std::result::Result<_, E>>()?,
+                ),
             };
-            let floats = matches!(column.ty(), Type::Prim(prim) if prim.name().starts_with("float"));
-            Ok::<_, Failure>(Bound { place, condition, floats })
+            Ok::<_, E>(Bound { place, condition, floats })
         })?;
         Ok(Filter { expression, columns })
     }
@@ -90,7 +121,13 @@ impl Filter {
     /// Returns whether a row is kept. `value` returns the row's value of a column, by its place in
     /// [`columns`](Self::columns).
     pub fn keeps<'v>(&self, value: &mut dyn FnMut(usize) -> Result<Value<'v>>) -> Result<bool> {
-        Ok(self.expression.holds(&mut |bound| bound.holds(&value(bound.place)?))? == Some(true))
+        Ok(self.expression.holds(&mut |bound| Ok(bound.holds(&value(bound.place)?)))? == Some(true))
+    }
+
+    /// Returns whether each of `rows` rows meets the condition, `None` if that is unknown. `columns` return the value of a row, each of the
+    /// column at its place in [`columns`](Self::columns).
+    pub fn truths<'v, F: Fn(usize) -> Value<'v> + ?Sized>(&self, rows: usize, columns: &[Box<F>]) -> Vec<Option<bool>> {
+        self.expression.truths(rows, columns)
     }
 
     /// Returns whether some row may be kept. `zone` returns what is known of the rows, by the place of the column in
@@ -102,7 +139,7 @@ impl Filter {
 
 impl<T> Expression<T> {
     /// Returns the expression with every test changed. The parser bounds the depth.
-    fn map<U, E>(
+    pub fn map<U, E>(
         &self,
         each: &mut dyn FnMut(&T) -> std::result::Result<U, E>,
     ) -> std::result::Result<Expression<U>, E> {
@@ -159,17 +196,44 @@ impl<T> Expression<T> {
     }
 }
 
+impl Expression<Bound> {
+    /// Evaluates the expression as [`holds`](Self::holds) does, test by test instead of row by row, which is faster where values are at hand.
+    fn truths<'v, F: Fn(usize) -> Value<'v> + ?Sized>(&self, rows: usize, columns: &[Box<F>]) -> Vec<Option<bool>> {
+        let (all, decided) = match self {
+            Expression::Test(bound) => {
+                let Some(value) = columns.get(bound.place) else { return vec![None; rows] };
+                return (0..rows).map(|row| bound.holds(&value(row))).collect();
+            }
+            Expression::Not(inner) => {
+                return inner.truths(rows, columns).into_iter().map(|holds| holds.map(|holds| !holds)).collect();
+            }
+            Expression::And(all) => (all, false),
+            Expression::Or(all) => (all, true),
+        };
+        let mut outcome = vec![Some(!decided); rows];
+        for one in all {
+            for (outcome, holds) in outcome.iter_mut().zip(one.truths(rows, columns)) {
+                let is_decided = *outcome == Some(decided) || holds == Some(decided);
+                *outcome = if is_decided { Some(decided) } else { outcome.and(holds) };
+            }
+        }
+        outcome
+    }
+}
+
 impl Bound {
-    fn holds(&self, value: &Value<'_>) -> Result<Option<bool>> {
-        let missing = *value == Value::Null;
-        Ok(match &self.condition {
+    // Inline, for the callers of `truths` in crates that are optimised for speed.
+    #[inline]
+    fn holds(&self, value: &Value<'_>) -> Option<bool> {
+        let missing = matches!(value, Value::Null);
+        match &self.condition {
             Condition::Missing => Some(missing),
             _ if missing => None,
             Condition::Compare(operator, constant) => Some(operator.accepts(constant.beside(value))),
             Condition::In(constants) => {
                 Some(constants.iter().any(|constant| constant.beside(value) == Some(Ordering::Equal)))
             }
-        })
+        }
     }
 
     fn possible(&self, trust: bool, zone: Option<&Zone<'_>>) -> Possible {
@@ -204,11 +268,11 @@ impl Bound {
                 outcome
             }
             Condition::In(constants) => {
-                // NaN is equal to NaN, and no bound knows of it.
+                // NaN has no order beside a bound, so that a zone may always have one that is equal.
                 let equal = |constant| {
                     orders(constant).iter().any(|(occurs, order)| *occurs && *order == Some(Ordering::Equal))
                 };
-                Possible { yes: self.floats || constants.iter().any(equal), no: true }
+                Possible { yes: constants.iter().any(equal), no: true }
             }
         }
     }
@@ -225,6 +289,7 @@ fn known<T>(fact: &Fact<T>, trust: bool) -> Option<&T> {
 
 impl Operator {
     /// Returns whether a value that compares like this to the constant is accepted; `None`: one of them is NaN.
+    #[inline]
     fn accepts(self, order: Option<Ordering>) -> bool {
         match self {
             Operator::Equal => order == Some(Ordering::Equal),
@@ -263,7 +328,10 @@ mod tests {
             for (place, memory) in memories.iter_mut().enumerate() {
                 batches.push(value(place)?.read(i..i + 1, &mut pilaster::bytes::Scratch::new(memory))?);
             }
-            if filter.keeps(&mut |place| batches[place].value(0))? {
+            let keeps = filter.keeps(&mut |place| batches[place].value(0))?;
+            let values: Vec<_> = batches.iter().map(|batch| Box::new(|row| batch.value(row).unwrap())).collect();
+            assert_eq!(filter.truths(1, &values) == [Some(true)], keeps, "{text}");
+            if keeps {
                 rows.push(i as usize);
             }
         }
@@ -307,6 +375,7 @@ mod tests {
         for (text, part) in [
             ("int = x", "column int: 'x' is no number"),
             ("int = '1'", "column int: '1' is a text"),
+            ("text = null", "column text: no value is equal to null"),
             ("bool = 1", "column bool: '1' is neither true nor false"),
             ("nothing = 1", "there is no column \"nothing\""),
         ] {
@@ -348,6 +417,38 @@ mod tests {
             let may = [true, false].map(|trust| filter.may_keep(trust, &mut |_| Ok(Some(zone(3, max, 0)))).unwrap());
             assert_eq!(may, wanted, "{text}");
             assert!(filter.may_keep(true, &mut |_| Ok(None)).unwrap());
+        }
+    }
+
+    #[test]
+    fn zones_of_floats_may_have_nan() {
+        let mut table = sample::table(&["double"]);
+        let mut memory = Memory::with_len(1 << 12).unwrap();
+        let mut scratch = memory.scratch();
+        let part = table.next_part(&mut scratch).unwrap().unwrap();
+        let zone = |min: f64, max: f64| Zone {
+            rows: 0..10,
+            min: Fact::Exact(Value::F64(min)),
+            max: Fact::Exact(Value::F64(max)),
+            nulls: Fact::Exact(0),
+        };
+        // In a zone of 5 to 7, of 5 alone, and of bounds that are NaN.
+        for (text, wanted) in [
+            ("double < 5", [false, false, true]),
+            ("not double < 5", [true; 3]),
+            ("not double >= 5", [true; 3]),
+            ("double != 5", [true; 3]),
+            ("not double = 5", [true; 3]),
+            ("double = NaN", [true; 3]),
+            ("double in (1, 2)", [false, false, true]),
+            ("double in (1, 5)", [true; 3]),
+            ("double in (1, NaN)", [true; 3]),
+            ("double not in (5, 6)", [true; 3]),
+        ] {
+            let filter = Filter::bind(&parse(text).unwrap(), &|_| Ok(0), &|k| part.column(k)).unwrap();
+            let zones = [zone(5.0, 7.0), zone(5.0, 5.0), zone(f64::NAN, f64::NAN)];
+            let may = zones.map(|zone| filter.may_keep(true, &mut |_| Ok(Some(zone.clone()))).unwrap());
+            assert_eq!(may, wanted, "{text}");
         }
     }
 }

@@ -23,12 +23,30 @@ pub enum Expression<T> {
     Or(Vec<Expression<T>>),
 }
 
-/// A condition on one column, by the words of the caller.
+/// A condition on one column, by its name. `L`: what it is compared with, as the caller wrote it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Test {
-    Compare { column: String, operator: Operator, literal: Literal },
+pub enum Test<L = Literal> {
+    Compare { column: String, operator: Operator, literal: L },
     Missing { column: String },
-    In { column: String, literals: Vec<Literal> },
+    In { column: String, literals: Vec<L> },
+}
+
+impl<L> Test<L> {
+    /// Returns the name of the column.
+    pub fn column(&self) -> &str {
+        match self {
+            Test::Compare { column, .. } | Test::Missing { column } | Test::In { column, .. } => column,
+        }
+    }
+
+    /// Returns the same condition with other literals.
+    pub fn with<M>(self, change: impl Fn(L) -> M) -> Test<M> {
+        match self {
+            Test::Compare { column, operator, literal } => Test::Compare { column, operator, literal: change(literal) },
+            Test::Missing { column } => Test::Missing { column },
+            Test::In { column, literals } => Test::In { column, literals: literals.into_iter().map(change).collect() },
+        }
+    }
 }
 
 /// How a value and a literal compare.
@@ -50,14 +68,23 @@ pub struct Literal {
     pub quoted: bool,
 }
 
-/// Parses an expression.
+/// Parses an expression. An error tells the place of what it is about, unless that is the end.
 pub fn parse(text: &str) -> Result<Expression<Test>, String> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0 };
-    let expression = parser.either(MAX_DEPTH)?;
-    match parser.next() {
+    let parsed = parser.either(MAX_DEPTH).and_then(|expression| match parser.next() {
         None => Ok(expression),
         Some(token) => Err(format!("unexpected {token}; conditions are joined by and, or")),
-    }
+    });
+    parsed.map_err(|why| match parser.tokens.get(parser.at.saturating_sub(1)) {
+        Some((_, rest)) => format!("{why}, at character {}", place(text, rest)),
+        None => why,
+    })
+}
+
+/// Returns the number of the character with which `rest`, the end of `text`, begins.
+fn place(text: &str, rest: &str) -> usize {
+    let before = text.len().saturating_sub(rest.len());
+    text.get(..before).unwrap_or_default().chars().count().saturating_add(1)
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +132,8 @@ impl Operator {
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
+/// Splits a text into tokens, each with the rest of the text that begins with it.
+fn tokens(text: &str) -> Result<Vec<(Token, &str)>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -115,7 +143,8 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             ')' => (Token::Close, rest.get(1..).unwrap_or_default()),
             ',' => (Token::Comma, rest.get(1..).unwrap_or_default()),
             '"' | '\'' => {
-                let (quoted, behind) = quoted(rest, first)?;
+                let (quoted, behind) = quoted(rest, first)
+                    .ok_or_else(|| format!("a {first} is not closed, at character {}", place(text, rest)))?;
                 (if first == '"' { Token::Name(quoted) } else { Token::Text(quoted) }, behind)
             }
             _ => match sign {
@@ -124,52 +153,52 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                     let end = rest.find(|c: char| c.is_whitespace() || "(),\"'=<>!".contains(c)).unwrap_or(rest.len());
                     let (word, behind) = rest.split_at(end);
                     if word.is_empty() {
-                        return Err(format!("unexpected {first:?}"));
+                        return Err(format!("unexpected {first:?}, at character {}", place(text, rest)));
                     }
                     (Token::Word(word.to_owned()), behind)
                 }
             },
         };
-        tokens.push(token);
+        tokens.push((token, rest));
         rest = behind.trim_start();
     }
     Ok(tokens)
 }
 
-/// Splits a text in quotes off `rest`, which begins with `quote`.
-fn quoted(rest: &str, quote: char) -> Result<(String, &str), String> {
+/// Splits a text in quotes off `rest`, which begins with `quote`. `None` if it is not closed.
+fn quoted(rest: &str, quote: char) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut rest = rest.strip_prefix(quote).unwrap_or_default();
     loop {
-        let (part, behind) = rest.split_once(quote).ok_or_else(|| format!("a {quote} is not closed"))?;
+        let (part, behind) = rest.split_once(quote)?;
         text.push_str(part);
-        let Some(more) = behind.strip_prefix(quote) else { return Ok((text, behind)) };
+        let Some(more) = behind.strip_prefix(quote) else { return Some((text, behind)) };
         text.push(quote);
         rest = more;
     }
 }
 
-struct Parser {
-    tokens: Vec<Token>,
+struct Parser<'a> {
+    tokens: Vec<(Token, &'a str)>,
     at: usize,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn next(&mut self) -> Option<Token> {
-        let token = self.tokens.get(self.at).cloned();
+        let token = self.tokens.get(self.at).map(|(token, _)| token.clone());
         self.at = self.at.saturating_add(1);
         token
     }
 
     /// Takes the next token if it is `word`, in any case.
     fn takes(&mut self, word: &str) -> bool {
-        let found = matches!(self.tokens.get(self.at), Some(Token::Word(w)) if w.eq_ignore_ascii_case(word));
+        let found = matches!(self.tokens.get(self.at), Some((Token::Word(w), _)) if w.eq_ignore_ascii_case(word));
         self.at = self.at.saturating_add(found.into());
         found
     }
 
     fn takes_token(&mut self, token: &Token) -> bool {
-        let found = self.tokens.get(self.at) == Some(token);
+        let found = self.tokens.get(self.at).is_some_and(|(next, _)| next == token);
         self.at = self.at.saturating_add(found.into());
         found
     }
@@ -220,6 +249,7 @@ impl Parser {
         if self.takes("is") {
             let negated = self.takes("not");
             if !self.takes("missing") && !self.takes("null") {
+                self.at = self.at.saturating_add(1);
                 return Err(format!("expected missing after {column} is"));
             }
             return Ok(not_if(negated, Test::Missing { column }));
@@ -306,18 +336,23 @@ mod tests {
             ("", "the name of a column at the end"),
             ("a", "= != < <= > >= is in after \"a\""),
             ("a = ", "a value at the end"),
-            ("a = 1 b = 2", "unexpected \"b\"; conditions are joined by and, or"),
-            ("a is 3", "expected missing after a is"),
-            ("a in 3", "expected \"(\", found \"3\""),
+            ("a = 1 b = 2", "unexpected \"b\"; conditions are joined by and, or, at character 7"),
+            ("a is 3", "expected missing after a is, at character 6"),
+            ("a is", "expected missing after a is"),
+            ("é in 3", "expected \"(\", found \"3\", at character 6"),
             ("a in (3", "expected \")\" at the end"),
             ("(a = 3", "expected \")\" at the end"),
-            ("a = 'x", "a ' is not closed"),
-            ("a ! 3", "unexpected '!'"),
+            ("a = 'x", "a ' is not closed, at character 5"),
+            ("a ! 3", "unexpected '!', at character 3"),
             (&"(".repeat(100_000), "nested more than 64 deep"),
             (&"not ".repeat(100_000), "nested more than 64 deep"),
         ] {
             let message = parse(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");
+        }
+        // At the end there is no place to tell.
+        for text in ["", "a", "a = ", "a is", "a in (3", "not"] {
+            assert!(!parse(text).unwrap_err().contains("at character"), "{text}");
         }
     }
 }

@@ -115,6 +115,12 @@ impl Width {
         Width { log: bits.trailing_zeros(), mask: u64::MAX >> (64u32.wrapping_sub(bits) & 63), sign }
     }
 
+    /// Returns the same as [`of`](Self::of), from a table.
+    #[inline(always)]
+    pub(crate) fn known(packing: Packing) -> Option<Self> {
+        WIDTHS.get(packing as usize).copied()
+    }
+
     /// Returns value `i`, extended to 64 bits, or `None` if fewer than eight bytes follow, or if `i` is beyond 2^32.
     #[inline]
     pub(crate) fn get(self, src: &[u8], i: usize) -> Option<u64> {
@@ -144,7 +150,7 @@ const WIDTHS: [Width; 9] = [
 #[must_use]
 pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     if FAST
-        && let Some(width) = WIDTHS.get(packing as usize)
+        && let Some(width) = Width::known(packing)
         && let Some(word) = width.get(src, i)
     {
         return Some(word);

@@ -10,9 +10,6 @@ use crate::filo::raw::UTF8_NA;
 /// Maximum number of entries whose spans are looked up once per batch, in a table on the stack.
 const ENTRIES: usize = 1024;
 
-/// The span of an invalid entry in that table. No string is that long, as chunks are shorter than 2 GiB.
-const INVALID: Span = Span { at: 0, len: u32::MAX };
-
 impl<'a> Strings<'a> {
     /// Returns a batch of the strings of `len` codes starting at row `first`. Code 0 marks a missing row.
     pub(super) fn gather<'s>(
@@ -28,9 +25,7 @@ impl<'a> Strings<'a> {
         'a: 's,
     {
         let spans = scratch.take::<Span>(len)?;
-        // Words of UTF8 are converted faster than a table is filled and read.
         if FAST
-            && let Kinds::Flat { .. } = self.kind
             && count as usize <= ENTRIES.min(len / 2)
             && let Some(all) = self.by_table(count, codes, first, spans)
         {
@@ -55,29 +50,34 @@ impl<'a> Strings<'a> {
     }
 
     /// Computes the spans of codes starting at row `first` by a table of all entries. Returns whether none is missing, or
-    /// `None` if a code or its string is invalid.
+    /// `None` if a code or an entry is invalid.
     #[inline(never)]
     fn by_table(&self, count: u32, codes: &Packed<'_>, first: usize, out: &mut [Span]) -> Option<bool> {
-        let mut table = [INVALID; ENTRIES];
-        // The code of a missing row has an entry, even if the dictionary is empty.
-        for (i, entry) in table.iter_mut().enumerate().take(count.max(1) as usize) {
-            *entry = if i == 0 { NA } else { self.find(i).unwrap_or(INVALID) };
+        let mut table = [NA; ENTRIES];
+        for (i, entry) in table.iter_mut().enumerate().take(count as usize).skip(1) {
+            // Words of UTF8 can mark an entry as missing.
+            *entry = self.find(i).filter(|span| span.at != NA.at)?;
         }
-        let (mut row, mut all, mut beyond, mut lens) = (first, true, 0, 0);
+        // The code of a missing row has an entry, even if the dictionary is empty.
+        let last = count.max(1).wrapping_sub(1);
+        let (mut row, mut wrong, mut all) = (first, 0, true);
         for block in out.chunks_mut(BLOCK) {
-            let mut code = [0u32; BLOCK];
+            // Rows after the end of a short block are not missing.
+            let mut code = [last; BLOCK];
             codes.read(row, code.get_mut(..block.len())?).ok()?;
             let mut missing = 0;
+            for code in &code {
+                // Bit 31 is set if the code exceeds the last one.
+                wrong |= last.wrapping_sub(*code) | code;
+                missing |= u32::from(*code == 0);
+            }
             for (span, code) in block.iter_mut().zip(&code) {
-                *span = table.get(*code as usize % ENTRIES).copied().unwrap_or(INVALID);
-                beyond |= *code;
-                lens |= span.len;
-                missing |= u32::from(span.at == NA.at);
+                *span = table.get(*code as usize % ENTRIES).copied().unwrap_or(NA);
             }
             all &= missing == 0;
             row = row.saturating_add(BLOCK);
         }
-        ((beyond as usize) < ENTRIES && lens >> 31 == 0).then_some(all)
+        (wrong >> 31 == 0).then_some(all)
     }
 
     /// Computes the spans of a block of codes. Returns whether none is missing, or `None` if a code or string is

@@ -1,6 +1,7 @@
 //! Dense arrays of numbers: packed vectors (section 9.1) and FlatBuffer data vectors (section 6).
 
 use crate::bytes::{LittleEndian, Reader, low32};
+use crate::encoding::bitpack::Width;
 use crate::encoding::{Word, bitpack};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Packing, packing_of_packed};
@@ -64,6 +65,12 @@ impl<'a> Packed<'a> {
             return Ok(());
         }
         Err(Error::needing(Kind::Truncated, What::FILO_DATA, self.at.into(), need as u64))
+    }
+
+    /// Returns number `i`, extended to 64 bits, or `None` if it takes [`get`](Self::get).
+    #[inline(always)]
+    pub(super) fn quick(&self, i: usize) -> Option<u64> {
+        Width::known(self.packing)?.get(self.data, i)
     }
 
     /// Returns number `i`, extended to 64 bits.

@@ -242,21 +242,10 @@ impl<'a> Strings<'a> {
 
     /// Returns string `i` of a list whose [`table`](Self::table) is `texts`, `Some(None)` if it is missing, or `None` if it
     /// takes [`get`](Self::get), as long or invalid ones do.
-    #[inline]
+    #[inline(always)]
     pub(super) fn quick(&self, texts: &[[u8; 4]], i: usize) -> Option<Option<&'a [u8]>> {
         let bytes = match self.kind {
-            Kinds::Words { base } => {
-                let word = u32::from_le_bytes(*texts.get(i)?);
-                if word == UTF8_NA {
-                    return Some(None);
-                }
-                if word & UTF8_NA == 0 {
-                    return None;
-                }
-                // Chunks are shorter than 2 GiB, so no sum here wraps.
-                let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET) as usize;
-                self.chunk.get(at..at.wrapping_add((word & UTF8_MAX_LEN) as usize))?
-            }
+            Kinds::Words { base } => return text_of_word(self.chunk, base, u32::from_le_bytes(*texts.get(i)?)),
             Kinds::Flat { slots } => {
                 let slot = u64::from(slots).wrapping_add((i as u64) << 2);
                 let at = slot.wrapping_add(u32::from_le_bytes(*texts.get(i)?).into());
@@ -382,6 +371,23 @@ impl<'a> Strings<'a> {
         };
         Error::needing(Kind::Invalid, what, at.into(), self.u32(at as usize).unwrap_or(0).into())
     }
+}
+
+/// Returns the string of a word whose offset counts from `base`, or `Some(None)` if it is missing. Returns `None` if the string
+/// exceeds `chunk`.
+#[inline(always)]
+pub(super) fn text_of_word(chunk: &[u8], base: u32, word: u32) -> Option<Option<&[u8]>> {
+    if word > UTF8_NA {
+        // Chunks are shorter than 2 GiB, so no sum here wraps.
+        let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET) as usize;
+        return chunk.get(at..at.wrapping_add((word & UTF8_MAX_LEN) as usize)).map(Some);
+    }
+    if word == UTF8_NA {
+        return Some(None);
+    }
+    // Offsets of the long form have 31 bits, and the string follows its length.
+    let (len, rest) = chunk.get(base.wrapping_add(word) as usize..)?.split_first_chunk()?;
+    rest.get(..u32::from_le_bytes(*len) as usize).map(Some)
 }
 
 /// Computes the spans of words of the packed form in a chunk of `len` bytes. Returns whether none is missing, or `None`

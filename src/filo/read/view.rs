@@ -2,6 +2,7 @@
 
 use super::mask::Mask;
 use super::numbers::Form;
+use super::strings::{Kinds, text_of_word};
 use super::{Data, Value, Vector};
 use crate::bytes::low32;
 use crate::encoding::bitpack::Width;
@@ -33,47 +34,41 @@ use crate::filo::raw::Packing;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, T: Row<'a>> {
-    /// The rows, if the stored words are the values and none is missing; else empty.
+    /// The rows, if the stored words are the values, or the words of UTF8 strings, and none has a bit in a mask; else empty.
     plain: &'a [T::Stored],
+    /// The strings of those words.
+    text: &'a [u8],
     /// The rows, if each is a byte on a line and none is missing; else empty.
     bytes: &'a [u8],
-    line: Line,
-    /// The words or slots of the strings, if their form has such a table.
-    texts: &'a [[u8; 4]],
-    /// Numbers of any width on the line, or codes.
+    /// Number of rows that are numbers of any width on a line, or codes; else 0.
+    numbers: u32,
     packed: &'a [u8],
     width: Width,
+    line: Line,
     /// Whether a number is converted to a double.
     whole: bool,
     /// One bit per row, 1 = missing; empty if no row is missing.
     missing: &'a [u8],
-    way: Way,
+    /// Number of strings: the rows, or the entries of a dictionary; else 0.
+    strings: u32,
+    /// Their words or offsets, if their form has such a table.
+    table: &'a [[u8; 4]],
     vector: Vector<'a>,
-}
-
-/// How a row is found that is not in one of the two slices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// Numbers of any width on a line.
-    Numbers,
-    /// One string per row.
-    Strings,
-    /// Codes of strings.
-    Coded,
-    /// All else: by [`Vector::get`].
-    Any,
 }
 
 /// A type that the rows of a [`View`] may have.
 pub trait Row<'a>: Sized + Copy + 'a {
-    /// A stored word that is a value.
+    /// A stored word that is a value, or the word of a UTF8 string.
     type Stored: Copy + core::fmt::Debug;
+    /// Whether the rows are strings.
+    const TEXT: bool;
     /// Whether vectors of this element type have such rows.
     fn is_of(element: Element) -> bool;
-    /// Casts data whose words are values.
+    /// Casts data to words.
     fn stored(data: &'a [u8]) -> &'a [Self::Stored];
-    /// Converts a stored word, if there is such a type.
-    fn of_stored(stored: Self::Stored) -> Option<Self>;
+    /// Converts a stored word, or finds its string in `text`. Returns `Some(None)` for a missing string, and `None` for a
+    /// string that is found by [`Vector::get`].
+    fn of_stored(stored: Self::Stored, text: &'a [u8]) -> Option<Option<Self>>;
     /// Converts a 64-bit word of a vector of numbers, which is an integer if `whole`, even if the values are doubles.
     fn of_word(word: u64, whole: bool) -> Option<Self>;
     /// Converts a string.
@@ -87,6 +82,7 @@ macro_rules! number {
     ($ty:ty, $($element:ident)|+, $size:literal, |$word:ident, $whole:ident| $convert:expr) => {
         impl<'a> Row<'a> for $ty {
             type Stored = [u8; $size];
+            const TEXT: bool = false;
 
             fn is_of(element: Element) -> bool {
                 matches!(element, $(Element::$element)|+)
@@ -97,8 +93,8 @@ macro_rules! number {
             }
 
             #[inline]
-            fn of_stored(stored: Self::Stored) -> Option<Self> {
-                Some(<$ty>::from_le_bytes(stored))
+            fn of_stored(stored: Self::Stored, _: &'a [u8]) -> Option<Option<Self>> {
+                Some(Some(<$ty>::from_le_bytes(stored)))
             }
 
             #[inline]
@@ -130,19 +126,20 @@ number!(f64, Double, 8, |word, whole| match whole {
 });
 
 impl<'a> Row<'a> for &'a [u8] {
-    type Stored = [u8; 1];
+    type Stored = [u8; 4];
+    const TEXT: bool = true;
 
     fn is_of(element: Element) -> bool {
         matches!(element, Element::String | Element::Utf8 | Element::Blob)
     }
 
-    fn stored(_: &'a [u8]) -> &'a [Self::Stored] {
-        &[]
+    fn stored(data: &'a [u8]) -> &'a [Self::Stored] {
+        data.as_chunks().0
     }
 
     #[inline]
-    fn of_stored(_: Self::Stored) -> Option<Self> {
-        None
+    fn of_stored(stored: Self::Stored, text: &'a [u8]) -> Option<Option<Self>> {
+        text_of_word(text, 0, u32::from_le_bytes(stored))
     }
 
     #[inline]
@@ -174,28 +171,39 @@ impl<'a, T: Row<'a>> View<'a, T> {
             Mask::Words(bytes) => (bytes, false),
             Mask::All => (&[][..], true),
         };
-        let way = match vector.data {
-            _ if all => Way::Any,
-            Data::Numbers if !numbers.constant => Way::Numbers,
+        let is_coded = vector.data == Data::Coded;
+        let numbers_of = match vector.data {
+            Data::Numbers | Data::Coded if !numbers.constant && !all => vector.rows,
+            _ => 0,
+        };
+        let strings = match vector.data {
+            Data::Coded => vector.entries,
             // A batch decodes the string of a missing row, too. Both give the same error.
-            Data::Strings if missing.is_empty() => Way::Strings,
-            Data::Coded if !numbers.constant => Way::Coded,
-            _ => Way::Any,
+            Data::Strings if missing.is_empty() && !all => vector.rows,
+            _ => 0,
         };
         let mut view = View {
             plain: &[],
+            text: &[],
             bytes: &[],
-            line: numbers.line,
-            texts: vector.strings.table().unwrap_or_default(),
+            numbers: numbers_of,
             packed: numbers.packed.data,
             width: Width::of(packing),
+            line: numbers.line,
             whole: numbers.form == Form::Double,
             missing,
-            way,
+            strings,
+            table: vector.strings.table().unwrap_or_default(),
             vector: *vector,
         };
-        if way == Way::Numbers && missing.is_empty() {
-            let rows = vector.rows as usize;
+        let rows = vector.rows as usize;
+        if let Kinds::Words { base } = vector.strings.kind
+            && strings > 0
+            && !is_coded
+        {
+            view.plain = T::stored(view.table.as_flattened()).get(..rows).unwrap_or_default();
+            view.text = vector.strings.chunk.get(base as usize..).unwrap_or_default();
+        } else if numbers_of > 0 && !is_coded && missing.is_empty() {
             if numbers.line == Line::ZERO && numbers.form == Form::Word && packing.bytes(1) == size_of::<T>() {
                 view.plain = T::stored(numbers.packed.data).get(..rows).unwrap_or_default();
             } else if packing == Packing::U8 {
@@ -218,48 +226,56 @@ impl<'a, T: Row<'a>> View<'a, T> {
     /// The errors of [`Vector::get`].
     #[inline]
     pub fn get(&self, row: u64) -> Result<Option<T>> {
-        if let Ok(i) = usize::try_from(row) {
-            if let Some(stored) = self.plain.get(i) {
-                return Ok(T::of_stored(*stored));
-            }
-            if let Some(byte) = self.bytes.get(i) {
-                return Ok(T::of_word(self.line.at(i).wrapping_add((*byte).into()), self.whole));
-            }
-        }
-        match self.found(row) {
+        match usize::try_from(row).ok().and_then(|i| self.found(i)) {
             Some(found) => Ok(found),
             None => self.any(row),
         }
     }
 
-    /// Returns the value of a row, or `None` if it takes [`any`](Self::any).
-    #[inline]
-    fn found(&self, row: u64) -> Option<Option<T>> {
-        let i = u32::try_from(row).ok().filter(|i| *i < self.vector.rows)?;
-        let word = match self.way {
-            Way::Strings => return self.text(i as usize),
-            Way::Any => return None,
-            Way::Numbers | Way::Coded => self.width.get(self.packed, i as usize)?,
-        };
-        if let Some(byte) = self.missing.get(i as usize >> 3)
+    /// Returns the value of row `i`, or `None` if it takes [`any`](Self::any).
+    #[inline(always)]
+    fn found(&self, i: usize) -> Option<Option<T>> {
+        if let Some(stored) = self.plain.get(i) {
+            return T::of_stored(*stored, self.text);
+        }
+        if T::TEXT {
+            return self.string(i);
+        }
+        if let Some(byte) = self.bytes.get(i) {
+            return Some(T::of_word(self.line.at(i).wrapping_add((*byte).into()), self.whole));
+        }
+        let word = self.word(i)?;
+        if let Some(byte) = self.missing.get(i >> 3)
             && byte >> (i & 7) & 1 == 1
         {
             return Some(None);
         }
-        if self.way == Way::Numbers {
-            return Some(T::of_word(word.wrapping_add(self.line.at(i as usize)), self.whole));
-        }
-        match low32(word) {
-            0 => Some(None),
-            code if code < self.vector.entries => self.text(code as usize),
-            _ => None,
-        }
+        Some(T::of_word(word.wrapping_add(self.line.at(i)), self.whole))
     }
 
-    /// Returns string `i`, or `None` if it takes [`any`](Self::any).
-    #[inline]
-    fn text(&self, i: usize) -> Option<Option<T>> {
-        self.vector.strings.quick(self.texts, i).map(|found| found.and_then(T::of_bytes))
+    /// Returns the number or code of row `i`, or `None` if it takes [`any`](Self::any).
+    #[inline(always)]
+    fn word(&self, i: usize) -> Option<u64> {
+        if i >= self.numbers as usize {
+            return None;
+        }
+        self.width.get(self.packed, i)
+    }
+
+    /// Returns the string of row `i`, or `None` if it takes [`any`](Self::any).
+    #[inline(always)]
+    fn string(&self, i: usize) -> Option<Option<T>> {
+        let mut i = i;
+        if self.vector.data == Data::Coded {
+            i = low32(self.word(i)?) as usize;
+            if i == 0 {
+                return Some(None);
+            }
+        }
+        if i >= self.strings as usize {
+            return None;
+        }
+        self.vector.strings.quick(self.table, i).map(|found| found.and_then(T::of_bytes))
     }
 
     /// Returns the value of row `row` as [`Vector::get`] does.

@@ -34,6 +34,30 @@ fn read(
     Ok(array.as_string::<i64>().iter().map(|text| text.map(str::to_owned)).collect())
 }
 
+/// Texts with offsets that lie outside of a file are checked at once.
+#[test]
+fn texts_with_offsets_become_views() {
+    let data = DATA.get(..34).unwrap_or_default();
+    let read = |offsets: &[u32], nulls: Option<&[bool]>| {
+        let held = HeldTexts { data: Buffer::from(data), spans: HeldSpans::Off32(Buffer::from_vec(offsets.to_vec())) };
+        let mut home = Home { limit: 1 << 20, room: 1 << 20, ..Home::default() };
+        array(&DataType::Utf8View, &held, nulls.map(NullBuffer::from), &mut home).map(|array| {
+            let texts = array.as_string_view();
+            texts.iter().map(|text| text.map(str::to_owned)).collect::<Vec<_>>()
+        })
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let all = [text("short"), text("longer than twelve bytes"), text("ß"), text("med")];
+    assert_eq!(read(&[0, 5, 29, 31, 34], None).ok().as_deref(), Some(&all[..]));
+    // A missing text is not checked: its place may be within a character.
+    let some = read(&[0, 5, 29, 30, 34], Some(&[true, true, false, false]));
+    assert_eq!(some.ok(), Some(vec![text("short"), text("longer than twelve bytes"), None, None]));
+    // Within a character, out of order, outside of the bytes.
+    for offsets in [&[0, 5, 29, 30, 34][..], &[0, 29, 5, 31, 34], &[0, 5, 29, 31, 35], &[0, 5, 29, u32::MAX, 34]] {
+        assert!(read(offsets, None).is_err(), "{offsets:?}");
+    }
+}
+
 #[test]
 fn texts_are_the_same_in_every_form() -> Result<(), Error> {
     let places = [(0, 5), (5, 24), (29, 2), (0, 0), (31, 18), (33, 16), (48, 1), (5, 24)];

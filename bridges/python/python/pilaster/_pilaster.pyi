@@ -29,7 +29,7 @@ class _ReadsRanges(Protocol):
 
 _Source: TypeAlias = str | os.PathLike[str] | _Bytes | _Reads | _ReadsRanges
 _Rows: TypeAlias = int | tuple[int | None, int | None] | slice | range
-_Condition: TypeAlias = tuple[str, str, Any]
+_Condition: TypeAlias = str | tuple[str, str, Any]
 _Where: TypeAlias = _Condition | Iterable[_Condition]
 
 @final

@@ -97,7 +97,8 @@ impl<'a> Target<'a> {
             "vortex" | "jay" | "ds" => Goal::Stored(by_extension(extension).unwrap_or(Format::Vortex)),
             _ => {
                 return plan_err!(
-                    "{}: the extension is none of vortex, jay, ds, parquet, arrow, arrows, csv, json",
+                    "{}: the extension is none of vortex, jay, ds, parquet, arrow, arrows, csv, json; pilaster convert writes bcolz \
+                     and Filo",
                     path.display()
                 );
             }

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -59,7 +60,7 @@ pub struct Reading {
     #[arg(long = "type", value_name = "TYPE", value_parser = element)]
     pub element: Option<Element>,
     /// The type of the rows of Vortex files that do not store it.
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", value_parser = dtype)]
     pub dtype: Option<String>,
     /// Reads DataSeries files from the front, without trailer and index.
     #[arg(long = "no-index")]
@@ -106,6 +107,11 @@ fn address(text: &str) -> Result<Url, String> {
 fn element(name: &str) -> Result<Element, String> {
     let known: Vec<_> = Element::ALL.iter().map(ToString::to_string).collect();
     name.parse().map_err(|_| format!("no such element type; they are: {}", known.join(", ")))
+}
+
+fn dtype(text: &str) -> Result<String, String> {
+    let given = HashMap::from([("dtype".to_owned(), text.to_owned())]);
+    Options::new(Format::Vortex).with(&given).map(|_| text.to_owned()).map_err(|e| super::one_line(&e))
 }
 
 /// Returns the form that `--format` names.

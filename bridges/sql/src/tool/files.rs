@@ -15,11 +15,10 @@ use futures::TryStreamExt as _;
 use glob::Pattern;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _};
 use pilaster::any::{self, BCOLZ_MARKERS, Format};
-use pilaster_datafusion::{Dataset, Format as FileFormat};
+use pilaster_datafusion::{Dataset, Format as FileFormat, shown};
 use url::Url;
 
 use super::args::Reading;
-use super::shown;
 
 /// Registers a table for each name that no table and no function has yet.
 pub async fn register(context: &SessionContext, names: &[TableReference], reading: &Reading) -> Result<()> {
@@ -52,15 +51,15 @@ async fn provider(context: &SessionContext, place: &str, reading: &Reading) -> R
     for url in &urls {
         files.extend(url.list_all_files(&state, store.as_ref(), "").await?.try_collect::<Vec<_>>().await?);
     }
-    let (format, extension) = found(&store, place, &files, reading).await?;
+    let (format, extension) = found(&store, place, &files, (reading, &path_of)).await?;
     files.retain(|file| file.location.as_ref().ends_with(&extension));
-    if let Some(empty) = files.iter().find(|file| file.size == 0) {
+    for empty in files.iter().filter(|file| file.size == 0) {
         if !reading.skip_damaged {
             return plan_err!("{}: the file has 0 bytes; --skip-damaged leaves out such files", path_of(empty));
         }
-        log::warn!("damaged file left out: {}: the file has 0 bytes", path_of(empty));
-        files.retain(|file| file.size > 0);
+        log::warn!("left out: {}: the file has 0 bytes", path_of(empty));
     }
+    files.retain(|file| file.size > 0);
     let format = Arc::new(FileFormat::new(reading.options(format)));
     // A table of several paths would have the columns of the first one.
     let schema = format.infer_schema(&state, &store, &files).await?;
@@ -113,6 +112,9 @@ fn urls(place: &str) -> Result<Vec<ListingTableUrl>> {
         return Ok(vec![url]);
     }
     let path = Path::new(place);
+    if path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        return plan_err!("{place:?} is not a file and not a directory");
+    }
     let paths = match path.exists() {
         true => vec![path.to_owned()],
         false => {
@@ -172,7 +174,7 @@ async fn found(
     store: &Arc<dyn ObjectStore>,
     place: &str,
     files: &[ObjectMeta],
-    reading: &Reading,
+    (reading, path_of): (&Reading, &(dyn Fn(&ObjectMeta) -> String + Sync)),
 ) -> Result<(Format, String)> {
     let mut known = BTreeMap::new();
     for file in files {
@@ -181,12 +183,20 @@ async fn found(
             known.insert(extension.to_owned(), format);
         }
     }
-    match (known.len(), known.pop_first(), files.first()) {
-        (1, Some((extension, format)), _) => Ok((format, format!(".{extension}"))),
-        (_, Some(_), _) => {
-            plan_err!("{place:?} has files of several formats; a glob such as '{place}/*.ds' selects one")
+    if known.len() > 1 {
+        let all: Vec<_> = known.into_keys().collect();
+        return plan_err!(
+            "{place:?} has files of several formats, .{}: a pattern that ends in one of these selects its files, and CREATE EXTERNAL \
+             TABLE … STORED AS … LOCATION does so in a directory",
+            all.join(", .")
+        );
+    }
+    match (known.pop_first(), files.first()) {
+        (Some((extension, format)), _) => Ok((format, format!(".{extension}"))),
+        (None, Some(file)) => {
+            let format = by_content(store, file, reading).await;
+            Ok((format.map_err(|e| plan_datafusion_err!("{}: {}", path_of(file), e.strip_backtrace()))?, String::new()))
         }
-        (_, None, Some(file)) => Ok((by_content(store, file, reading).await?, String::new())),
         _ => plan_err!("{place:?} has no files"),
     }
 }
@@ -209,11 +219,12 @@ async fn by_content(store: &Arc<dyn ObjectStore>, file: &ObjectMeta, reading: &R
         _ => (store.get_range(path, 0..len.min(16)).await?, store.get_range(path, len.saturating_sub(4)..len).await?),
     };
     match any::detect_ends(&first, &last, len, path.filename()) {
-        Ok(Format::Bcolz) => plan_err!("{path}: a single Blosc chunk is no table; its dataset is a directory"),
+        Ok(Format::Bcolz) => plan_err!("a single Blosc chunk is not a table; its dataset is a directory"),
         Ok(format) => Ok(format),
         Err(_) if reading.element.is_some() => Ok(Format::Filo),
         Err(e) => plan_err!(
-            "{path}: unknown format: {e}; DataSeries, Jay, Vortex, Filo and bcolz are read, and others by pilaster convert"
+            "unknown format: {e}; DataSeries, Jay, Vortex, Filo and bcolz are read, CSV, JSON and Arrow by CREATE EXTERNAL TABLE, \
+             and others by pilaster convert"
         ),
     }
 }

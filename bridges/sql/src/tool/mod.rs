@@ -3,20 +3,21 @@
 pub mod answer;
 pub mod args;
 pub mod files;
+#[cfg(feature = "remote")]
+pub mod named;
 pub mod query;
 pub mod stores;
 pub mod workers;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::object_store::ObjectStoreUrl;
-use object_store::path::Path;
 use tokio::runtime::Builder;
 
 /// Number of threads per processor, and at least. Batches of some queries take seconds, and others must answer meanwhile that this
@@ -110,24 +111,75 @@ impl Write for Output {
     }
 }
 
-/// Returns the path of a file for people. Paths in stores begin without a slash.
-pub fn shown(store: &ObjectStoreUrl, path: &Path) -> String {
-    match store.as_str() {
-        "file:///" => format!("/{path}"),
-        store => format!("{}/{path}", store.trim_end_matches('/')),
-    }
-}
+/// Arguments of the libraries, and the options for them: of files that are named in a query, and of tables that it creates.
+const OPTIONS: [(&str, &str); 10] = [
+    (": set `Hints::element`", ""),
+    ("option element gives it", "--type, or option element of a created table, gives it"),
+    ("with option skip_damaged", "with --skip-damaged, or option skip_damaged of a created table,"),
+    ("option skip_damaged leaves out", "--skip-damaged, or option skip_damaged of a created table, leaves out"),
+    ("option dtype gives", "--dtype, or option dtype of a created table, gives"),
+    (": pass a name to `table`", ""),
+    ("option table names", "--table, or option table of a created table, names"),
+    ("option tolerant reads", "--tolerant, or option tolerant of a created table, reads"),
+    ("option sequential reads", "--no-index, or option sequential of a created table, reads"),
+    (
+        "option binary_as_string 'false' returns",
+        "--bytes, or option binary_as_string 'false' of a created table, returns",
+    ),
+];
 
 /// Returns an error as one line, without the words for errors around it.
 pub fn one_line(e: &DataFusionError) -> String {
-    let text = e.strip_backtrace();
+    let text = e.strip_backtrace().replace("\ncaused by\n", ": ");
     let mut line = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    for prefix in ["External error: ", "Execution error: ", "Error during planning: ", "Shared error: "] {
+    for prefix in [
+        "External error: ",
+        "Execution error: ",
+        "Error during planning: ",
+        "Shared error: ",
+        "Object Store error: ",
+        "Generic server error: ",
+        "This feature is not implemented: ",
+    ] {
         line = line.replace(prefix, "");
     }
-    // The library names its own arguments.
-    for (argument, option) in [("set `Hints::element`", "pass --type"), ("to `table`", "to --table")] {
-        line = line.replace(argument, option);
+    with_options(line)
+}
+
+/// Returns a text of the libraries with the options of the tool.
+fn with_options(mut text: String) -> String {
+    for (argument, option) in OPTIONS {
+        text = text.replace(argument, option);
     }
-    line
+    text
+}
+
+/// The warnings that were printed for the current statement.
+static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Maximum number of these. Then they are forgotten.
+const MOST_TOLD: usize = 1 << 16;
+
+/// Forgets which warnings were printed, before a statement.
+pub fn forget_warnings() {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// Prints warnings on standard error, each of them once for a statement: a file is read for its columns, for statistics and for rows.
+/// `served`: a worker prints all.
+pub fn warn(served: bool) {
+    let mut logger = env_logger::Builder::new();
+    logger.filter_level(log::LevelFilter::Warn).format(move |out, record| {
+        let line = with_options(record.args().to_string());
+        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= MOST_TOLD {
+            told.clear();
+        }
+        match served || told.insert(line.clone()) {
+            true if record.level() == log::Level::Warn => writeln!(out, "pilaster-sql: warning: {line}"),
+            true => writeln!(out, "pilaster-sql: {}: {line}", record.level()),
+            false => Ok(()),
+        }
+    });
+    logger.init();
 }

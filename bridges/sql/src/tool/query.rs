@@ -1,12 +1,17 @@
 //! Runs queries, on this machine or on workers.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use datafusion::common::{TableReference, plan_err};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{TableReference, plan_datafusion_err, plan_err};
+use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::error::Result;
+use datafusion::datasource::{ViewTable, source_as_provider};
+use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -19,7 +24,8 @@ use datafusion_distributed::{
     rewrite_distributed_plan_with_metrics,
 };
 use pilaster_cli::Form;
-use pilaster_datafusion::{Codec, register};
+use pilaster_datafusion::{Codec, Dataset, Format, register, skipped};
+use tokio::time::timeout;
 
 use super::answer::{Target, explained, printed};
 use super::args::Args;
@@ -71,19 +77,30 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
     }
     channels.greet(&args.workers).await?;
     for (k, statement) in statements.into_iter().enumerate() {
-        files::register(&context, &read(&context, &statement)?, &args.reading).await?;
-        let plan = context.state().statement_to_plan(statement).await?;
+        super::forget_warnings();
+        let names = read(&context, &statement)?;
+        if let Some(name) = inserted(&context, &statement)?
+            && !context.table_exist(name.clone())?
+            && Path::new(name.table()).is_file()
+        {
+            return plan_err!(
+                "INSERT INTO '{name}': it takes a table of CREATE EXTERNAL TABLE … LOCATION with a directory; COPY … TO writes a file"
+            );
+        }
+        files::register(&context, &names, &args.reading).await?;
+        let plan = context.state().statement_to_plan(statement).await.map_err(planned)?;
         let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
-        let plan = context.execute_logical_plan(plan).await?.create_physical_plan().await?;
+        let skips = args.reading.skip_damaged || skips(&plan)?;
+        let plan = context.execute_logical_plan(plan).await.map_err(planned)?.create_physical_plan().await?;
         // Tasks of datafusion-distributed have this number of bytes at least.
         let least = args.split.saturating_mul(context.state().config().target_partitions());
-        if !args.workers.is_empty()
-            && let bytes = read_here(&plan)
-            && (1..=least).contains(&bytes)
-        {
-            log::warn!(
+        match (args.workers.len(), read_here(&plan)) {
+            (0, _) | (_, 0) => {}
+            (_, bytes) if bytes <= least => log::warn!(
                 "no worker is used: the files have {bytes} bytes, and a worker reads {least} at least; --split changes it"
-            );
+            ),
+            (1, _) => log::warn!("no worker is used: a query is divided among two workers at least"),
+            _ => {}
         }
         let rows = execute_stream(Arc::clone(&plan), context.task_ctx())?;
         match target.as_ref().filter(|_| k.saturating_add(1) == count) {
@@ -91,17 +108,80 @@ pub async fn run(args: &Args, out: Output) -> Result<()> {
             None if explains && args.format == Form::Table => explained(rows, out.clone()).await?,
             None => printed(rows, args.format, out.clone()).await?,
         }
-        if !args.reading.skip_damaged {
-            continue;
-        }
-        // The counters of workers are in the plan only after this.
-        let plan = rewrite_distributed_plan_with_metrics(plan, DistributedMetricsFormat::Aggregated).await?;
-        let skipped = skipped(&plan);
-        if skipped > 0 {
-            log::warn!("damaged files that were left out, from the damage on: {skipped}");
+        if skips {
+            report(plan, args).await;
         }
     }
     Ok(())
+}
+
+/// How long workers may take to tell what they left out, after the last row.
+const REPORT: Duration = Duration::from_secs(5);
+
+/// Warns of the damaged files that a plan left out.
+async fn report(mut plan: Arc<dyn ExecutionPlan>, args: &Args) {
+    if !args.workers.is_empty() {
+        // The counters of workers are in the plan only after this. A worker whose rows were not needed may never tell.
+        let told = rewrite_distributed_plan_with_metrics(Arc::clone(&plan), DistributedMetricsFormat::Aggregated);
+        match timeout(REPORT, told).await {
+            Ok(Ok(told)) => plan = told,
+            _ => log::warn!("not all workers have told whether they left out damaged files"),
+        }
+    }
+    let skipped = skipped(&plan);
+    // A worker warns on its own machine only.
+    for failure in &skipped {
+        log::warn!("left out from the damage on: {failure}");
+    }
+    if !skipped.is_empty() {
+        log::warn!("damaged files that were left out, from the damage on: {}", skipped.len());
+    }
+}
+
+/// Whether a table that a statement created leaves out damaged files.
+fn skips(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            let table = source_as_provider(&scan.source)?;
+            let format = table.downcast_ref::<ListingTable>().map(|listing| &listing.options().format);
+            found |=
+                format.and_then(|format| format.downcast_ref::<Format>()).is_some_and(|f| f.options().skip_damaged);
+            found |= table.downcast_ref::<Dataset>().is_some_and(|dataset| dataset.options().skip_damaged);
+            if let Some(view) = table.downcast_ref::<ViewTable>() {
+                found |= skips(view.logical_plan())?;
+            }
+        }
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+/// Returns an error of planning with what helps.
+fn planned(e: DataFusionError) -> DataFusionError {
+    let text = e.strip_backtrace();
+    let help = [
+        (
+            "registered file format",
+            "COPY writes vortex, jay, dataseries, csv, json and arrow. --output writes parquet, too. pilaster convert writes bcolz and \
+             Filo",
+        ),
+        ("Unable to find factory", "the formats are DATASERIES, JAY, VORTEX, FILO, BCOLZ, CSV, JSON and ARROW"),
+        ("' not found", "files are named in quotes, as in FROM 'logs/a.ds'"),
+    ];
+    match help.iter().find(|(about, _)| text.contains(about)) {
+        Some((_, help)) => plan_datafusion_err!("{text}; {help}"),
+        None => e,
+    }
+}
+
+/// Returns the name of the table that rows are added to.
+fn inserted(context: &SessionContext, statement: &Statement) -> Result<Option<TableReference>> {
+    let Statement::Statement(statement) = statement else { return Ok(None) };
+    let ast::Statement::Insert(insert) = &**statement else { return Ok(None) };
+    let ast::TableObject::TableName(name) = &insert.table else { return Ok(None) };
+    let normal = context.state().config_options().sql_parser.enable_ident_normalization;
+    object_name_to_table_reference(name.clone(), normal).map(Some)
 }
 
 /// Returns the names of tables that a statement reads, or writes to, without the name that it creates.
@@ -134,10 +214,4 @@ fn read_here(plan: &Arc<dyn ExecutionPlan>) -> usize {
     let files = scan.iter().flat_map(|scan| &scan.file_groups).flat_map(|group| group.iter());
     let own = files.map(|file| usize::try_from(file.effective_size()).unwrap_or(usize::MAX));
     own.chain(plan.children().into_iter().map(read_here)).fold(0, usize::saturating_add)
-}
-
-/// Returns how many damaged files a plan left out.
-fn skipped(plan: &Arc<dyn ExecutionPlan>) -> usize {
-    let own = plan.metrics().and_then(|metrics| metrics.sum_by_name("files_skipped")).map_or(0, |sum| sum.as_usize());
-    plan.children().into_iter().map(skipped).fold(own, usize::saturating_add)
 }

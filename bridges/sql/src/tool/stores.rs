@@ -66,13 +66,16 @@ fn connected(url: &Url) -> Result<Option<Arc<dyn ObjectStore>>> {
     use object_store::http::HttpBuilder;
     use object_store::{ClientConfigKey, ClientOptions, RetryConfig};
 
+    use super::named::Named;
+
     // A server that refuses connections is an error after seconds, not minutes.
     let retry = RetryConfig { max_retries: 5, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() };
     Ok(match url.scheme() {
         "http" | "https" => {
             let origin = &url[..url::Position::BeforePath];
             let options = ClientOptions::new().with_allow_http(true).with_config(ClientConfigKey::Timeout, TIMEOUT);
-            Some(Arc::new(HttpBuilder::new().with_url(origin).with_client_options(options).with_retry(retry).build()?))
+            let store = HttpBuilder::new().with_url(origin).with_client_options(options).with_retry(retry).build()?;
+            Some(Arc::new(Named::new(store, origin)))
         }
         "s3" => {
             let store = AmazonS3Builder::from_env().with_bucket_name(url.host_str().unwrap_or_default());
@@ -80,7 +83,7 @@ fn connected(url: &Url) -> Result<Option<Arc<dyn ObjectStore>>> {
                 Some(_) => store,
                 None => store.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), TIMEOUT),
             };
-            Some(Arc::new(store.with_retry(retry).build()?))
+            Some(Arc::new(Named::new(store.with_retry(retry).build()?, &url[..url::Position::BeforePath])))
         }
         _ => None,
     })

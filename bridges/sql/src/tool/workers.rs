@@ -24,7 +24,7 @@ use futures::StreamExt as _;
 use futures::future::try_join_all;
 use futures::stream::BoxStream;
 use http::HeaderMap;
-use pilaster_datafusion::Codec;
+use pilaster_datafusion::{Codec, shown};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -32,7 +32,7 @@ use tonic::transport::{Channel, Endpoint, Server};
 use url::Url;
 use uuid::Uuid;
 
-use super::{shown, stores};
+use super::stores;
 
 /// How long a worker may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -192,7 +192,18 @@ fn fits(version: &str) -> Result<(), String> {
 
 /// Returns an error of a worker.
 fn named(url: &Url, reads: &Reads, e: impl Display) -> DataFusionError {
-    exec_datafusion_err!("{}{reads}: {e}", title(url))
+    let text = e.to_string();
+    // The library shows the structure of its error.
+    let text = match text.split_once("tonic::transport::Error(Transport, ConnectError(") {
+        Some((_, error)) => {
+            let cause =
+                error.split_once("message: \"").and_then(|(_, cause)| cause.split_once('"')).map(|(cause, _)| cause);
+            let cause = cause.map_or_else(String::new, |cause| format!(" ({cause})"));
+            format!("it cannot be reached{cause}: is it running, and is this its address?")
+        }
+        None => text,
+    };
+    exec_datafusion_err!("{}{reads}: {text}", title(url))
 }
 
 /// Returns how errors call a worker.

@@ -15,8 +15,12 @@ mod cluster;
 #[cfg(feature = "codec")]
 mod codec;
 mod damaged;
+#[cfg(feature = "tool")]
+mod documented;
 mod filtered;
 mod goldens;
+#[cfg(feature = "tool")]
+mod helped;
 mod pruned;
 mod remote;
 #[cfg(feature = "remote")]

@@ -65,6 +65,10 @@ fn a_damaged_file_is_told_once() {
     let told = String::from_utf8_lossy(&answer.stderr).into_owned();
     assert!(answer.status.success() && told.matches("/b.ds: ").count() == 1, "{told}");
     assert!(told.contains("left out, from the damage on: 1\n"), "{told}");
+    // A statement tells its own damage.
+    let sql = format!("SELECT max(t) FROM '{0}'; SELECT min(t) FROM '{0}'", dir.path().display());
+    let told = String::from_utf8_lossy(&ask(&[], &["--skip-damaged"], &sql).stderr).into_owned();
+    assert_eq!(told.matches("left out, from the damage on: 1\n").count(), 2, "{told}");
 }
 
 /// More files than a sample has.

@@ -107,6 +107,11 @@ fn any_number_of_workers_gives_the_same_answers() {
         let local: Vec<_> = queries.iter().map(|sql| out(&ask(&[], &[], sql))).collect();
         for count in [1, 2, 4] {
             let workers: Vec<_> = (0..count).map(|_| Worker::start()).collect();
+            // One worker is not used, which the tool tells.
+            let out = |output: &Output| match count {
+                1 => String::from_utf8_lossy(&output.stdout).into_owned(),
+                _ => out(output),
+            };
             for (sql, local) in queries.iter().zip(&local) {
                 for trust in [&[][..], &["--trust-statistics"]] {
                     assert_eq!(&out(&ask(&workers, trust, sql)), local, "{count} workers: {sql}");
@@ -114,6 +119,24 @@ fn any_number_of_workers_gives_the_same_answers() {
             }
             let plan = out(&ask(&workers, &["--threads", "2"], &format!("EXPLAIN ANALYZE {}", queries[1])));
             assert!(count == 1 || plan.contains("DistributedLeafExec"), "{plan}");
+        }
+    }
+}
+
+/// A query that needs no more rows ends, though a worker has not answered.
+#[test]
+fn a_limit_does_not_wait_for_all_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    let workers = [Worker::start(), Worker::start()];
+    for k in 0..4 {
+        put(dir.path(), &format!("{k}.ds"), &dataseries(&batch(k * 10_000, 10_000)));
+    }
+    for options in [&[][..], &["--skip-damaged"]] {
+        for _ in 0..10 {
+            let begin = Instant::now();
+            let answer = ask(&workers, options, &format!("SELECT t FROM '{}' LIMIT 1", dir.path().display()));
+            assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
+            assert!(begin.elapsed() < Duration::from_secs(20), "{options:?}");
         }
     }
 }
@@ -220,6 +243,17 @@ fn a_damaged_file_is_named_with_its_worker() {
     assert!(skipped.status.success());
     let report = String::from_utf8_lossy(&skipped.stderr).into_owned();
     assert!(report.contains("damaged files that were left out, from the damage on: 1\n"), "{report}");
+    // The coordinator tells what only the worker has seen.
+    assert!(report.contains(&format!("left out from the damage on: {}: dataseries", path.display())), "{report}");
+    // So does one that a statement asked to leave damage out.
+    let (place, options) = (path.display(), "OPTIONS ('skip_damaged' 'true')");
+    let created = format!(
+        "CREATE EXTERNAL TABLE log STORED AS DATASERIES LOCATION '{place}' {options}; SELECT sum(a.t) FROM log a, log b WHERE a.t = b.t"
+    );
+    let created = ask(&workers, &[], &created);
+    let report = String::from_utf8_lossy(&created.stderr).into_owned();
+    assert!(created.status.success() && report.matches("log.ds: dataseries").count() == 1, "{report}");
+    assert!(report.contains("damaged files that were left out, from the damage on: 1\n"), "{report}");
     // The rows before the damage, whoever reads them.
     let local = ask(&[], &["--skip-damaged", "--threads", "3"], &sql);
     assert!(local.status.success());
@@ -284,7 +318,7 @@ fn results_are_printed_and_written() {
 fn errors_are_one_line() {
     for (sql, part) in [
         ("SELECT 1 FROM 'no/such.ds'", "no table or file is called \"no/such.ds\""),
-        ("SELECT 1 FROM '../../tests/golden/filo'", "pass --type"),
+        ("SELECT 1 FROM '../../tests/golden/filo'", "--type, or option element of a created table, gives it"),
         ("SELECT 1 FROM 'Cargo.toml'", "DataSeries, Jay, Vortex, Filo and bcolz are read"),
         ("SELEC 1", "SELEC"),
         ("", "there is no statement"),

@@ -1,6 +1,47 @@
 //! Bits of a stream that is written from its start: lowest first.
 
+use crate::bytes::low32;
 use crate::codec::greedy::Put;
+
+/// Codes that are appended to a stream of bits at the highest bits of a word, which takes fewer instructions: the code of an
+/// entry is in its highest bits, and its length in the lowest byte.
+pub(super) struct Codewords<'b, 'p, 'o> {
+    bits: &'b mut Bits<'p, 'o>,
+    word: u64,
+    used: u32,
+}
+
+impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
+    pub(super) const fn new(bits: &'b mut Bits<'p, 'o>) -> Self {
+        let word = bits.word << (64u32.wrapping_sub(bits.used) & 63);
+        Codewords { word, used: bits.used, bits }
+    }
+
+    /// Appends the code of an entry, after which at most 56 bits are in the word: the lowest byte is then overwritten.
+    #[inline(always)]
+    pub(super) const fn add(&mut self, entry: u64) {
+        self.word = self.word >> (entry & 63) | entry;
+        self.used = self.used.wrapping_add(low32(entry));
+    }
+
+    /// Appends the last code before a flush, after which at most 63 bits are in the word.
+    #[inline(always)]
+    pub(super) const fn add_last(&mut self, entry: u64) {
+        self.word = self.word >> (entry & 63) | entry & !0xff;
+        self.used = self.used.wrapping_add(low32(entry));
+    }
+
+    /// Writes all complete bytes.
+    #[inline(always)]
+    pub(super) fn flush(&mut self) -> Option<()> {
+        // Two shifts, as there may be no bits.
+        self.bits.word = self.word >> 1 >> (63u32.wrapping_sub(self.used) & 63);
+        self.bits.used = self.used;
+        self.bits.flush()?;
+        self.used = self.bits.used;
+        Some(())
+    }
+}
 
 /// The destination of a stream of bits. Its functions return `None` if the destination is full.
 pub(super) struct Bits<'p, 'o> {

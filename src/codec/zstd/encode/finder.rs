@@ -19,20 +19,31 @@ pub(super) trait Finder {
 /// Returns eight bytes at `at`.
 #[inline(always)]
 pub(super) fn word(src: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(*src.get(at..)?.first_chunk()?))
+    Some(u64::from_le_bytes(*chunk(src, at)?))
 }
 
 /// Returns four bytes at `at`.
 #[inline(always)]
 pub(super) fn half(src: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(*src.get(at..)?.first_chunk()?))
+    Some(u32::from_le_bytes(*chunk(src, at)?))
 }
+
+/// Returns `N` bytes at `at`. No slice is half as long as there are addresses: without the highest bit of `at`, its sum
+/// with `N` does not overflow, and a single comparison is left.
+#[inline(always)]
+fn chunk<const N: usize>(src: &[u8], at: usize) -> Option<&[u8; N]> {
+    let at = at & usize::MAX >> 1;
+    src.get(at..at.wrapping_add(N))?.first_chunk()
+}
+
+/// The factor of hashes.
+pub(super) const FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
 
 /// Returns the highest bits of the hash of the first bytes of a word, which `cut` shifts to its end: 24 for
 /// five bytes.
 #[inline(always)]
 pub(super) const fn hash(word: u64, cut: u32) -> u32 {
-    low32((word << (cut & 63)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> 32)
+    low32((word << (cut & 63)).wrapping_mul(FACTOR) >> 32)
 }
 
 /// A match.

@@ -1,17 +1,16 @@
 //! Huffman codes of literals, for encoding (RFC 8878, section 4.2).
 
-use super::bits::Bits;
+use super::bits::{Bits, Codewords};
 use super::fse::{Norm, Table, pairs};
-use crate::bytes::{len32, low8, low32};
+use crate::bytes::{FAST, len32, low8, low32};
 use crate::codec::greedy::Put;
 use crate::codec::zstd::fse::Codes;
 use crate::codec::zstd::huffman::{LONGEST, SYMBOLS};
 
-/// A code: the length of each symbol's code in bits, 0 for symbols without one, and the code above the
-/// lowest byte.
+/// A code: the length of each symbol's code in bits, 0 for symbols without one, and the code in the highest bits.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
-pub(super) struct Code([u32; SYMBOLS]);
+pub(super) struct Code([u64; SYMBOLS]);
 
 /// Lengths of the codes of all symbols.
 type Lengths = [u8; SYMBOLS];
@@ -40,7 +39,7 @@ impl Code {
         let mut code = Code::new();
         for (to, len) in code.0.iter_mut().zip(&lengths) {
             if let Some(next) = first.get_mut(usize::from(*len)).filter(|_| *len > 0) {
-                *to = *next << 8 | u32::from(*len);
+                *to = u64::from(*next) << (64u32.wrapping_sub((*len).into()) & 63) | u64::from(*len);
                 *next = next.wrapping_add(1);
             }
         }
@@ -52,18 +51,18 @@ impl Code {
         let mut sum = 0u64;
         for (entry, count) in self.0.iter().zip(counts).filter(|(_, count)| **count > 0) {
             let len = Some(*entry & 0xff).filter(|len| *len > 0)?;
-            sum = sum.wrapping_add(u64::from(*count).wrapping_mul(len.into()));
+            sum = sum.wrapping_add(u64::from(*count).wrapping_mul(len));
         }
         Some(sum)
     }
 
     /// Writes the description of the code. `None` if it does not fit, or has no form.
     pub(super) fn describe(&self, table: &mut Table, out: &mut Put<'_>) -> Option<()> {
-        let longest = self.0.iter().fold(0, |most, entry| (entry & 0xff).max(most));
+        let longest = self.longest();
         let mut weights = [0u8; SYMBOLS];
         let mut count = 0;
         for ((i, to), entry) in weights.iter_mut().enumerate().zip(&self.0) {
-            let len = entry & 0xff;
+            let len = low32(entry & 0xff);
             if len > 0 {
                 *to = low8(longest.wrapping_add(1).wrapping_sub(len) as usize);
                 count = i;
@@ -88,30 +87,40 @@ impl Code {
         Some(())
     }
 
-    /// Writes the codes of all symbols as one stream.
-    pub(super) fn stream(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
-        /// The number of codes that fit a word after a flush.
-        const STEP: usize = 5;
-        const { assert!(len32(STEP) * LONGEST <= 56) }
-        let mut bits = Bits::new(out);
-        let mut steps = symbols.rchunks_exact(STEP);
-        for step in steps.by_ref() {
-            let Some(step) = step.first_chunk::<STEP>() else { break };
-            for symbol in step.iter().rev() {
-                self.add(*symbol, &mut bits);
-            }
-            bits.flush()?;
-        }
-        for symbol in steps.remainder().iter().rev() {
-            self.add(*symbol, &mut bits);
-        }
-        bits.mark()
+    /// Returns the length of the longest code.
+    fn longest(&self) -> u32 {
+        low32(self.0.iter().fold(0, |most, entry| (entry & 0xff).max(most)))
     }
 
-    #[inline(always)]
-    fn add(&self, symbol: u8, bits: &mut Bits<'_, '_>) {
-        let entry = self.0.get(usize::from(symbol)).copied().unwrap_or(0);
-        bits.add((entry >> 8).into(), entry & 0xff);
+    /// Writes the codes of all symbols as one stream.
+    pub(super) fn stream(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
+        match self.longest() {
+            0..=7 if FAST => self.steps::<8, 7>(symbols, out),
+            8..=9 if FAST => self.steps::<6, 9>(symbols, out),
+            _ => self.steps::<5, LONGEST>(symbols, out),
+        }
+    }
+
+    /// Writes `STEP` codes of at most `MOST` bits between two flushes.
+    fn steps<const STEP: usize, const MOST: u32>(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
+        const { assert!(len32(STEP) * MOST <= 56 && STEP > 0) }
+        let mut bits = Bits::new(out);
+        let mut codes = Codewords::new(&mut bits);
+        let entry = |symbol: &u8| self.0.get(usize::from(*symbol)).copied().unwrap_or(0);
+        let mut steps = symbols.rchunks_exact(STEP);
+        for step in steps.by_ref() {
+            let Some([last, others @ ..]) = step.first_chunk::<STEP>().map(<[u8; STEP]>::as_slice) else { break };
+            for symbol in others.iter().rev() {
+                codes.add(entry(symbol));
+            }
+            codes.add_last(entry(last));
+            codes.flush()?;
+        }
+        for symbol in steps.remainder().iter().rev() {
+            codes.add_last(entry(symbol));
+        }
+        codes.flush()?;
+        bits.mark()
     }
 }
 

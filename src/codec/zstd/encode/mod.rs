@@ -95,7 +95,7 @@ const fn store_len(n: usize) -> (usize, usize) {
     (block.wrapping_add(SLACK), (block >> 2).wrapping_add(1))
 }
 
-/// Returns the scratch size in bytes that [`encode`](super::encode) needs for `n` bytes: for a KiB it is 14 to 19 KB,
+/// Returns the scratch size in bytes that [`encode`](super::encode) needs for `n` bytes: for a KiB it is 15 to 20 KB,
 /// for a MiB 0.5 to 5.6 MB, depending on the level.
 #[must_use]
 pub const fn encode_scratch_len(level: u8, n: usize) -> usize {

@@ -1,9 +1,10 @@
 //! The thorough match finder: rows of the last positions of each hash, with a tag of each; greedy or lazy.
 
-use super::finder::{Finder, MIN, Match, again, distance, half, hash, word};
+use super::finder::{FACTOR, Finder, MIN, Match, again, distance, half, word};
 use super::sequences::Store;
 use crate::bytes::{len32, low8};
 use crate::codec::greedy::common;
+use crate::codec::zstd::bits::size;
 
 /// Without matches, the step grows by one byte after every 2^`PATIENCE` bytes.
 const PATIENCE: u32 = 8;
@@ -19,8 +20,8 @@ const LAST: usize = 32;
 pub(super) struct Rows<'s, const W: usize> {
     tags: &'s mut [[u8; W]],
     places: &'s mut [[u32; W]],
-    /// Shift that leaves the hashed bytes of a word.
-    cut: u32,
+    /// Factor whose product with a word is the hash of its first bytes.
+    factor: u64,
     /// Shift that leaves the row and eight bits of tag of a hash.
     shift: u32,
     /// Maximum number of places that are tried.
@@ -32,18 +33,31 @@ pub(super) struct Rows<'s, const W: usize> {
 }
 
 impl<'s, const W: usize> Rows<'s, W> {
+    /// The place that is overwritten after each place: the one before it, or the last.
+    #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
+    const BEFORE: [u8; W] = {
+        let mut before = [low8(W - 1); W];
+        let mut place = 2;
+        while place < W {
+            before[place] = low8(place - 1);
+            place += 1;
+        }
+        before
+    };
+
     /// Creates empty rows, whose number is a power of two.
     pub(super) fn new(tags: &'s mut [[u8; W]], places: &'s mut [[u32; W]], hashed: u32, tries: u32, lazy: u32) -> Self {
         tags.fill([0; W]);
         let (bits, cut) = (tags.len().max(1).ilog2(), 64u32.wrapping_sub(hashed.wrapping_mul(8)));
-        Rows { tags, places, cut, shift: 24u32.saturating_sub(bits), tries, lazy, next: 0 }
+        let factor = FACTOR << (cut & 63);
+        Rows { tags, places, factor, shift: 56u32.saturating_sub(bits), tries, lazy, next: 0 }
     }
 
     /// Returns the row and the tag of a word.
     #[inline(always)]
     fn row(&self, word: u64) -> (usize, u8) {
-        let hash = hash(word, self.cut) >> (self.shift & 31);
-        ((hash >> 8) as usize, low8(hash as usize).max(1))
+        let hash = size(word.wrapping_mul(self.factor) >> (self.shift & 63));
+        (hash >> 8, low8(hash).max(1))
     }
 
     /// Stores a position.
@@ -51,12 +65,9 @@ impl<'s, const W: usize> Rows<'s, W> {
     fn insert(&mut self, row: usize, tag: u8, at: usize) -> Option<()> {
         let tags = self.tags.get_mut(row)?;
         let places = self.places.get_mut(row)?;
-        let mask = W.wrapping_sub(1);
-        let mut head = usize::from(tags[0]).wrapping_sub(1) & mask;
-        if head == 0 {
-            head = mask;
-        }
-        tags[0] = low8(head);
+        let head = Self::BEFORE.get(usize::from(tags[0]) & W.wrapping_sub(1)).copied().unwrap_or(0);
+        tags[0] = head;
+        let head = usize::from(head) & W.wrapping_sub(1);
         *tags.get_mut(head)? = tag;
         *places.get_mut(head)? = len32(at);
         Some(())
@@ -75,11 +86,12 @@ impl<'s, const W: usize> Rows<'s, W> {
 
     #[inline(always)]
     fn insert_all(&mut self, src: &[u8], end: usize) -> Option<()> {
-        while self.next < end {
-            let (row, tag) = self.row(word(src, self.next)?);
-            self.insert(row, tag, self.next)?;
-            self.next = self.next.wrapping_add(1);
+        let Some(words) = src.get(self.next..end.wrapping_add(7)) else { return Some(()) };
+        for (at, word) in (self.next..).zip(words.windows(8)) {
+            let (row, tag) = self.row(u64::from_le_bytes(*word.first_chunk()?));
+            self.insert(row, tag, at)?;
         }
+        self.next = self.next.max(end);
         Some(())
     }
 

@@ -44,7 +44,7 @@ fn a_table_of_entries_finds_what_one_code_finds() {
     let strings = Strings { chunk: &chunk, kind: Kinds::Flat { slots: 4 } };
     for n in [1, 63, 64, 65, 200] {
         let rows: std::vec::Vec<u8> = (0..n + 3).map(|i| u8::from(i % 5 != 2)).collect();
-        let mut spans = std::vec![INVALID; n];
+        let mut spans = std::vec![NA; n];
         let all = strings.by_table(2, &codes(&rows), 3, &mut spans);
         assert_eq!(all, Some(!rows[3..].contains(&0)), "{n}");
         for (span, code) in spans.iter().zip(&rows[3..]) {
@@ -61,6 +61,12 @@ fn a_table_of_entries_finds_what_one_code_finds() {
     let chunk = flat(20);
     let strings = Strings { chunk: &chunk, kind: Kinds::Flat { slots: 4 } };
     assert_eq!(strings.by_table(2, &codes(&[0, 1, 0, 0]), 0, &mut spans), None);
-    // An invalid entry that no row has does not matter.
-    assert_eq!(strings.by_table(2, &codes(&[0, 0, 0, 0]), 0, &mut spans), Some(false));
+    // An invalid entry that no row has is left to the path of one code, which does not read it.
+    assert_eq!(strings.by_table(2, &codes(&[0, 0, 0, 0]), 0, &mut spans), None);
+    // Codes whose sign bit is set, and an entry that is marked as missing.
+    let signed = Packed { packing: Packing::I8, ..codes(&[1, 0xff, 1, 1]) };
+    assert_eq!(strings.by_table(2, &signed, 0, &mut spans), None);
+    let words: std::vec::Vec<u8> = [2, UTF8_NA, UTF8_NA].into_iter().flat_map(u32::to_le_bytes).collect();
+    let strings = Strings { chunk: &words, kind: Kinds::Words { base: 0 } };
+    assert_eq!(strings.by_table(2, &codes(&[1; 4]), 0, &mut spans), None);
 }
