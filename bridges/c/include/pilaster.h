@@ -6,7 +6,8 @@
  *
  * Memory. A state (`pilaster_ds_writer`, for instance) lies where the caller wants, for example in `.bss`, and must be zero, or a
  * state of the same type, before its first use. It has no destructor. Memory that is lent to a state is not touched by the caller, and
- * not freed, until the state is finished or is not used again; different states have different memory.
+ * not freed, until the state is finished or is not used again; different states have different memory. Memory
+ * that is lent overlaps neither other memory of the call nor the lists of types or columns, or the log, that the call reads: PILASTER_ARGUMENT.
  *
  * Threads. A state is used by one thread at a time. A call from an interrupt, or from a function of the caller that the library has
  * called, while another call uses the state is refused with PILASTER_STATE.
@@ -249,9 +250,9 @@ int32_t pilaster_what(uint32_t what, pilaster_text *name, pilaster_error *error)
 /* ---- A log of records in NOR flash: a ring of segments, which survives a power cut at any byte ---- */
 
 #if UINTPTR_MAX > 0xffffffffu
-#define PILASTER_RING_WORDS 32
+#define PILASTER_RING_WORDS 40
 #else
-#define PILASTER_RING_WORDS 24
+#define PILASTER_RING_WORDS 28
 #endif
 
 /* A log in flash. */

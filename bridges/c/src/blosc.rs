@@ -3,7 +3,7 @@
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bytes::Scratch;
 
-use crate::raw::{In, Out, apart, exports};
+use crate::raw::{In, Out, exports};
 
 /// `pilaster_blosc_info`: what a chunk says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,9 +27,10 @@ exports! {
 
     /// Decodes a chunk.
     fn pilaster_blosc_decode(chunk: In<u8>, len: usize, to: Out<u8>, room: usize, scratch: Out<u8>, size: usize) {
-        apart(&[chunk.bounds(len), to.bounds(room), scratch.bounds(size)], 3)?;
-        let chunk = Chunk::open(chunk.items(len, 1)?)?;
-        chunk.decode(to.lend(room, 3)?, &mut Scratch::new(scratch.lend(size, 5)?))?;
+        let bytes = chunk.items(len, 1)?;
+        let memory = to.apart(room, &[chunk.bounds(len)], 3)?;
+        let scratch = scratch.apart(size, &[chunk.bounds(len), to.bounds(room)], 5)?;
+        Chunk::open(bytes)?.decode(memory, &mut Scratch::new(scratch))?;
         Ok(())
     }
 }

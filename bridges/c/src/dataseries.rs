@@ -11,7 +11,8 @@ use pilaster::error::{Error, Kind, What};
 
 use crate::compress::Codec;
 use crate::error::Failure;
-use crate::raw::{At, Bounds, CSink, In, Marked, Out, Put, Region, Text, ascii, exports, lend, written};
+use crate::place::Bounds;
+use crate::raw::{At, CSink, In, Marked, Out, Put, Region, Text, ascii, exports, lend, written};
 
 /// The writer of a file, in the byte order of the processor.
 pub type File = Writer<'static, NativeEndian, CSink, Codec>;
@@ -135,10 +136,16 @@ impl Config {
         let Config { put, context, types, entries, type_count, mode, slots, table, packed } = config.load(argument)?;
         let count = type_count as usize;
         let (entries, slots, table, packed) =
-            lend(own, (entries, count), slots.items(), table.items(), packed.items(), argument)?;
+            lend(own, types.bounds(count), (entries, count), slots.items(), table.items(), packed.items(), argument)?;
         let sink = CSink::new(put, context, argument)?;
         let types = self::types(types, entries, argument)?;
         Ok(Lent { sink, types, slots: IndexSlot::over(slots), codec: Codec::new(mode, table, packed)? })
+    }
+
+    /// The bounds of the state, and of the memory that is lent.
+    fn places(self, own: Bounds) -> [Bounds; 5] {
+        let Config { entries, type_count, slots, table, packed, .. } = self;
+        [own, entries.bounds(type_count as usize), slots.bounds(), table.bounds(), packed.bounds()]
     }
 }
 
@@ -209,8 +216,8 @@ exports! {
     /// Continues a log.
     fn pilaster_ds_resume(writer: At<File>, config: In<Config>, log: In<u8>, len: usize, found: Out<Found>) {
         let vacant = writer.vacant(1)?;
-        let log = log.items(len, 3)?;
         let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
+        let log = log.apart(len, &config.load(2)?.places(writer.bounds()), 3)?;
         let resume = Resume::find::<NativeEndian>(log, types, slots)?;
         let rest = match resume.rest() {
             Rest::Nothing => 0,
@@ -227,8 +234,8 @@ exports! {
     fn pilaster_ds_extent_init(at: At<Extent>, ty: In<CType>, memory: In<ExtentMemory>) {
         let vacant = at.vacant(1)?;
         let ExtentMemory { rows, pool, unique, unique_count } = memory.load(3)?;
-        let nothing = Region::EMPTY.items();
-        let (rows, pool, unique, _) = lend(at.bounds(), rows.items(), pool.items(), (unique, unique_count), nothing, 3)?;
+        let (read, nothing) = (Region::EMPTY.bounds(), Region::EMPTY.items());
+        let (rows, pool, unique, _) = lend(at.bounds(), read, rows.items(), pool.items(), (unique, unique_count), nothing, 3)?;
         vacant.place(extent(ty, Memory { rows, pool, unique })?);
         Ok(())
     }

@@ -14,6 +14,7 @@ pub mod error;
 pub mod filo;
 #[cfg(feature = "host")]
 pub mod host;
+pub mod place;
 pub mod raw;
 #[cfg(feature = "ring")]
 pub mod ring;
@@ -33,7 +34,7 @@ const EXTENT_WORDS: usize = if WIDE { 26 } else { 14 };
 const ENTRY_WORDS: usize = if WIDE { 4 } else { 2 };
 
 #[cfg(feature = "ring")]
-const RING_WORDS: usize = if WIDE { 32 } else { 24 };
+const RING_WORDS: usize = if WIDE { 40 } else { 28 };
 #[cfg(feature = "ring")]
 const CURSOR_WORDS: usize = 3;
 #[cfg(feature = "vortex")]
@@ -56,7 +57,7 @@ const _: () = assert!(size_of::<Entry>() == ENTRY_WORDS * 8, "PILASTER_DS_ENTRY_
 
 #[cfg(feature = "ring")]
 const _: () = {
-    assert!(fits::<State<ring::DeviceLog>>(RING_WORDS), "PILASTER_RING_WORDS");
+    assert!(fits::<State<ring::RingLog>>(RING_WORDS), "PILASTER_RING_WORDS");
     assert!(fits::<State<pilaster::dataseries::flash::Cursor>>(CURSOR_WORDS), "pilaster_ring_cursor");
 };
 

@@ -13,6 +13,12 @@ use core::{fmt, ptr, slice, str};
 use pilaster::bytes::Sink;
 
 use crate::error::{ARGUMENT, Done, Failure, Report, STATE};
+use crate::place::{Bounds, is_place, separate};
+
+/// Checks that `len` items can lie at `at`. `argument`: the number of the argument that it came with.
+fn check<T>(at: *const T, len: usize, argument: u32) -> Done {
+    if Bounds::of(at, len).are_possible() { Ok(()) } else { Err(Failure::argument(argument)) }
+}
 
 /// A pointer to what is read.
 #[repr(transparent)]
@@ -80,42 +86,6 @@ pointers! {
     At: *mut State<T>;
 }
 
-/// Where memory lies: its address, its size in bytes, and its alignment.
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    at: usize,
-    bytes: usize,
-    align: usize,
-}
-
-impl Bounds {
-    /// The bounds of `len` items.
-    fn of<T>(at: *const T, len: usize) -> Self {
-        Bounds { at: at.addr(), bytes: len.saturating_mul(size_of::<T>()), align: align_of::<T>() }
-    }
-
-    /// The address after the last one.
-    fn end(self) -> usize {
-        self.at.saturating_add(self.bytes)
-    }
-}
-
-/// Checks that `len` items can lie at `at`. `argument`: the number of the argument that it came with.
-fn check<T>(at: *const T, len: usize, argument: u32) -> Done {
-    let Bounds { at, bytes, align } = Bounds::of(at, len);
-    if bytes > 0 && !is_place(at, bytes, align) {
-        return Err(Failure::argument(argument));
-    }
-    Ok(())
-}
-
-/// Returns whether so many bytes with an alignment can lie at an address. One function for all types: it is called often.
-#[inline(never)]
-fn is_place(at: usize, bytes: usize, align: usize) -> bool {
-    let end = at.checked_add(bytes);
-    at != 0 && at & align.wrapping_sub(1) == 0 && isize::try_from(bytes).is_ok() && end.is_some()
-}
-
 impl<T> In<T> {
     /// The bounds of `len` items.
     pub fn bounds(self, len: usize) -> Bounds {
@@ -127,6 +97,13 @@ impl<T> In<T> {
         check(self.0, len, argument)?;
         // SAFETY: checked; the caller guarantees the rest.
         Ok(if len == 0 { &[] } else { unsafe { slice::from_raw_parts(self.0, len) } })
+    }
+
+    /// Returns the items at the pointer, which lie outside of memory that is written. That memory is checked before.
+    pub fn apart<'a>(self, len: usize, written: &[Bounds], argument: u32) -> Result<&'a [T], Failure> {
+        check(self.0, len, argument)?;
+        self.bounds(len).outside(written, argument)?;
+        self.items(len, argument)
     }
 }
 
@@ -143,6 +120,14 @@ impl<T> Out<T> {
         check(self.0, len, argument)?;
         // SAFETY: checked; the caller guarantees the rest.
         Ok(unsafe { self.checked(len) })
+    }
+
+    /// Returns the items at the pointer, which lie outside of other memory of the call. That memory is checked before.
+    #[cfg(any(feature = "blosc", feature = "ring", feature = "verify"))]
+    pub fn apart(self, len: usize, others: &[Bounds], argument: u32) -> Result<&'static mut [T], Failure> {
+        check(self.0, len, argument)?;
+        self.bounds(len).outside(others, argument)?;
+        self.lend(len, argument)
     }
 
     /// Returns the items at a pointer.
@@ -238,7 +223,7 @@ impl<T: Marked> At<T> {
         argument: u32,
         f: impl FnOnce(&mut T) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        let (Bounds { at: _, bytes, align }, mark) = (self.bounds(), self.0.cast::<u32>());
+        let (bytes, align, mark) = (size_of::<State<T>>(), align_of::<State<T>>(), self.0.cast::<u32>());
         // SAFETY: the mark comes first in a state.
         match unsafe { enter(mark, bytes, align, T::MARK) } {
             0 => {}
@@ -290,40 +275,22 @@ unsafe fn enter(mark: *mut u32, bytes: usize, align: usize, is: u32) -> i32 {
     0
 }
 
-/// Fails if two of the places overlap.
-#[cfg(any(feature = "blosc", feature = "verify"))]
-pub fn apart(places: &[Bounds], argument: u32) -> Done {
-    separate(places, false, argument)
-}
-
-/// Fails if two of the places overlap, or, if they are checked, memory cannot lie at one.
-#[inline(never)]
-fn separate(places: &[Bounds], checked: bool, argument: u32) -> Done {
-    let mut rest = places;
-    while let [place, tail @ ..] = rest {
-        let valid = !checked || place.bytes == 0 || is_place(place.at, place.bytes, place.align);
-        if !valid || tail.iter().any(|other| place.at < other.end() && other.at < place.end()) {
-            return Err(Failure::argument(argument));
-        }
-        rest = tail;
-    }
-    Ok(())
-}
-
 /// Memory that is lent: the items, and their number.
 pub type Items<T> = (Out<T>, usize);
 
-/// Returns what is at four pointers, which the library may use until the state at `own` is finished.
+/// Returns what is at four pointers, which the library may use until the state at `own` is finished. It overlaps neither the state nor the
+/// bytes at `read`, which the call reads.
 pub fn lend<A, B, C, D>(
     own: Bounds,
+    read: Bounds,
     a: Items<A>,
     b: Items<B>,
     c: Items<C>,
     d: Items<D>,
     argument: u32,
 ) -> Result<Lent<A, B, C, D>, Failure> {
-    let places = [own, a.0.bounds(a.1), b.0.bounds(b.1), c.0.bounds(c.1), d.0.bounds(d.1)];
-    separate(&places, true, argument)?;
+    let places = [own, read, a.0.bounds(a.1), b.0.bounds(b.1), c.0.bounds(c.1), d.0.bounds(d.1)];
+    separate(&places, argument)?;
     // SAFETY: checked; the caller guarantees the rest.
     Ok(unsafe { (a.0.checked(a.1), b.0.checked(b.1), c.0.checked(c.1), d.0.checked(d.1)) })
 }

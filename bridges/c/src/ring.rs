@@ -8,7 +8,8 @@ use pilaster::error::{Error, Kind, What};
 use crate::compress::Codec;
 use crate::dataseries::{CType, Entry, Extent, types};
 use crate::error::Failure;
-use crate::raw::{At, Bounds, Flash, In, Marked, Out, Region, Text, exports, lend};
+use crate::place::Bounds;
+use crate::raw::{At, Flash, In, Items, Marked, Out, Region, Text, exports, lend};
 
 /// Size of a word of the flash in bytes, the largest of those that divide it: `PILASTER_FLASH_WORD`.
 const WORD: usize = if cfg!(feature = "word-32") {
@@ -22,9 +23,26 @@ const WORD: usize = if cfg!(feature = "word-32") {
 };
 
 /// The log of a device.
-pub type DeviceLog = Log<'static, NativeEndian, Flash, Codec>;
+type DeviceLog = Log<'static, NativeEndian, Flash, Codec>;
 
-impl Marked for DeviceLog {
+/// The log of a device, and where its memory lies.
+#[derive(Debug)]
+pub struct RingLog {
+    log: DeviceLog,
+    entries: Items<Entry>,
+    table: Region,
+    packed: Region,
+    page: Region,
+}
+
+impl RingLog {
+    /// The bounds of the memory that is lent.
+    fn places(&self) -> [Bounds; 4] {
+        [self.entries.0.bounds(self.entries.1), self.table.bounds(), self.packed.bounds(), self.page.bounds()]
+    }
+}
+
+impl Marked for RingLog {
     const MARK: u32 = 0x7a6c_0003;
 }
 
@@ -134,13 +152,15 @@ impl Config {
         Ok(Ring { start, segment, segments })
     }
 
-    fn mount(self, own: Bounds) -> Result<DeviceLog, Failure> {
+    fn mount(self, own: Bounds) -> Result<RingLog, Failure> {
         let ring = self.ring()?;
-        let Config { flash, type_count, entries, mode, table, packed, page, .. } = self;
-        let entries = (entries, type_count as usize);
-        let (entries, table, packed, page) = lend(own, entries, table.items(), packed.items(), page.items(), 2)?;
-        let types = types(self.types, entries, 2)?;
-        Ok(Log::mount(flash, ring, types, Codec::new(mode, table, packed)?, page)?)
+        let Config { flash, type_count, types, entries, mode, table, packed, page, .. } = self;
+        let count = type_count as usize;
+        let (read, items) = (types.bounds(count), (entries, count));
+        let lent = lend(own, read, items, table.items(), packed.items(), page.items(), 2)?;
+        let types = self::types(types, lent.0, 2)?;
+        let log = Log::mount(flash, ring, types, Codec::new(mode, lent.1, lent.2)?, lent.3)?;
+        Ok(RingLog { log, entries: items, table, packed, page })
     }
 }
 
@@ -156,37 +176,37 @@ pub struct Counts {
 
 exports! {
     /// Finds the log in the flash, and where it continues.
-    fn pilaster_ring_mount(ring: At<DeviceLog>, config: In<Config>) {
+    fn pilaster_ring_mount(ring: At<RingLog>, config: In<Config>) {
         ring.vacant(1)?;
         ring.place(config.load(2)?.mount(ring.bounds())?, 1)
     }
 
     /// Adds a row.
-    fn pilaster_ring_row(ring: At<DeviceLog>, rows: At<Extent>, record: In<u8>, len: usize, texts: In<Text>, count: usize) {
+    fn pilaster_ring_row(ring: At<RingLog>, rows: At<Extent>, record: In<u8>, len: usize, texts: In<Text>, count: usize) {
         let (record, texts) = (record.items(len, 3)?, texts.items(count, 5)?);
         for text in texts {
             text.bytes(5)?;
         }
         let texts = texts.iter().map(|text| text.bytes(5).unwrap_or_default());
-        ring.with(1, |log| rows.with(2, |extent| Ok(log.push_foreign(extent, record, texts)?)))
+        ring.with(1, |ring| rows.with(2, |extent| Ok(ring.log.push_foreign(extent, record, texts)?)))
     }
 
     /// Writes the rows of an extent.
-    fn pilaster_ring_flush(ring: At<DeviceLog>, rows: At<Extent>) {
-        ring.with(1, |log| rows.with(2, |extent| Ok(log.flush(extent)?)))
+    fn pilaster_ring_flush(ring: At<RingLog>, rows: At<Extent>) {
+        ring.with(1, |ring| rows.with(2, |extent| Ok(ring.log.flush(extent)?)))
     }
 
     /// Gives up the oldest segment.
-    fn pilaster_ring_give_up(ring: At<DeviceLog>) {
-        ring.with(1, |log| {
-            log.give_up();
+    fn pilaster_ring_give_up(ring: At<RingLog>) {
+        ring.with(1, |ring| {
+            ring.log.give_up();
             Ok(())
         })
     }
 
     /// Returns how full the ring is.
-    fn pilaster_ring_count(ring: At<DeviceLog>, counts: Out<Counts>) {
-        let now = |log: &mut DeviceLog| Ok(Counts { segments: log.segments(), begun: log.begun() });
+    fn pilaster_ring_count(ring: At<RingLog>, counts: Out<Counts>) {
+        let now = |ring: &mut RingLog| Ok(Counts { segments: ring.log.segments(), begun: ring.log.begun() });
         counts.tell(ring.with(1, now)?, 2)
     }
 
@@ -196,16 +216,18 @@ exports! {
     }
 
     /// Reads the next extent; its length is 0 after the newest.
-    fn pilaster_ring_next(ring: At<DeviceLog>, cursor: At<Cursor>, to: Out<u8>, room: usize, len: Out<usize>) {
+    fn pilaster_ring_next(ring: At<RingLog>, cursor: At<Cursor>, to: Out<u8>, room: usize, len: Out<usize>) {
         len.tell(0, 5)?;
-        let memory = to.lend(room, 3)?;
-        let mut read = |log: &mut DeviceLog, cursor: &mut Cursor| {
-            Ok(match log.next_extent(cursor, memory)? {
+        let states = [ring.bounds(), cursor.bounds(), len.bounds(1)];
+        let read = |ring: &mut RingLog, cursor: &mut Cursor| {
+            to.apart(room, &states, 3)?;
+            let memory = to.apart(room, &ring.places(), 3)?;
+            Ok(match ring.log.next_extent(cursor, memory)? {
                 Some(extent) => extent.bytes()?.len(),
                 None => 0,
             })
         };
-        let found = ring.with(1, |log| cursor.with(2, |cursor| read(log, cursor)))?;
+        let found = ring.with(1, |ring| cursor.with(2, |cursor| read(ring, cursor)))?;
         len.tell(found, 5)
     }
 }

@@ -9,7 +9,7 @@ use pilaster::limits::Limits;
 
 use crate::dataseries::CType;
 use crate::error::Done;
-use crate::raw::{In, Out, Text, apart, exports};
+use crate::raw::{In, Out, Text, exports};
 
 /// Returns whether the table has field `k` as the description has it.
 fn is_same(field: &Field<'_>, packed: &ForeignField, k: usize) -> bool {
@@ -62,11 +62,12 @@ exports! {
     /// Checks a type of records.
     fn pilaster_ds_check_record(ty: In<CType>, memory: Out<u8>, size: usize) {
         let CType { name, xml, fields, field_count, .. } = ty.load(1)?;
-        let memory_is = memory.bounds(size);
-        for lent in [ty.bounds(1), fields.bounds(field_count as usize), name.bounds(), xml.bounds()] {
-            apart(&[memory_is, lent], 2)?;
-        }
-        record(ty, &mut Scratch::new(memory.lend(size, 2)?))
+        let count = field_count as usize;
+        name.bytes(1)?;
+        xml.bytes(1)?;
+        fields.items(count, 1)?;
+        let read = [ty.bounds(1), fields.bounds(count), name.bounds(), xml.bounds()];
+        record(ty, &mut Scratch::new(memory.apart(size, &read, 2)?))
     }
 
     /// Returns the name of a field of errors.
@@ -79,10 +80,10 @@ exports! {
 
     /// Checks every byte of a file. `finished`: receives 1 if it has its index, and 0 if its writer was interrupted.
     fn pilaster_ds_verify(file: In<u8>, len: usize, memory: Out<u8>, size: usize, finished: Out<u32>) {
-        apart(&[file.bounds(len), memory.bounds(size)], 3)?;
-        finished.tell(0, 5)?;
         let (bytes, options) = (file.items(len, 1)?, ReadOptions::DEFAULT);
-        let mut scratch = Scratch::new(memory.lend(size, 3)?);
+        let mut scratch = Scratch::new(memory.apart(size, &[file.bounds(len)], 3)?);
+        finished.apart(1, &[file.bounds(len), memory.bounds(size)], 5)?;
+        finished.tell(0, 5)?;
         let end = AnyFile::open_sequential(bytes, &options, &mut scratch)?.verify(&mut scratch.scope())?;
         if !matches!(end, End::Trailer { .. }) {
             return Ok(());

@@ -9,7 +9,8 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::vortex::log::{Cell, Field, FieldType, Fields, Log, Policy, Resume};
 
 use crate::error::Failure;
-use crate::raw::{At, Bounds, CSink, In, Marked, Out, Put, Region, Sync, Text, ascii, exports, lend, written};
+use crate::place::Bounds;
+use crate::raw::{At, CSink, In, Marked, Out, Put, Region, Sync, Text, ascii, exports, lend, written};
 
 /// `pilaster_vortex_entry`: a column of a log.
 pub type Entry = MaybeUninit<Field<'static>>;
@@ -179,7 +180,8 @@ impl Config {
         let Config { put, sync, context, fields, entries, places, field_count, .. } = self;
         let Config { row_count, rows, groups, group_words, every, .. } = self;
         let count = field_count as usize;
-        let lent = lend(own, (entries, count), (places, count), rows.items(), (groups, group_words), 2)?;
+        let (read, groups) = (fields.bounds(count), (groups, group_words));
+        let lent = lend(own, read, (entries, count), (places, count), rows.items(), groups, 2)?;
         let (entries, _, rows, groups) = lent;
         let sink = CSink::new(put, context, 2)?.syncing(sync);
         let from = fields.items(count, 2)?;
@@ -191,6 +193,13 @@ impl Config {
         };
         let rows = (rows, row_count as usize);
         Ok(Lent { sink, fields: Fields::new(list)?, places, count, rows, groups, policy })
+    }
+
+    /// The bounds of the state, and of the memory that is lent.
+    fn places(self, own: Bounds) -> [Bounds; 5] {
+        let Config { entries, places, field_count, rows, groups, group_words, .. } = self;
+        let count = field_count as usize;
+        [own, entries.bounds(count), places.bounds(count), rows.bounds(), groups.bounds(group_words)]
     }
 }
 
@@ -205,8 +214,9 @@ exports! {
     /// Continues a log.
     fn pilaster_vortex_resume(log: At<VortexLog>, config: In<Config>, bytes: In<u8>, len: usize, found: Out<Found>) {
         log.vacant(1)?;
-        let bytes = bytes.items(len, 3)?;
-        let Lent { sink, fields, places, count, rows, groups, policy } = config.load(2)?.lend(log.bounds())?;
+        let config = config.load(2)?;
+        let Lent { sink, fields, places, count, rows, groups, policy } = config.lend(log.bounds())?;
+        let bytes = bytes.apart(len, &config.places(log.bounds()), 3)?;
         let end = Resume::find(bytes, &fields, groups)?;
         found.tell(Found { at: end.at(), rows: end.rows(), full: end.is_full().into(), zero: 0 }, 5)?;
         log.place(VortexLog { log: Log::resume(sink, fields, rows, groups, (&end, policy))?, places, count }, 1)
@@ -214,11 +224,12 @@ exports! {
 
     /// Adds a row.
     fn pilaster_vortex_row(log: At<VortexLog>, cells: In<CCell>, count: usize) {
-        let from = cells.items(count, 2)?;
+        cells.items(count, 2)?;
         log.with(1, |log| {
             if count != log.count {
                 return Err(Error::needing(Kind::Misuse, What::VORTEX_FIELD, count as u64, log.count as u64).into());
             }
+            let from = cells.apart(count, &[log.places.bounds(count)], 2)?;
             let cells = written(log.places.lend(count, 1)?, |k| {
                 from.get(k).copied().ok_or(Failure::argument(2)).and_then(|cell| cell.cell(k))
             })?;

@@ -134,6 +134,9 @@ static void refused_configurations(void) {
     config.types = NULL;
     CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_ARGUMENT);
     config = good;
+    config.types = (const pilaster_ds_type *const *)(const void *)entries;
+    CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_ARGUMENT && error.at == 2u);
+    config = good;
     config.slots.len = SIZE_MAX;
     CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_ARGUMENT);
     config = good;
@@ -317,6 +320,41 @@ static void resumed(void) {
     }
     CHECK(pilaster_ds_resume(&writer, &config, NULL, 10u, &found, &error) == PILASTER_ARGUMENT && error.at == 3u);
     CHECK(pilaster_ds_resume(&writer, &config, whole.at, whole.len, NULL, &error) == PILASTER_ARGUMENT && error.at == 5u);
+    /* A log in memory of the writer. */
+    uint8_t *const lent[] = {(uint8_t *)&writer, (uint8_t *)entries, &slots[sizeof slots - 16u], (uint8_t *)table, packed};
+    for (size_t k = 0; k < sizeof lent / sizeof lent[0]; k += 1) {
+        CHECK(pilaster_ds_resume(&writer, &config, lent[k], 16u, &found, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    }
+}
+
+/* An argument is checked before it is compared with others, so the number is that of the wrong one. */
+static void numbers(void) {
+    static uint64_t words[512];
+    uint8_t *const memory = (uint8_t *)words;
+    write_every(PILASTER_DS_STORED, 20);
+    const size_t len = out.len;
+    pilaster_error error;
+    uint32_t finished = 7;
+    pilaster_ds_type type = *tick_type();
+    CHECK(pilaster_ds_check_record(&type, memory, sizeof words, &error) == PILASTER_OK);
+    type.name.len = SIZE_MAX;
+    CHECK(pilaster_ds_check_record(&type, memory, sizeof words, &error) == PILASTER_ARGUMENT && error.at == 1u);
+    type = *tick_type();
+    type.xml.at = (const char *)memory;
+    type.xml.len = SIZE_MAX / 2u + 2u;
+    CHECK(pilaster_ds_check_record(&type, memory, sizeof words, &error) == PILASTER_ARGUMENT && error.at == 1u);
+    type = *tick_type();
+    type.fields = (const pilaster_ds_field *)(const void *)&memory[1];
+    CHECK(pilaster_ds_check_record(&type, &memory[1], 100u, &error) == PILASTER_ARGUMENT && error.at == 1u);
+    type.fields = (const pilaster_ds_field *)(const void *)memory;
+    CHECK(pilaster_ds_check_record(&type, &memory[1], 100u, &error) == PILASTER_ARGUMENT && error.at == 2u);
+    CHECK(pilaster_ds_verify(out.at, SIZE_MAX, memory, sizeof words, &finished, &error) == PILASTER_ARGUMENT && error.at == 1u);
+    CHECK(pilaster_ds_verify(out.at, len, out.at, SIZE_MAX, &finished, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(pilaster_ds_verify(out.at, len, &out.at[len - 1u], 2u, &finished, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(pilaster_ds_verify(out.at, len, memory, sizeof words, NULL, &error) == PILASTER_ARGUMENT && error.at == 5u);
+    CHECK(pilaster_ds_verify(NULL, len, memory, sizeof words, NULL, &error) == PILASTER_ARGUMENT && error.at == 1u);
+    CHECK(pilaster_ds_verify(out.at, len, memory, sizeof words, (uint32_t *)(void *)&memory[8], &error) == PILASTER_ARGUMENT && error.at == 5u);
+    CHECK(finished == 7u);
 }
 
 int main(int count, char **arguments) {
@@ -329,6 +367,7 @@ int main(int count, char **arguments) {
     sinks_that_fail();
     heads();
     resumed();
+    numbers();
     for (size_t k = 0; k < sizeof modes / sizeof modes[0]; k += 1) {
         char name[32];
         write_every(modes[k], 200);

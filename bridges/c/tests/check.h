@@ -2,6 +2,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
             exit(1);                                                              \
         }                                                                         \
     } while (0)
+
+/* The start of an array with UINT32_MAX items of 8 bytes or more: it ends beyond the address space, wherever the program lies. */
+#define TOO_HIGH ((void *)(UINTPTR_MAX - 1023u))
 
 /* Stores bytes as a file of a folder. */
 static inline void store(const char *folder, const char *name, const void *bytes, size_t len) {

@@ -122,12 +122,23 @@ static void vortex(const char *folder) {
     CHECK(pilaster_vortex_resume(&log, &config, whole.at, whole.len, &found, &error) == PILASTER_OK);
     CHECK(found.at == whole.len && found.rows == 300u && found.full == 0u);
     CHECK(pilaster_vortex_resume(&log, &config, whole.at, 40u, &found, &error) == PILASTER_TRUNCATED);
+    uint8_t *const lent[] = {(uint8_t *)&log, (uint8_t *)entries, (uint8_t *)places, &rows[sizeof rows - 16u], (uint8_t *)groups};
+    for (size_t k = 0; k < sizeof lent / sizeof lent[0]; k += 1) {
+        CHECK(pilaster_vortex_resume(&log, &config, lent[k], 16u, &found, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    }
+    CHECK(pilaster_vortex_resume(&log, &config, NULL, 16u, &found, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(pilaster_vortex_init(&log, &config, &error) == PILASTER_OK);
+    CHECK(pilaster_vortex_row(&log, (const pilaster_vortex_cell *)(const void *)places, 3u, &error) == PILASTER_ARGUMENT && error.at == 2u);
+    config.fields = (const pilaster_vortex_field *)(const void *)entries;
+    CHECK(pilaster_vortex_init(&log, &config, &error) == PILASTER_ARGUMENT && error.at == 2u);
+    config.fields = fields;
     config.rows.len = 100u;
     CHECK(pilaster_vortex_init(&log, &config, &error) == PILASTER_NO_ROOM && error.need > 100u);
     config.put = NULL;
     CHECK(pilaster_vortex_init(&log, &config, &error) == PILASTER_ARGUMENT && error.at == 2u);
     config.put = put;
     config.field_count = UINT32_MAX;
+    config.entries = TOO_HIGH;
     CHECK(pilaster_vortex_init(&log, &config, &error) == PILASTER_ARGUMENT && error.at == 2u);
 }
 
@@ -145,6 +156,9 @@ static void blosc(void) {
     CHECK(pilaster_blosc_decode(chunk, 3u, decoded, 8u, NULL, 0u, &error) == PILASTER_TRUNCATED);
     CHECK(pilaster_blosc_decode(NULL, 3u, decoded, 8u, NULL, 0u, &error) == PILASTER_ARGUMENT && error.at == 1u);
     CHECK(pilaster_blosc_examine(chunk, sizeof chunk, NULL, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(pilaster_blosc_decode(chunk, SIZE_MAX, decoded, 8u, NULL, 0u, &error) == PILASTER_ARGUMENT && error.at == 1u);
+    CHECK(pilaster_blosc_decode(decoded, 8u, &decoded[7], 1u, NULL, 0u, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    CHECK(pilaster_blosc_decode(chunk, sizeof chunk, decoded, 8u, &decoded[7], 1u, &error) == PILASTER_ARGUMENT && error.at == 5u);
 }
 
 static void verify(const char *name) {

@@ -166,6 +166,13 @@ static void refused(void) {
     CHECK(pilaster_ring_begin(&cursor, &error) == PILASTER_OK);
     CHECK(pilaster_ring_next(&ring, &cursor, NULL, 9u, &len, &error) == PILASTER_ARGUMENT && error.at == 3u);
     CHECK(pilaster_ring_next(&ring, &cursor, to, 8u, &len, &error) == PILASTER_NO_ROOM && error.need > 8u);
+    uint8_t *const lent[] = {(uint8_t *)entries, (uint8_t *)table, packed, &page[sizeof page - 9u], (uint8_t *)&ring, (uint8_t *)&cursor, (uint8_t *)&len};
+    for (size_t k = 0; k < sizeof lent / sizeof lent[0]; k += 1) {
+        CHECK(pilaster_ring_next(&ring, &cursor, lent[k], 9u, &len, &error) == PILASTER_ARGUMENT && error.at == 3u);
+    }
+    config = config_of();
+    config.types = (const pilaster_ds_type *const *)(const void *)entries;
+    CHECK(pilaster_ring_mount(&ring, &config, &error) == PILASTER_ARGUMENT && error.at == 2u);
     CHECK(pilaster_ring_next(&ring, &cursor, to, 8u, NULL, &error) == PILASTER_ARGUMENT && error.at == 5u);
 }
 

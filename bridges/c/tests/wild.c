@@ -60,6 +60,7 @@ static const pilaster_ds_type *type_of(uint32_t k, own_type *own) {
 }
 
 static void begin(void) {
+    bool overlaps = false;
     honest = true;
     (void)memset(&writer, 0, sizeof writer);
     const pilaster_ds_type *const list[] = {type_of(0u, &of_writer[0]), type_of(1u, &of_writer[1])};
@@ -67,16 +68,24 @@ static void begin(void) {
     config.compression = below(8u);
     if (odd()) {
         honest = false;
-        switch (below(4u)) {
+        switch (below(5u)) {
         case 0: config.put = NULL; break;
         case 1: config.entries = NULL; break;
         case 2: config.types = NULL; break;
-        default: config.type_count = UINT32_MAX; break;
+        case 3: overlaps = true; config.types = (const pilaster_ds_type *const *)(const void *)entries; break;
+        default: config.type_count = UINT32_MAX; config.entries = TOO_HIGH; break;
         }
     }
     if (below(3u) == 0u) {
+        /* A log in memory of the writer is refused. */
         pilaster_ds_found found;
-        if (checked(pilaster_ds_resume(&writer, &config, out.at, out.len, &found, &error)) == PILASTER_OK) {
+        uint8_t *const places[] = {out.at, slots, packed, (uint8_t *)table, (uint8_t *)entries, (uint8_t *)&writer};
+        const uint32_t place = odd() ? below(6u) : 0u;
+        const bool right = honest;
+        const int32_t code = checked(pilaster_ds_resume(&writer, &config, places[place], place == 0u ? out.len : 16u, &found, &error));
+        CHECK(!overlaps || (code == PILASTER_ARGUMENT && error.at == 2u));
+        CHECK(place == 0u || (code != PILASTER_OK && (!right || (code == PILASTER_ARGUMENT && error.at == 3u) || code == PILASTER_UNSUPPORTED)));
+        if (code == PILASTER_OK) {
             CHECK(found.at <= out.len);
             out.len = (size_t)found.at;
             out.failed = false;
@@ -85,7 +94,7 @@ static void begin(void) {
     } else {
         out.len = 0u;
         out.failed = false;
-        (void)checked(pilaster_ds_init(odd() ? NULL : &writer, &config, &error));
+        CHECK(checked(pilaster_ds_init(odd() ? NULL : &writer, &config, &error)) == PILASTER_ARGUMENT || !overlaps);
     }
 }
 
@@ -151,7 +160,8 @@ static void blosc(void) {
 
 static pilaster_ring ring;
 static pilaster_ring_cursor cursor;
-static uint8_t flash[4096];
+static uint8_t flash[4096], page[64];
+static const uint8_t *page_of_ring;
 
 /* Fails at times, and outside of the flash, which is smaller than a wrong configuration says. */
 static bool fails(uint32_t at, size_t len) {
@@ -187,14 +197,15 @@ static int32_t erase_flash(void *context, uint32_t from, uint32_t to) {
 
 static void mount(void) {
     static pilaster_ds_entry own[2];
-    static uint8_t own_packed[256], page[64];
+    static uint8_t own_packed[256];
+    bool overlaps = false;
     static uint16_t own_table[257];
     static own_type of_ring[2];
     const pilaster_ds_type *const list[] = {type_of(0u, &of_ring[0]), type_of(1u, &of_ring[1])};
     pilaster_ring_config config = {{flash, read_flash, write_flash, erase_flash, sizeof flash, 1024u, 4u, 0u}, 0u, 1024u, 4u, 2u, list, own, below(8u), 0u,
                                    memory_of((uint8_t *)own_table, sizeof own_table, page), memory_of(own_packed, sizeof own_packed, page), memory_of(page, sizeof page, own_packed)};
     if (odd()) {
-        switch (below(10u)) {
+        switch (below(11u)) {
         case 0: config.flash.read = NULL; break;
         case 1: config.flash.write = NULL; break;
         case 2: config.flash.erase = NULL; break;
@@ -204,11 +215,13 @@ static void mount(void) {
         case 6: config.start = below(65536u) << below(17u); break;
         case 7: config.segment = below(65536u) << below(17u); break;
         case 8: config.segments = below(65536u); break;
-        default: config.type_count = UINT32_MAX; break;
+        case 9: overlaps = true; config.types = (const pilaster_ds_type *const *)(const void *)own; break;
+        default: config.type_count = UINT32_MAX; config.entries = TOO_HIGH; break;
         }
     }
     (void)memset(&ring, 0, sizeof ring);
-    (void)checked(pilaster_ring_mount(odd() ? NULL : &ring, odd() ? NULL : &config, &error));
+    page_of_ring = config.page.at;
+    CHECK(checked(pilaster_ring_mount(odd() ? NULL : &ring, odd() ? NULL : &config, &error)) == PILASTER_ARGUMENT || !overlaps);
 }
 
 /* Rows of an extent that the ring has are not those of the file. */
@@ -227,11 +240,15 @@ static void use_ring(uint32_t k) {
     case 4: (void)checked(pilaster_ring_give_up(odd() ? NULL : &ring, &error)); break;
     case 5: (void)checked(pilaster_ring_count(&ring, odd() ? NULL : &counts, &error)); break;
     case 6: (void)checked(pilaster_ring_begin(odd() ? NULL : &cursor, &error)); break;
-    default:
-        if (checked(pilaster_ring_next(&ring, &cursor, odd() ? NULL : extent, odd() ? SIZE_MAX : below(1025u), odd() ? NULL : &len, &error)) == PILASTER_OK) {
-            CHECK(len <= sizeof extent);
+    default: {
+        /* Memory of the ring is refused, and a state. */
+        uint8_t *const places[] = {extent, page, (uint8_t *)&ring, (uint8_t *)&cursor};
+        const uint32_t place = odd() ? below(4u) : 0u, room = place == 0u ? below(1025u) : 16u;
+        if (checked(pilaster_ring_next(&ring, &cursor, odd() ? NULL : places[place], odd() ? SIZE_MAX : room, odd() ? NULL : &len, &error)) == PILASTER_OK) {
+            CHECK(len <= sizeof extent && (place == 0u || (place == 1u && page_of_ring != page)));
         }
         break;
+    }
     }
     honest = before;
 }

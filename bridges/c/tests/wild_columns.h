@@ -93,6 +93,7 @@ static void begin_log(void) {
     static uint64_t rows_of[256];
     static uint32_t groups[64];
     const bool before = honest;
+    bool overlaps = false;
     pilaster_vortex_field fields[5] = {{{"flag", 4u}, {NULL, 0u}, PILASTER_VORTEX_BOOL, 0u},
                                        {{"time", 4u}, {"UTC", 3u}, PILASTER_VORTEX_TIMESTAMP_MS, 0u},
                                        {{"count", 5u}, {NULL, 0u}, PILASTER_VORTEX_I32, 1u},
@@ -101,31 +102,44 @@ static void begin_log(void) {
     pilaster_vortex_config config = {put, sync_columns, &columns, fields, entries, places, 5u, 8u, memory_of((uint8_t *)rows_of, sizeof rows_of, (uint8_t *)groups), groups, 64u, below(3u), 0u};
     if (odd()) {
         pilaster_vortex_field *const field = &fields[below(5u)];
-        switch (below(12u)) {
+        switch (below(13u)) {
         case 0: config.put = NULL; break;
         case 1: config.sync = NULL; break;
         case 2: config.fields = NULL; break;
         case 3: config.entries = NULL; break;
         case 4: config.places = NULL; break;
-        case 5: config.field_count = odd() ? UINT32_MAX : below(6u); break;
+        case 5: {
+            const bool high = odd();
+            config.field_count = high ? UINT32_MAX : below(6u);
+            config.entries = high ? TOO_HIGH : entries;
+            break;
+        }
         case 6: config.row_count = below(65536u) << below(17u); break;
         case 7: config.groups = NULL; config.group_words = below(65536u); break;
         case 8: config.group_words = below(65u); break;
         case 9: field->type = below(32u); break;
-        case 10: field->name.len = below((uint32_t)field->name.len + 1u); break;
+        case 10: overlaps = true; config.fields = (const pilaster_vortex_field *)(const void *)places; break;
+        case 11: field->name.len = below((uint32_t)field->name.len + 1u); break;
         default: field->zone.at = NULL; field->zone.len = below(3u); break;
         }
     }
     (void)memset(&log_of_columns, 0, sizeof log_of_columns);
     if (below(3u) == 0u) {
+        /* A log in memory of the writer is refused. */
         pilaster_vortex_found found;
-        if (checked(pilaster_vortex_resume(&log_of_columns, &config, columns.at, odd() ? below(65536u) % (columns.len + 1u) : columns.len, odd() ? NULL : &found, &error)) == PILASTER_OK) {
+        uint8_t *const from[] = {columns.at, (uint8_t *)groups, (uint8_t *)entries, (uint8_t *)rows_of, (uint8_t *)places};
+        const uint32_t place = odd() ? below(5u) : 0u;
+        const size_t len = place > 0u ? 16u : odd() ? below(65536u) % (columns.len + 1u) : columns.len;
+        const int32_t code = checked(pilaster_vortex_resume(&log_of_columns, &config, from[place], len, odd() ? NULL : &found, &error));
+        CHECK(!overlaps || (code == PILASTER_ARGUMENT && error.at == 2u));
+        CHECK(place == 0u || code != PILASTER_OK);
+        if (code == PILASTER_OK) {
             CHECK(found.at <= columns.len);
             columns.len = (size_t)found.at;
         }
     } else {
         columns.len = 0u;
-        (void)checked(pilaster_vortex_init(odd() ? NULL : &log_of_columns, &config, &error));
+        CHECK(checked(pilaster_vortex_init(odd() ? NULL : &log_of_columns, &config, &error)) == PILASTER_ARGUMENT || !overlaps);
     }
     honest = before;
 }
