@@ -3,6 +3,7 @@
 import http.server
 import importlib.metadata
 import io
+import itertools
 import mmap
 import os
 import pickle
@@ -269,7 +270,7 @@ def test_threads_of_python(large, frame):
 
 def test_the_lock_is_released(large, tmp_path):
     """Another thread of Python runs while a file is read, checked or written, and while chunks are packed."""
-    file, done, turns = pilaster.open(large), threading.Event(), 0
+    file, done, turns, numbers = pilaster.open(large), threading.Event(), 0, itertools.count()
     table, data = pa.table(file), bytes(range(256)) * 40_000
     chunk = pilaster.blosc.compress(data, typesize=8)
 
@@ -283,7 +284,7 @@ def test_the_lock_is_released(large, tmp_path):
     calls = {
         "verify": file.verify,
         "batches": lambda: sum(len(batch) for batch in file.batches()),
-        "write": lambda: pilaster.write(tmp_path / f"{turns}.vortex", table),
+        "write": lambda: pilaster.write(tmp_path / f"{next(numbers)}.vortex", table),
         "compress": lambda: pilaster.blosc.compress(data, typesize=8),
         "decompress": lambda: pilaster.blosc.decompress(chunk),
     }
