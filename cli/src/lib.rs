@@ -205,6 +205,19 @@ pub fn run(call: impl IntoIterator<Item = OsString>) -> u8 {
     end(done.and(flushed))
 }
 
+/// Runs a command as [`run`] does, without what it prints on standard output. The first argument is the name of the program.
+///
+/// # Errors
+/// The error of the call, or of the command, which is not printed.
+pub fn run_quietly(call: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
+    let _own = own::own();
+    match args::parse(call) {
+        Ok(cli) => act(&cli.command, &mut io::sink()),
+        Err(Stop::Help(_)) => Ok(()),
+        Err(Stop::Error(line)) => Err(Failure::Usage(line)),
+    }
+}
+
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -1,5 +1,6 @@
 //! Rows of an answer, printed or written to a file.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -38,6 +39,8 @@ enum Goal {
     Text(Form),
     Arrow(Kind),
     Stored(Format),
+    /// Written by the tool from an Arrow file, as these formats have rules and options of their own.
+    Converted(Format),
 }
 
 /// Why an answer is not complete.
@@ -95,15 +98,20 @@ impl<'a> Target<'a> {
             "arrow" | "feather" => Goal::Arrow(Kind::IpcFile),
             "arrows" => Goal::Arrow(Kind::IpcStream),
             "vortex" | "jay" | "ds" => Goal::Stored(by_extension(extension).unwrap_or(Format::Vortex)),
+            "bcolz" => Goal::Converted(Format::Bcolz),
+            "filo" => Goal::Converted(Format::Filo),
             _ => {
                 return plan_err!(
-                    "{}: the extension is none of vortex, jay, ds, parquet, arrow, arrows, csv, json; pilaster convert writes bcolz \
-                     and Filo",
+                    "{}: the extension is none of vortex, jay, ds, bcolz, filo, parquet, arrow, arrows, csv, json",
                     path.display()
                 );
             }
         };
         match std::fs::symlink_metadata(path) {
+            Ok(_) if matches!(goal, Goal::Converted(Format::Bcolz)) => plan_err!(
+                "{} exists; a dataset is written to a new directory: remove this one or name another",
+                path.display()
+            ),
             Ok(found) if found.is_dir() => plan_err!("{} is a directory", path.display()),
             Ok(_) if !force => plan_err!("{} exists; --force replaces it", path.display()),
             _ => Ok(Target { path, goal, force }),
@@ -112,28 +120,57 @@ impl<'a> Target<'a> {
 
     /// Writes all rows to a file beside its place, and moves it there when it is complete.
     pub async fn write(&self, rows: SendableRecordBatchStream) -> Result<()> {
+        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(".pilaster-").suffix(".partial");
+        if let Goal::Converted(_) = self.goal {
+            let place = builder.tempdir_in(dir).map_err(|e| self.named(e))?;
+            return self.convert(rows, &place.path().join("rows.arrow")).await;
+        }
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let (file, part) = builder.tempfile_in(dir).map_err(|e| self.named(e))?.into_parts();
         let (goal, mut out) = (self.goal, BufWriter::new(file));
         let done = passed(rows, move |rows| {
             match goal {
                 Goal::Text(format) => print(rows, format, &mut out)?,
                 Goal::Arrow(kind) => arrow(rows, kind, &mut out).map_err(|e| DataFusionError::External(Box::new(e)))?,
-                Goal::Stored(format) => write(format, rows, &mut out).map(|_| ())?,
+                Goal::Stored(format) | Goal::Converted(format) => write(format, rows, &mut out).map(|_| ())?,
             }
             Ok(out.flush()?)
         });
-        match done.await {
-            Ok(()) => {}
-            Err(Failed::Rows(e)) => return Err(e),
-            Err(Failed::Output(e)) => return Err(self.named(e)),
-        }
+        self.done(done.await)?;
         let moved = if self.force { part.persist(self.path) } else { part.persist_noclobber(self.path) };
         moved.map_err(|e| self.named(e.error))
+    }
+
+    /// Writes all rows to an Arrow file, and converts it as the tool does.
+    async fn convert(&self, rows: SendableRecordBatchStream, between: &Path) -> Result<()> {
+        let mut out = BufWriter::new(File::create(between).map_err(|e| self.named(e))?);
+        let done = passed(rows, move |rows| {
+            arrow(rows, Kind::IpcFile, &mut out).map_err(|e| DataFusionError::External(Box::new(e)))?;
+            Ok(out.flush()?)
+        });
+        self.done(done.await)?;
+        let mut call = vec![OsString::from("pilaster"), "convert".into()];
+        if self.force {
+            call.push("--force".into());
+        }
+        call.extend([between.into(), self.path.into()]);
+        let converted = tokio::task::spawn_blocking(move || pilaster_cli::run_quietly(call));
+        let converted = converted.await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?;
+        converted.map_err(|e| {
+            let (text, between) = (e.to_string(), between.display().to_string());
+            let why = text.trim_start_matches(&*between).trim_start_matches(": ");
+            self.named(format!("{why}; write an Arrow file, which pilaster convert reads, for its options"))
+        })
+    }
+
+    fn done(&self, done: Result<(), Failed>) -> Result<()> {
+        done.map_err(|e| match e {
+            Failed::Rows(e) => e,
+            Failed::Output(e) => self.named(e),
+        })
     }
 
     /// Returns an error of writing, without the temporary name.

@@ -29,7 +29,8 @@ pub struct Args {
     /// prints the same forms.
     #[arg(long, default_value = "table", value_parser = PossibleValuesParser::new(["table", "csv", "json"]).map(|name| form(&name)))]
     pub format: Form,
-    /// Writes the rows of the last statement to a file: .vortex, .jay, .ds, .parquet, .arrow, .arrows, .csv, .json.
+    /// Writes the rows of the last statement to a file: .vortex, .jay, .ds, .bcolz, .filo, .parquet, .arrow,
+    /// .arrows, .csv, .json.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replaces the file of --output if it exists.

@@ -163,8 +163,7 @@ fn planned(e: DataFusionError) -> DataFusionError {
     let help = [
         (
             "registered file format",
-            "COPY writes vortex, jay, dataseries, csv, json and arrow. --output writes parquet, too. pilaster convert writes bcolz and \
-             Filo",
+            "COPY writes vortex, jay, dataseries, csv, json and arrow. --output writes parquet, bcolz and Filo, too",
         ),
         ("Unable to find factory", "the formats are DATASERIES, JAY, VORTEX, FILO, BCOLZ, CSV, JSON and ARROW"),
         ("' not found", "files are named in quotes, as in FROM 'logs/a.ds'"),

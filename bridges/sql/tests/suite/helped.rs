@@ -197,7 +197,10 @@ fn formats_that_copy_does_not_write() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["a.parquet", "a.bcolz"] {
         let error = error(&ask(&[], &[], &format!("COPY (SELECT 1 AS n) TO '{}'", dir.path().join(name).display())));
-        assert!(error.contains("COPY writes vortex, jay,") && error.contains("--output writes parquet"), "{error}");
+        assert!(
+            error.contains("COPY writes vortex, jay,") && error.contains("--output writes parquet, bcolz and Filo"),
+            "{error}"
+        );
     }
 }
 

@@ -136,6 +136,35 @@ fn outputs_are_checked_before_anything_runs() {
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".partial")), "{left:?}");
 }
 
+/// Formats that the tool writes with rules of its own.
+#[test]
+fn outputs_of_bcolz_and_filo() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name).display().to_string();
+    let sql = "SELECT value AS v, value * 0.5 AS x FROM generate_series(1, 1000)";
+    out(&ask(&[], &["--output", &place("made.bcolz")], sql));
+    let read = format!("SELECT count(*), sum(v), max(x) FROM '{}'", place("made.bcolz"));
+    assert_eq!(out(&ask(&[], &["--format", "csv"], &read)).lines().nth(1), Some("1000,500500,500.0"));
+    out(&ask(&[], &["--output", &place("v.filo")], "SELECT value AS v FROM generate_series(1, 1000)"));
+    let read = format!("SELECT count(*), sum(v) FROM '{}'", place("v.filo"));
+    assert_eq!(out(&ask(&[], &["--format", "csv", "--type", "long"], &read)).lines().nth(1), Some("1000,500500"));
+    // What exists stays, unless it is to be replaced; what cannot be stored says why.
+    for (name, sql, part) in [
+        ("made.bcolz", sql, "made.bcolz exists; a dataset is written to a new directory"),
+        ("v.filo", sql, "v.filo exists; --force replaces it"),
+        ("two.filo", sql, "two.filo: cannot be written: "),
+        ("null.bcolz", "SELECT nullif(value, 3) AS v FROM generate_series(1, 9)", "null.bcolz: cannot be written: "),
+    ] {
+        let error = error(&ask(&[], &["--output", &place(name)], sql));
+        assert!(error.contains(part) && !error.contains(".partial"), "{error}");
+    }
+    out(&ask(&[], &["--output", &place("v.filo"), "--force"], "SELECT 7 AS v"));
+    let read = format!("SELECT v FROM '{}'", place("v.filo"));
+    assert_eq!(out(&ask(&[], &["--format", "csv", "--type", "long"], &read)), "v\n7\n");
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
 #[test]
 fn a_reader_that_needs_no_more_is_no_error() {
     for format in ["csv", "json"] {
