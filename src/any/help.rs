@@ -49,7 +49,8 @@ impl Hints<'_> {
     /// // The Int 7, three times, without the element type.
     /// let (vector, hints) = ([6, 6, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0], Hints::default());
     /// let e = File::open(&vector, Format::Filo, &hints, &mut Scratch::new(&mut [])).unwrap_err();
-    /// assert_eq!(hints.help(Input::whole(&vector), Format::Filo, e), Some(Help::Element(vec![Element::Int])));
+    /// let fitting = vec![Element::Int, Element::Utf8, Element::Blob];
+    /// assert_eq!(hints.help(Input::whole(&vector), Format::Filo, e), Some(Help::Element(fitting)));
     /// ```
     #[must_use]
     pub fn help(&self, input: Input<'_>, format: Format, e: Error) -> Option<Help> {
