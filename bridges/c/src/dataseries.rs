@@ -142,7 +142,7 @@ impl Config {
         Ok(Lent { sink, types, slots: IndexSlot::over(slots), codec: Codec::new(mode, table, packed)? })
     }
 
-    /// The bounds of the state, and of the memory that is lent.
+    /// The bounds of the state and of the buffers of the caller.
     fn places(self, own: Bounds) -> [Bounds; 5] {
         let Config { entries, type_count, slots, table, packed, .. } = self;
         [own, entries.bounds(type_count as usize), slots.bounds(), table.bounds(), packed.bounds()]

@@ -16,7 +16,7 @@ impl Bounds {
         Bounds { at: at.addr(), bytes: len.saturating_mul(size_of::<T>()), align: align_of::<T>() }
     }
 
-    /// Returns whether memory can lie there. No bytes can lie anywhere.
+    /// Whether the range is valid. An empty range always is.
     pub fn are_possible(self) -> bool {
         self.bytes == 0 || is_place(self.at, self.bytes, self.align)
     }
@@ -36,7 +36,7 @@ impl Bounds {
     }
 }
 
-/// Returns whether so many bytes with an alignment can lie at an address. One function for all types: it is called often.
+/// Returns whether `bytes` bytes of this alignment can start at `at`. One function for all types keeps images small.
 #[inline(never)]
 pub fn is_place(at: usize, bytes: usize, align: usize) -> bool {
     let end = at.checked_add(bytes);

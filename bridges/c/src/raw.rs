@@ -275,7 +275,7 @@ unsafe fn enter(mark: *mut u32, bytes: usize, align: usize, is: u32) -> i32 {
     0
 }
 
-/// Memory that is lent: the items, and their number.
+/// A buffer of the caller: its items and their number.
 pub type Items<T> = (Out<T>, usize);
 
 /// Returns what is at four pointers, which the library may use until the state at `own` is finished. It overlaps neither the state nor the
@@ -295,7 +295,7 @@ pub fn lend<A, B, C, D>(
     Ok(unsafe { (a.0.checked(a.1), b.0.checked(b.1), c.0.checked(c.1), d.0.checked(d.1)) })
 }
 
-/// What [`lend`] returns.
+/// The slices that [`lend`] returns.
 pub type Lent<A, B, C, D> = (&'static mut [A], &'static mut [B], &'static mut [C], &'static mut [D]);
 
 /// `pilaster_memory`: caller-provided memory.
@@ -312,7 +312,7 @@ impl Region {
     /// No bytes.
     pub const EMPTY: Region = Region { at: Out(ptr::null_mut()), len: 0 };
 
-    /// The bytes, for [`lend`].
+    /// Returns the buffer, as [`lend`] takes it.
     pub fn items(self) -> Items<u8> {
         (self.at, self.len)
     }

@@ -36,7 +36,7 @@ pub struct RingLog {
 }
 
 impl RingLog {
-    /// The bounds of the memory that is lent.
+    /// The bounds of the buffers of the caller.
     fn places(&self) -> [Bounds; 4] {
         [self.entries.0.bounds(self.entries.1), self.table.bounds(), self.packed.bounds(), self.page.bounds()]
     }

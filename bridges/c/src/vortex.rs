@@ -195,7 +195,7 @@ impl Config {
         Ok(Lent { sink, fields: Fields::new(list)?, places, count, rows, groups, policy })
     }
 
-    /// The bounds of the state, and of the memory that is lent.
+    /// The bounds of the state and of the buffers of the caller.
     fn places(self, own: Bounds) -> [Bounds; 5] {
         let Config { entries, places, field_count, rows, groups, group_words, .. } = self;
         let count = field_count as usize;

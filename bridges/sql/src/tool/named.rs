@@ -27,6 +27,11 @@ impl Named {
     pub fn new(store: impl ObjectStore, url: &str) -> Self {
         Named { store: Arc::new(store), url: url.trim_end_matches('/').into() }
     }
+
+    /// Returns how errors call a directory, or the store.
+    fn place(&self, prefix: Option<&Path>) -> String {
+        prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"))
+    }
 }
 
 impl fmt::Display for Named {
@@ -131,17 +136,17 @@ impl ObjectStore for Named {
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
+        let place = self.place(prefix);
         self.store.list(prefix).map(move |found| found.map_err(|e| renamed(e, &place))).boxed()
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
+        let place = self.place(prefix);
         self.store.list_with_delimiter(prefix).await.map_err(|e| renamed(e, &place))
     }
 
     fn list_with_offset(&self, prefix: Option<&Path>, offset: &Path) -> BoxStream<'static, Result<ObjectMeta>> {
-        let place = prefix.map_or_else(|| self.to_string(), |prefix| format!("{self}/{prefix}"));
+        let place = self.place(prefix);
         self.store.list_with_offset(prefix, offset).map(move |found| found.map_err(|e| renamed(e, &place))).boxed()
     }
 
