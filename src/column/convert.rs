@@ -2,7 +2,7 @@
 
 use super::{Batch, Column, Part, Table, fit};
 use crate::bytes::Scratch;
-use crate::error::Error;
+use crate::error::{Error, Kind, What};
 
 /// The order in which a [`Build`] receives rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,8 @@ pub trait Build {
 ///
 /// # Errors
 /// Errors of the table and of the builder; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch` is too small for a
-/// part and one row.
+/// part and one row; [`Kind::Lossy`](crate::error::Kind::Lossy) for rows without columns and a builder of [`Feed::Columns`], which
+/// has no place for them.
 pub fn convert<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
     match build.feed() {
         Feed::Groups { rows } => by_groups(table, build, rows.max(1), scratch),
@@ -183,6 +184,9 @@ fn one_by_one<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Sc
             let Some(part) = table.next_part(&mut outer)? else { break };
             width = part.width();
             if k >= width {
+                if width == 0 && part.rows() > 0 {
+                    return Err(Error::new(Kind::Lossy, What::ROW, 0).into());
+                }
                 break;
             }
             if !opened {

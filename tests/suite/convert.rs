@@ -2,9 +2,10 @@
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Build, Column, Feed, Once, Values, convert};
-use pilaster::error::{Error, Kind, Result};
+use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::write::{Plain, Rows, Strings, encode_auto};
 use pilaster::filo::{Builder, Element, Value, Vector};
+use pilaster::jay;
 
 /// Remembers how it was fed.
 struct Log {
@@ -144,4 +145,18 @@ fn a_column_without_rows_is_seen() {
     convert(&mut Once::new(Vector::open(&chunk, Element::Int).unwrap()), &mut builder, &mut Scratch::new(&mut []))
         .unwrap();
     assert_eq!(count, 1);
+}
+
+/// A format of columns has no place for them, so they are not left out.
+#[test]
+fn rows_without_columns_are_an_error_for_columns() {
+    let bytes = std::fs::read("tests/golden/jay/rows_no_columns.jay").unwrap();
+    let converted = |feed| {
+        let file = jay::File::open(&bytes, &jay::ReadOptions::DEFAULT, &mut Scratch::new(&mut [])).unwrap();
+        let mut log = Log { feed, passes: 1, calls: Vec::new(), ints: Vec::new() };
+        convert(&mut Once::new(file), &mut log, &mut Scratch::new(&mut [0; 64])).map(|()| log.calls)
+    };
+    assert_eq!(converted(Feed::Groups { rows: 3 }).unwrap(), ["open 3", "close", "open 2", "close"]);
+    let e = converted(Feed::Columns).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Lossy, What::ROW, 0));
 }

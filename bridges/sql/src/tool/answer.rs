@@ -10,12 +10,13 @@ use std::sync::Arc;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
-use datafusion::arrow::record_batch::{RecordBatch, RecordBatchReader};
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions, RecordBatchReader};
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::{exec_datafusion_err, plan_err};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
-use futures::StreamExt as _;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{StreamExt as _, stream};
 use pilaster::any::Format;
 use pilaster_arrow::write::{Compression, Kind, Writer};
 use pilaster_cli::Form;
@@ -55,13 +56,18 @@ fn output(e: impl Into<DataFusionError>) -> Failed {
     Failed::Output(e.into())
 }
 
-/// Prints all rows. Statements such as `CREATE` have no rows and no columns.
+/// Prints all rows. Statements such as `CREATE` have no rows and no columns, and print nothing.
 pub async fn printed(mut rows: SendableRecordBatchStream, format: Form, mut out: Output) -> Result<()> {
-    if rows.schema().fields().is_empty() {
-        while let Some(batch) = rows.next().await {
-            batch?;
-        }
-        return Ok(());
+    let schema = rows.schema();
+    if schema.fields().is_empty() {
+        let first = loop {
+            match rows.next().await.transpose()? {
+                None => return Ok(()),
+                Some(batch) if batch.num_rows() > 0 => break batch,
+                Some(_) => {}
+            }
+        };
+        rows = Box::pin(RecordBatchStreamAdapter::new(schema, stream::iter([Ok(first)]).chain(rows)));
     }
     match passed(rows, move |rows| print(rows, format, &mut BufWriter::new(&mut out))).await {
         Ok(()) => Ok(()),
@@ -261,7 +267,9 @@ impl Printable {
             true => Ok(Arc::clone(column)),
             false => cast(column, field.data_type()),
         });
-        RecordBatch::try_new(Arc::clone(&self.schema), columns.collect::<Result<_, _>>()?)
+        // Rows without columns are rows, too.
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns.collect::<Result<_, _>>()?, &options)
     }
 }
 

@@ -165,6 +165,35 @@ fn outputs_of_bcolz_and_filo() {
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
+/// As `pilaster cat` prints them.
+#[test]
+fn rows_without_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    let sql = "SELECT * FROM '../../tests/golden/jay/rows_no_columns.jay'";
+    assert_eq!(out(&ask(&[], &["--format", "json"], sql)), "{}\n".repeat(5));
+    assert_eq!(out(&ask(&[], &["--format", "csv"], sql)).lines().count(), 6);
+    assert_eq!(out(&ask(&[], &[], "CREATE VIEW none AS SELECT 1")), "");
+    let [json, arrow, vortex] = ["a.json", "a.arrow", "a.vortex"].map(|name| dir.path().join(name));
+    for path in [&json, &arrow, &vortex] {
+        out(&ask(&[], &["--output", path.to_str().unwrap()], sql));
+    }
+    assert_eq!(fs::read_to_string(&json).unwrap(), "{}\n".repeat(5));
+    let again = format!("SELECT count(*) AS n FROM '{}'", vortex.display());
+    assert_eq!(out(&ask(&[], &["--format", "json"], &again)), "{\"n\":5}\n");
+    let no_columns = "no columns, and";
+    for (name, why) in [
+        ("a.jay", no_columns),
+        ("a.ds", no_columns),
+        ("a.bcolz", no_columns),
+        ("a.parquet", "Parquet has no rows without columns"),
+        ("a.filo", "one column, and there are 0"),
+    ] {
+        let path = dir.path().join(name);
+        let said = error(&ask(&[], &["--output", path.to_str().unwrap()], sql));
+        assert!(said.contains(why) && !path.exists(), "{name}: {said}");
+    }
+}
+
 #[test]
 fn a_reader_that_needs_no_more_is_no_error() {
     for format in ["csv", "json"] {
