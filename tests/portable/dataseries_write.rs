@@ -138,7 +138,7 @@ fn what_the_original_wrote_is_written_again() {
     assert!(same >= 120 && hashed >= 40, "only {same} and {hashed} compared");
 }
 
-/// Another compression changes nothing else: the extents are those of rows that are written one by one, and have the hashes of
+/// Another compression changes nothing else: the extents are the same as of rows that are written one by one, and have the hashes of
 /// the file, also if writing its values would round them once more.
 #[cfg(feature = "alloc")]
 #[test]

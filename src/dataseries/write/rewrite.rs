@@ -184,7 +184,7 @@ fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
     Ok(())
 }
 
-/// Returns whether packed records of one type are those of the other, so that only their compression changes.
+/// Returns whether both types have the same packed records, so that only their compression changes.
 fn stay(before: &ExtentType<'_>, after: &ExtentType<'_>) -> bool {
     before.xml() == after.xml() && !before.options().compact
 }
