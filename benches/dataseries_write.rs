@@ -11,7 +11,7 @@ mod common;
 
 use std::hint::black_box;
 
-use common::{median, time};
+use common::{Pair, median, record_pair, time};
 use pilaster::bytes::LittleEndian;
 use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
@@ -155,7 +155,11 @@ where
         }
         let (time, quotient) = (median(times), median(quotients));
         let by_clock = bytes as f64 / time / 1e6 / speed * 4.5 / ghz;
-        common::record("dataseries_write", &format!("{name}, {mode}"), "by clock", by_clock);
+        let line = format!("{}, {mode}", &name[..1]);
+        let pair = Pair { theirs: original, ours: quotient, unit: "copies" };
+        record_pair("dataseries_write", &line, "written", pair, original / quotient);
+        let pair = Pair { theirs: speed, ours: bytes as f64 / time / 1e6, unit: "MB/s" };
+        record_pair("dataseries_write", &line, "by clock", pair, by_clock);
         println!(
             "{mode:<24} {:>7.0} {:>7.3} {quotient:>9.1} {original:>9.0} {:>7.2} x {:>7.2} x",
             bytes as f64 / time / 1e6,

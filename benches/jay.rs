@@ -122,6 +122,7 @@ fn main() {
                 black_box(plain(&column));
             })
             .original(sum, ghz)
+            .by_bytes()
             .run();
         }
         let mut copy = vec![0; 80 << 20];
@@ -130,6 +131,7 @@ fn main() {
         })
         .rival("copy by 8 KiB", || blocks(black_box(&column), &mut copy))
         .original(save, ghz)
+        .by_bytes()
         .run();
         let read = File::open(bytes_of_file, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [])).unwrap();
         let mut memory = vec![0; 1 << 20];
@@ -139,6 +141,7 @@ fn main() {
             black_box(builder.finish().unwrap().len());
         })
         .original(save, ghz)
+        .by_bytes()
         .run();
     }
 }

@@ -57,10 +57,10 @@ def cpu(*command, to=None):
 
 def record(table, row, column, theirs, ours, unit=''):
     """Appends a measured pair to the file of results, PILASTER_RESULTS in the environment, if that is set. The ratio is theirs by
-    ours, of bytes ours by theirs."""
+    ours, of bytes and speeds ours by theirs."""
     path = os.environ.get('PILASTER_RESULTS')
     if path:
-        ratio = ours / theirs if unit == 'bytes' else theirs / ours
+        ratio = ours / theirs if unit == 'bytes' or unit.endswith('/s') else theirs / ours
         with open(path, 'a') as out:
             print(table, row, column, f'{theirs:.10g}', f'{ours:.10g}', unit, f'{ratio:.3f}', sep='\t', file=out)
 

@@ -2,15 +2,15 @@
 
   results.py                    fails if docs/performance.md or README.md differs from what the results give
   results.py write              writes the tables into both
-  results.py measure MACHINE    measures what can be measured here, and writes benches/results/DATE-MACHINE.tsv and the tables
-             [--sets DIR --pilaster TOOL --programs DIR --lib FILE --dataseries BIN --ds PROGRAM --classpath FILE --only WORD...]
+  results.py measure MACHINE    measures what can be measured here, and writes benches/results/DATE-MACHINE.tsv, and the tables
+             [--sets DIR --modules DIR --pilaster TOOL --programs DIR --lib FILE --dataseries BIN --ds PROGRAM --classpath FILE --only WORD...]
 
 `measure` runs `cargo bench`, `.ci/blosc` and the scripts of speed, whose last lines it prints. A script whose original or
-argument is absent is left out, and is listed at the end. --sets: the folder of vortex/make.py; the others as in README.md. --only:
-the commands whose name contains one of the words. Let nothing else run meanwhile.
+argument is absent is left out, and is listed at the end. --sets: the folder of vortex/make.py; --modules: one with two builds of
+pilaster.wasm, plain.wasm and simd128.wasm; the others as in README.md. --only: the commands whose name contains one of the words. Let nothing else run meanwhile.
 
 A result file has comment lines, `# machine: …`, `# compiler: …`, `# rival: …`, and a line per figure: table, row, column, theirs,
-ours, unit, ratio, separated by tabs. The ratio is theirs by ours in time, ours by theirs in bytes. Of several files with the same row
+ours, unit, ratio, separated by tabs. The ratio is theirs by ours in time, ours by theirs in bytes and in speeds (a unit with `/s`). Of several files with the same row
 and column, the latest counts. benches/results/asked.tsv has what a ratio should be, by patterns of table, row and column, of
 which the first that matches counts: `1.5` for at least, `<1.02` for at most, `-` for a ratio that is not held to anything.
 """
@@ -197,7 +197,7 @@ def versions():
     with open('/proc/cpuinfo', encoding='utf-8') as file:
         model = re.search(r'model name\s*: (.*)', file.read())
     yield f'machine: {model[1] if model else platform.machine()}, {os.cpu_count()} processors, {platform.system()}'
-    yield 'compiler: ' + subprocess.run(['rustc', '--version'], capture_output=True, text=True, check=True).stdout.strip()
+    yield 'compiler: ' + subprocess.run(['rustc', '--version'], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     commit = subprocess.run(['git', '-C', ROOT, 'describe', '--always', '--dirty'], capture_output=True, text=True).stdout.strip()
     yield f'pilaster: {commit}'
     rivals = []
@@ -226,8 +226,8 @@ def commands(a):
         yield f'bench {bench}', ['cargo', 'bench', '--all-features', '--bench', bench], ()
     for what in 'bench', 'zstd':
         yield f'c-blosc {what}', [os.path.join(ROOT, '.ci/blosc'), what], ()
-    yield 'blosc', [*script('blosc/bench.py'), '--lib', a.lib, '--codecs', 'blosclz,lz4,zstd'], (a.lib,)
-    yield 'jay', [*script('jay/bench.py'), a.scratch, '--lib', a.lib], (a.lib,)
+    yield 'avx2', [*script('blosc/bench.py'), '--lib', a.lib, '--codecs', 'blosclz,lz4,zstd'], (a.lib,)
+    yield 'datatable', [*script('jay/bench.py'), a.scratch, '--lib', a.lib], (a.lib,)
     yield 'vortex read', [*script('vortex/speed.py'), a.sets, '--programs', a.programs], (a.sets, a.programs)
     write = [*script('vortex/write_speed.py'), a.sets, '--programs', a.programs]
     yield 'vortex write', write, (a.sets, a.programs)
@@ -237,8 +237,30 @@ def commands(a):
     yield 'python', [*script('python/speed.py'), a.sets], (a.sets,)
     series = ['--programs', a.dataseries, '--ds', a.ds]
     yield 'dataseries tool', [*script('dataseries/speed.py'), a.scratch, *tool, *series], (a.pilaster, a.dataseries, a.ds)
+    yield 'cores', [*script('cores.py'), a.scratch, *tool, '--sets', a.sets], (a.pilaster, a.sets)
+    modules = [f'{a.modules}/{name}.wasm' for name in ('plain', 'simd128')]
+    files = [f'{a.sets}/{name}.vortex' for name in ('taxi', 'taxi.c')]
+    yield 'wasm', ['node', os.path.join(ROOT, 'examples/web/test/speed.js'), *modules, *files], (a.modules, a.sets)
     yield 'filo jvm', [*script('filo/speed.py'), a.scratch, '--classpath', a.classpath, '--programs', a.programs], (a.classpath, a.programs)
     yield 'sql', [*script('sql/speed.py'), a.scratch, *tool, '--programs', a.programs], (a.pilaster, a.programs)
+
+
+def figures_in(path):
+    """The header lines of a result file, and its figures, of which the last counts for each key."""
+    with open(path, encoding='utf-8') as file:
+        lines = file.readlines()
+    last = {tuple(line.split('\t')[:3]): line for line in lines if not line.startswith('#')}
+    return [line for line in lines if line.startswith('#')], last
+
+
+def tidy(path):
+    """Keeps the last figure of each key, so that a command may be repeated; removes a file without figures."""
+    head, figures = figures_in(path)
+    if not figures:
+        os.remove(path)
+        return
+    with open(path, 'w', encoding='utf-8') as file:
+        file.writelines([*head, *figures.values()])
 
 
 def measure(a):
@@ -247,6 +269,19 @@ def measure(a):
     with open(path, 'a', encoding='utf-8') as file:
         if new:
             file.writelines(f'# {line}\n' for line in versions())
+    try:
+        left = run_all(a, path)
+    finally:
+        # What was measured before an interrupt counts.
+        tidy(path)
+    print(f'{path}; written: {", ".join(tables(True)) or "nothing"}')
+    for line in left:
+        print(f'LEFT OUT {line}')
+    return bool(left)
+
+
+def run_all(a, path):
+    """Runs the commands, which append to the result file. Returns what was left out, and why."""
     left = []
     for name, command, required in commands(a):
         if a.only and not any(word in name for word in a.only):
@@ -255,14 +290,14 @@ def measure(a):
             left.append(f'{name}: without its arguments')
             continue
         print(f'== {name}', flush=True)
+        before = os.path.getsize(path)
         done = subprocess.run(command, cwd=ROOT, env={**os.environ, 'PILASTER_RESULTS': path}, stdout=subprocess.PIPE, text=True)
         print('\n'.join(done.stdout.splitlines()[-3:]), flush=True)
         if done.returncode:
             left.append(f'{name}: status {done.returncode}')
-    print(f'{path}; written: {", ".join(tables(True)) or "nothing"}')
-    for line in left:
-        print(f'LEFT OUT {line}')
-    return bool(left)
+        elif os.path.getsize(path) == before:
+            left.append(f'{name}: it recorded no figure')
+    return left
 
 
 def main():
@@ -270,7 +305,7 @@ def main():
     p.add_argument('what', nargs='?', choices=('check', 'write', 'measure'), default='check')
     p.add_argument('machine', nargs='?')
     p.add_argument('--scratch', default='/tmp/pilaster-results')
-    for name in 'sets', 'pilaster', 'programs', 'lib', 'dataseries', 'ds', 'classpath':
+    for name in 'sets', 'modules', 'pilaster', 'programs', 'lib', 'dataseries', 'ds', 'classpath':
         p.add_argument('--' + name)
     p.add_argument('--only', nargs='+')
     a = p.parse_intermixed_args()

@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import peer
 import results
 
 OLD = '# machine: old\nt\trow\tspeed\t\t\t\t0.800\nt\trow\tsize\t100\t90\tbytes\t0.900\n'
@@ -47,6 +48,30 @@ class Page(unittest.TestCase):
     def test_a_table_without_results_is_an_error(self):
         with self.assertRaises(SystemExit):
             self.made('unknown')
+
+    def test_a_command_that_is_repeated_replaces_its_figures(self):
+        path = os.path.join(self.folder.name, '2026-03-01-c.tsv')
+        with open(path, 'w') as file:
+            file.write('# machine: c\nt\trow\tspeed\t1\t2\tms\t0.500\nt\tother\tspeed\t1\t2\tms\t0.500\nt\trow\tspeed\t3\t2\tms\t1.500\n')
+        results.tidy(path)
+        with open(path) as file:
+            self.assertEqual(file.read(), '# machine: c\nt\trow\tspeed\t3\t2\tms\t1.500\nt\tother\tspeed\t1\t2\tms\t0.500\n')
+
+    def test_a_file_without_figures_is_removed(self):
+        path = os.path.join(self.folder.name, '2026-03-01-c.tsv')
+        with open(path, 'w') as file:
+            file.write('# machine: c\n')
+        results.tidy(path)
+        self.assertFalse(os.path.exists(path))
+
+    def test_more_is_better_of_speeds_and_less_of_times_and_bytes(self):
+        path = os.path.join(self.folder.name, '2026-03-01-c.tsv')
+        os.environ['PILASTER_RESULTS'] = path
+        self.addCleanup(os.environ.pop, 'PILASTER_RESULTS')
+        for unit in 'ms', 'bytes', 'GB/s':
+            peer.record('t', unit, 'speed', 4, 2, unit)
+        ratios = {row: figure.ratio for (_, row, _), figure in results.load(self.folder.name)[1].items() if row in ('ms', 'bytes', 'GB/s')}
+        self.assertEqual(ratios, {'ms': 2, 'bytes': 0.5, 'GB/s': 0.5})
 
     def test_what_is_not_asked_for_is_an_error(self):
         with open(os.path.join(self.folder.name, 'asked.tsv'), 'w') as file:

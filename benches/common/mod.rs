@@ -9,12 +9,18 @@
 mod data;
 mod record;
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 pub use data::*;
-pub use record::record;
+pub use record::{Pair, record, record_pair};
+
+thread_local! {
+    /// The last heading, which is a part of the names in the file of results: several parts have lines of the same name.
+    static HEADING: RefCell<String> = const { RefCell::new(String::new()) };
+}
 
 /// One line of the table: the work and its implementations.
 pub struct Work<'a> {
@@ -23,6 +29,7 @@ pub struct Work<'a> {
     bytes: usize,
     original: Option<f64>,
     ghz: f64,
+    by_bytes: bool,
     ways: Vec<Way<'a>>,
 }
 
@@ -32,7 +39,8 @@ type Way<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 impl<'a> Work<'a> {
     /// Creates work on `values` values of `bytes` plain bytes. `ours`: the implementation of pilaster.
     pub fn new(name: impl Into<String>, values: usize, bytes: usize, ours: impl FnMut() + 'a) -> Self {
-        Work { name: name.into(), values, bytes, original: None, ghz: 1.0, ways: vec![("ours", Box::new(ours))] }
+        let ways: Vec<Way<'a>> = vec![("ours", Box::new(ours))];
+        Work { name: name.into(), values, bytes, original: None, ghz: 1.0, by_bytes: false, ways }
     }
 
     /// Adds the implementation of a rival.
@@ -45,6 +53,12 @@ impl<'a> Work<'a> {
     /// of this machine.
     pub fn original(mut self, micros: f64, ghz: f64) -> Self {
         (self.original, self.ghz) = (Some(micros * 1e-6), ghz);
+        self
+    }
+
+    /// Records the speed in bytes, not in values.
+    pub fn by_bytes(mut self) -> Self {
+        self.by_bytes = true;
         self
     }
 
@@ -75,24 +89,32 @@ impl<'a> Work<'a> {
             let ratios = theirs.iter().zip(&times[0]).map(|(theirs, ours)| theirs / ours).collect();
             (name, median(ratios))
         });
+        let (table, line) =
+            (env!("CARGO_CRATE_NAME"), HEADING.with_borrow(|heading| format!("{heading}, {}", self.name)));
         let rival = match rivals.min_by(|a, b| a.1.total_cmp(&b.1)) {
             Some((name, ratio)) => {
-                record(env!("CARGO_CRATE_NAME"), &self.name, name, ratio);
+                record(table, &line, name, ratio);
                 format!("{ratio:.2} x {name}")
             }
             None => String::new(),
         };
         let medians: Vec<f64> = times.into_iter().map(median).collect();
         let (ours, memcpy) = (medians[0], medians[medians.len() - 1]);
-        record(env!("CARGO_CRATE_NAME"), &self.name, "memcpy", memcpy / ours);
         let original = match self.original {
             Some(time) => {
                 let (faster, cycles) = (time / ours, ORIGINAL_GHZ / self.ghz);
-                record(env!("CARGO_CRATE_NAME"), &self.name, "original, by cycles", faster * cycles);
+                let (much, unit) = match self.by_bytes {
+                    true => (self.bytes as f64 / 1e9, "GB/s"),
+                    false => (self.values as f64 / 1e6, "M values/s"),
+                };
+                let pair = Pair { theirs: much / time, ours: much / ours, unit };
+                record_pair(table, &line, "original", pair, faster);
+                record(table, &line, "original, by cycles", faster * cycles);
                 format!("{:6.0} {faster:5.1} x {:5.1} x", self.values as f64 / time / 1e6, faster * cycles)
             }
             None => String::new(),
         };
+        record(table, &line, "memcpy", memcpy / ours);
         println!(
             "{:<44} {:8.2} {:10.0} {:8.2}   {original:<22} {rival}",
             self.name,
@@ -106,6 +128,7 @@ impl<'a> Work<'a> {
 /// Prints the line above a part of the table.
 pub fn heading(text: &str) {
     let [bytes, values, memcpy, original] = ["GB/s", "M values/s", "x memcpy", "original   time  cycles"];
+    HEADING.set(text.to_owned());
     println!("\n{text:<44} {bytes:>8} {values:>10} {memcpy:>8}   {original:<22} best rival");
 }
 

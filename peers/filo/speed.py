@@ -2,7 +2,7 @@
 
   speed.py SCRATCH --classpath FILE --programs FOLDER [COUNT...]       (COUNT: values per vector, default 500000 10000)
 
-Columns: chunk bytes and header ours/original; decode by batches, decode and sum, get by row, original's decode; memcpy of
+Columns: chunk bytes and header ours/original; decode by batches, decode and sum, get by row, view by row, original's decode; memcpy of
 the plain values; encode_like_original, encode_auto, original's encode; then ratios (above 1: pilaster is faster). Garbage
 collection is not in the original's time. Let nothing else run meanwhile."""
 
@@ -34,7 +34,7 @@ rows = []
 out = open(os.path.join(a.scratch, 'speed.tsv'), 'w')
 print(
     '\t'.join(
-        'n workload B B_orig header header_orig dec dec+sum get orig_dec memcpy enc_like enc_auto orig_enc orig/dec orig/sum orig/get orig/enc orig/auto memcpy/dec memcpy/enc memcpy/auto'.split()
+        'n workload B B_orig header header_orig dec dec+sum get view orig_dec memcpy enc_like enc_auto orig_enc orig/dec orig/sum orig/get orig/view orig/enc orig/auto memcpy/dec memcpy/enc memcpy/auto'.split()
     )
 )
 
@@ -66,9 +66,9 @@ def go(k, n):
         p.stdin.flush()
         return float(p.stdout.readline())
 
-    d = {x: [] for x in ['jd', 'je', 'd', 's', 'g', 'e', 'a', 'm']}
+    d = {x: [] for x in ['jd', 'je', 'd', 's', 'g', 'v', 'e', 'a', 'm']}
     for _ in range(5):
-        for c in 'dsg':
+        for c in 'dsgv':
             d[c].append(ask(r, c))
         d['jd'].append(ask(j, 'd'))
         d['m'].append(ask(r, 'm'))
@@ -81,7 +81,7 @@ def go(k, n):
     m = {c: st.median(v) / n for c, v in d.items()}
     ratio = lambda x, y: st.median([u / v for u, v in zip(d[x], d[y])])
     row = [n, NAMES[k], rr[1], jr[1], rr[2], jr[2]] + [
-        '%.3f' % m[c] for c in ['d', 's', 'g', 'jd', 'm', 'e', 'a', 'je']
+        '%.3f' % m[c] for c in ['d', 's', 'g', 'v', 'jd', 'm', 'e', 'a', 'je']
     ]
     row += [
         '%.2f' % ratio(x, y)
@@ -89,6 +89,7 @@ def go(k, n):
             ('jd', 'd'),
             ('jd', 's'),
             ('jd', 'g'),
+            ('jd', 'v'),
             ('je', 'e'),
             ('je', 'a'),
             ('m', 'd'),
@@ -96,8 +97,9 @@ def go(k, n):
             ('m', 'a'),
         ]
     ]
-    for what, theirs, ours in ('decode', 'jd', 'd'), ('get', 'jd', 'g'), ('encode', 'je', 'e'), ('encode_auto', 'je', 'a'):
-        peer.record('filo', f'{NAMES[k]}, {n}', what, m[theirs], m[ours], 'ns')
+    works = ('decode', 'jd', 'd'), ('get', 'jd', 'g'), ('view', 'jd', 'v'), ('encode', 'je', 'e'), ('encode_auto', 'je', 'a')
+    for what, theirs, ours in works:
+        peer.record('filo_jvm', f'{NAMES[k]}, {n}', what, m[theirs], m[ours], 'ns')
     rows.append(ratio('jd', 'd'))
     for f in (out, sys.stdout):
         print('\t'.join(map(str, row)), file=f, flush=True)

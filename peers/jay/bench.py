@@ -87,8 +87,8 @@ for k, nm in enumerate(['int64', 'float64', 'int32', 'str32']):
     G = dt.fread(q)
     assert G.nrows == F.nrows
     m = {x: st.median(y) * 1e3 for x, y in T.items()}
-    peer.record('jay', nm, 'open and sum', m['dt sum'], m['our sum'], 'ms')
-    peer.record('jay', nm, 'save with statistics', m['dt save write'], m['our save(stats)'], 'ms')
+    peer.record('jay_datatable', nm, 'open and sum', m['dt sum'], m['our sum'], 'ms')
+    peer.record('jay_datatable', nm, 'save with statistics', m['dt save write'], m['our save(stats)'], 'ms')
     print(
         nm,
         {x: round(y, 2) for x, y in m.items()},

@@ -138,6 +138,40 @@ fn what_the_original_wrote_is_written_again() {
     assert!(same >= 120 && hashed >= 40, "only {same} and {hashed} compared");
 }
 
+/// Another compression changes nothing else: the extents are the same as of rows that are written one by one, and have the hashes of
+/// the file, also if writing its values would round them once more.
+#[cfg(feature = "alloc")]
+#[test]
+fn a_rewrite_keeps_packed_records() {
+    use pilaster::dataseries::AnyFile;
+    use pilaster::dataseries::write::{self, Repack};
+    let (mut same, mut hashed, mut memory) = (0, 0, vec![0; 1 << 20]);
+    for golden in undamaged() {
+        let (bytes, name) = (golden.bytes(), &golden.name);
+        let file = AnyFile::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
+        let order = Order::of(&bytes).unwrap();
+        let ours = write::rewrite(&file, order, Repack::KEEP, Vec::new(), Stored, |_| {}).unwrap();
+        let (by_rows, before, after) = match order {
+            Order::Little => (
+                rewrite::<LittleEndian, LittleEndian>(&bytes),
+                hashes::<LittleEndian>(&bytes),
+                hashes::<LittleEndian>(&ours),
+            ),
+            Order::Big => {
+                (rewrite::<BigEndian, BigEndian>(&bytes), hashes::<BigEndian>(&bytes), hashes::<BigEndian>(&ours))
+            }
+        };
+        if !is_lossy(&golden) {
+            assert_eq!(ours, by_rows.unwrap(), "{name}");
+            same += 1;
+        } else if (order == Order::Little) == cfg!(target_endian = "little") {
+            assert_eq!(before, after, "{name}");
+            hashed += 1;
+        }
+    }
+    assert!(same >= 160 && hashed > 0, "only {same} and {hashed} compared");
+}
+
 /// Writes in the same byte order, and in the other `F` and back.
 fn there_and_back<E: Endian, F: Endian>(bytes: &[u8], name: &str) {
     let there = rewrite::<E, F>(bytes).unwrap();

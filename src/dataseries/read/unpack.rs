@@ -106,6 +106,28 @@ impl<'a, E: Endian> Extent<'a, E> {
         ]
     }
 
+    /// Returns the records and the pool of an extent in native byte order, without null compaction, checked as by
+    /// [`unpack`](Self::unpack), but as they were before compression: differences are not undone.
+    #[cfg(feature = "alloc")]
+    pub(in crate::dataseries) fn packed<'s>(
+        &self,
+        ty: &ExtentType<'s>,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<[&'s [u8]; 2]>
+    where
+        'a: 's,
+    {
+        let Loaded { records, pool } = self.stored.load::<ExtentType<'_>>(ty, E::IS_NATIVE, options, scratch)?;
+        let records = match records {
+            Records::Stored(bytes) => bytes,
+            Records::Lent(bytes) => &*bytes,
+        };
+        self.stored.check_hash(pool.hash(records))?;
+        check_cells(records, ty, &pool)?;
+        Ok([records, pool.bytes()])
+    }
+
     /// Returns an upper bound of the scratch size in bytes that [`unpack`](Self::unpack) takes.
     ///
     /// # Errors
@@ -177,10 +199,7 @@ impl<'a> Stored<'a> {
     ) -> Result<Part<'s>> {
         let header = &self.header;
         if options.verify {
-            let hash = hash.unwrap_or_else(|| pool.hash(records.bytes()))?;
-            if hash != header.hash && !cfg!(fuzzing) {
-                return Err(header.wrong(Kind::Checksum, What::DATASERIES_HASH, 20, header.hash));
-            }
+            self.check_hash(hash.unwrap_or_else(|| pool.hash(records.bytes())))?;
         } else {
             pool.walk()?;
         }
@@ -200,6 +219,14 @@ impl<'a> Stored<'a> {
             Records::Lent(bytes) => &*bytes,
         };
         Ok(Part::new(*ty, header.rows, records, pool))
+    }
+
+    fn check_hash(&self, hash: Result<u32>) -> Result<()> {
+        let header = &self.header;
+        if hash? != header.hash && !cfg!(fuzzing) {
+            return Err(header.wrong(Kind::Checksum, What::DATASERIES_HASH, 20, header.hash));
+        }
+        Ok(())
     }
 
     fn need(&self, ty: &ExtentType<'_>, native: bool, options: &ReadOptions) -> Result<u64> {

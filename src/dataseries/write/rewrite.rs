@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::extent::Parts;
 use super::xml::put_escaped;
 use super::{Compress, Description, Descriptions, ExtentBuffer, IndexSlot, Writer};
 use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink, WriteError};
@@ -11,7 +12,7 @@ use crate::column::Part as _;
 use crate::dataseries::Extent;
 use crate::dataseries::layout::{FieldType, Ordering, Pad};
 use crate::dataseries::types::{ExtentType, FieldRecord};
-use crate::dataseries::{AnyFile, File, Order, ReadOptions};
+use crate::dataseries::{AnyFile, File, Header, Order, ReadOptions};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Limits, Share};
 use crate::meta::xml::{Event, Tag, Xml};
@@ -40,7 +41,8 @@ impl Repack {
 }
 
 /// Writes all data extents of `file` into a new file of byte order `order`, extent by extent. Calls `progress`
-/// after each extent with the number of bytes of `file` that are done.
+/// after each extent with the number of bytes of `file` that are done. In native byte order, records without null
+/// compaction and their strings are kept byte for byte if no packing is changed: only their compression is another one.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -164,15 +166,27 @@ fn copy<E: Endian, F: Endian, S: Sink, C: Compress>(
             if !mine {
                 return Ok(());
             }
-            let part = extent.unpack(ty, &options, &mut Scratch::new(&mut memory))?;
-            for row in 0..part.rows() {
-                to.push_record(&part, row)?;
+            let mut scratch = Scratch::new(&mut memory);
+            if E::IS_NATIVE && F::IS_NATIVE && stay(ty, to.schema()) {
+                let [fixed, variable] = extent.packed(ty, &options, &mut scratch)?;
+                let Header { rows, hash, .. } = *extent.header();
+                writer.put_packed(&Parts { name: ty.name(), rows, hash, fixed, variable })?;
+            } else {
+                let part = extent.unpack(ty, &options, &mut scratch)?;
+                for row in 0..part.rows() {
+                    to.push_record(&part, row)?;
+                }
+                writer.flush_any(to)?;
             }
-            writer.flush_any(to)?;
         }
         each(writer.sink(), extent.header().span().end().unwrap_or(u64::MAX), written)
     })?;
     Ok(())
+}
+
+/// Returns whether both types have the same packed records, so that only their compression changes.
+fn stay(before: &ExtentType<'_>, after: &ExtentType<'_>) -> bool {
+    before.xml() == after.xml() && !before.options().compact
 }
 
 /// Writes a share of what [`rewrite`] writes: header and types, and a share of the extents. Calls `each` after header

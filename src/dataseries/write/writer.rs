@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 
 use zerocopy::IntoBytes;
 
+use super::extent::Parts;
 use super::list::IndexSlot;
 use super::output::{Finished, Output, Stopped};
 use super::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Stored};
@@ -209,12 +210,31 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     #[inline(never)]
     fn put_rows<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) {
         let Ok(slot) = self.slot(extent.schema().name().as_bytes()) else { return };
-        let parts = extent.parts();
-        let stored = self.compress.compress(parts.fixed, parts.variable);
-        if self.out.put_extent::<E>(&mut Finished::new(&parts, &stored)).is_ok() {
-            self.enter(slot);
+        if self.put_parts(slot, &extent.parts()) {
             extent.clear();
         }
+    }
+
+    /// Writes an extent that is packed. Returns whether the sink has it.
+    #[inline(always)]
+    fn put_parts(&mut self, slot: IndexSlot, parts: &Parts<'_>) -> bool {
+        let stored = self.compress.compress(parts.fixed, parts.variable);
+        let done = self.out.put_extent::<E>(&mut Finished::new(parts, &stored)).is_ok();
+        if done {
+            self.enter(slot);
+        }
+        done
+    }
+
+    /// Writes an extent of another file with another compression. Its packed parts and their hash are correct.
+    #[cfg(feature = "alloc")]
+    pub(super) fn put_packed(&mut self, parts: &Parts<'_>) -> Result<(), WriteError<S::Error>> {
+        if self.start().is_ok()
+            && let Ok(slot) = self.slot(parts.name.as_bytes())
+        {
+            self.put_parts(slot, parts);
+        }
+        self.out.outcome()
     }
 
     /// Writes an extent of another file byte for byte, with its compression and its check values. Its type must
