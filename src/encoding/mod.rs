@@ -25,10 +25,11 @@ pub mod integers;
 mod lanes;
 pub mod linear;
 pub mod min_max;
+#[cfg(feature = "vortex")]
 pub mod onpair;
 #[cfg(feature = "pco")]
 pub mod pco;
-#[cfg(all(test, feature = "alloc"))]
+#[cfg(all(test, feature = "alloc", feature = "vortex"))]
 mod text_tests;
 #[cfg(feature = "alloc")]
 pub mod texts;
