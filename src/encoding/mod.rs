@@ -29,7 +29,7 @@ pub mod min_max;
 pub mod onpair;
 #[cfg(feature = "pco")]
 pub mod pco;
-#[cfg(all(test, feature = "alloc", feature = "vortex"))]
+#[cfg(all(test, feature = "alloc"))]
 mod text_tests;
 #[cfg(feature = "alloc")]
 pub mod texts;
