@@ -199,7 +199,7 @@ fn read(chunk: &[u8], element: Element, memory: &mut [u8]) -> usize {
         let batch = column.read(rows, &mut scope).unwrap();
         sum += match batch.values {
             Values::Utf8(VarBytes { spans: Spans::Each(spans), .. }) => {
-                spans.iter().map(|span| span.len).sum::<u32>() as usize
+                spans.iter().map(|[_, len]| *len).sum::<u32>() as usize
             }
             Values::Utf8(VarBytes { spans: Spans::Slots { lens, .. }, .. }) => {
                 // Sums of 256 lengths fit in 16 bits, which keeps the lanes of this loop narrow, too.

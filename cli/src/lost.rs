@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Prim, Ranges, Span, Spans, Type, Unit, Values, VarBytes};
+use pilaster::column::{Prim, Ranges, Spans, Type, Unit, Values, VarBytes};
 
 /// What `recover` has saved.
 pub struct Saved {
@@ -79,8 +79,8 @@ pub fn values<'s>(ty: Type, len: usize, scratch: &mut Scratch<'s>) -> Result<Val
         Type::Decimal { precision: ..=38, .. } => zeros!(I128),
         Type::Decimal { .. } => zeros!(I256),
         Type::Utf8 | Type::Bytes => {
-            let spans = scratch.take::<Span>(len)?;
-            spans.fill(Span { at: 0, len: 0 });
+            let spans = scratch.take::<[u32; 2]>(len)?;
+            spans.fill([0, 0]);
             let texts = VarBytes { data: &[], spans: Spans::Each(spans) };
             if ty == Type::Utf8 { Values::Utf8(texts) } else { Values::Bytes(texts) }
         }

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_span_of_a_missing_text_may_be_invalid() {
-        let spans = [(0, 2), (u32::MAX, u32::MAX), (2, 1)].map(|(at, len)| pilaster::column::Span { at, len });
+        let spans = [[0, 2], [u32::MAX, u32::MAX], [2, 1]];
         let values = Values::Utf8(VarBytes { data: b"abc", spans: Spans::Each(&spans) });
         let mut batch = Batch { first: 0, len: 3, values, validity: Validity::All, of: () };
         assert!(Owned::of(&batch, 99).is_err());

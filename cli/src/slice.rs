@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn strings_and_rows_of_children_by_every_kind_of_span() {
         let data = b"onetwothreefour";
-        let spans = [(0, 3), (3, 3), (6, 5), (11, 4)].map(|(at, len)| pilaster::column::Span { at, len });
+        let spans = [[0, 3], [3, 3], [6, 5], [11, 4]];
         for all in [
             Spans::Off32(&[0, 3, 6, 11, 15]),
             Spans::Off64(&[0, 3, 6, 11, 15]),

@@ -8,7 +8,6 @@ use super::dataset::Dataset;
 use super::files::{Files, too_large};
 use super::part::Slot;
 use crate::bytes::Scratch;
-use crate::column::Span;
 use crate::error::{Error, Failure, Kind, What};
 use crate::limits::{Share, Spent};
 
@@ -28,7 +27,8 @@ impl Dataset {
     pub(super) fn part_rows(&self) -> u64 {
         let longest = self.arrays().iter().filter(|array| array.row > 0).map(|array| array.chunklen).max();
         // A row of objects takes a span.
-        let sizes = self.arrays().iter().map(|array| if array.row > 0 { array.row } else { size_of::<Span>() as u64 });
+        let sizes =
+            self.arrays().iter().map(|array| if array.row > 0 { array.row } else { size_of::<[u32; 2]>() as u64 });
         let row = sizes.fold(1u64, u64::saturating_add);
         let fit = (PART.checked_div(row).unwrap_or(0)).max(1);
         longest.unwrap_or(OBJECTS).min(fit).min(self.opening_few()).min(self.rows()).max(1)
@@ -74,7 +74,7 @@ impl Dataset {
                     }
                 }
             }
-            need = need.saturating_add(Scratch::cost::<Span>(rows));
+            need = need.saturating_add(Scratch::cost::<[u32; 2]>(rows));
             need = need.saturating_add(Scratch::cost::<u64>(most.div_ceil(8)));
         }
         Ok(need)

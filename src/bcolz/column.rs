@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::dtype::Dtype;
 use super::fields::Field;
 use crate::bytes::{Bits, Scratch, checked_product, len32, product, saturated};
-use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned, cost};
+use crate::column::{self, Batch, Prim, Ranges, Spans, Type, Validity, Values, VarBytes, aligned, cost};
 use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 
@@ -40,7 +40,7 @@ pub struct Column<'p> {
     inner: &'p [u64],
     dtype: Dtype<'p>,
     /// The span of each object in `data`.
-    objects: &'p [Span],
+    objects: &'p [[u32; 2]],
     /// The presence bitmap (1 = the row could be read), and the number of consecutive rows of this column that share a
     /// bit.
     there: Option<(&'p [u8], u64)>,
@@ -66,7 +66,7 @@ impl<'p> Column<'p> {
 
     /// Creates a column with a row for each object. `objects` are spans in `data`.
     #[cfg(feature = "std")]
-    pub(super) const fn of_objects(objects: &'p [Span], data: &'p [u8]) -> Self {
+    pub(super) const fn of_objects(objects: &'p [[u32; 2]], data: &'p [u8]) -> Self {
         let rows = objects.len() as u64;
         Column { data, stride: 1, at: 0, rows, inner: &[], dtype: Dtype::Object, objects, there: None }
     }
@@ -221,12 +221,12 @@ impl<'p> Column<'p> {
     where
         'p: 's,
     {
-        let spans = scratch.take::<Span>(len)?;
+        let spans = scratch.take::<[u32; 2]>(len)?;
         let mut at = self.at;
         for (i, span) in spans.iter_mut().enumerate() {
             let item = self.item(bytes, i);
             let used = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
-            *span = Span { at, len: len32(used) };
+            *span = [at, len32(used)];
             at = at.saturating_add(self.stride);
         }
         Ok(VarBytes { data: bytes, spans: Spans::Each(spans) })
@@ -241,7 +241,7 @@ impl<'p> Column<'p> {
         len: usize,
         scratch: &mut Scratch<'s>,
     ) -> Result<VarBytes<'s>> {
-        let spans = scratch.take::<Span>(len)?;
+        let spans = scratch.take::<[u32; 2]>(len)?;
         let data = scratch.take::<u8>(len.saturating_mul(self.dtype.size() as usize))?;
         let mut used = 0usize;
         for (i, span) in spans.iter_mut().enumerate() {
@@ -260,7 +260,7 @@ impl<'p> Column<'p> {
                 c.encode_utf8(to);
                 used = used.saturating_add(len);
             }
-            *span = Span { at: len32(start), len: len32(used.saturating_sub(start)) };
+            *span = [len32(start), len32(used.saturating_sub(start))];
         }
         Ok(VarBytes { data, spans: Spans::Each(spans) })
     }
@@ -341,9 +341,9 @@ impl<'p> column::Column for Column<'p> {
             Dtype::Bool => len.div_ceil(8),
             Dtype::Number { prim, .. } => cost(prim.size(), len),
             Dtype::Time { .. } => cost(8, len).saturating_add(len.div_ceil(8)),
-            Dtype::Bytes(_) => Scratch::cost::<Span>(len),
+            Dtype::Bytes(_) => Scratch::cost::<[u32; 2]>(len),
             Dtype::Text { .. } => {
-                Scratch::cost::<Span>(len).saturating_add(len.saturating_mul(self.dtype.size().into()))
+                Scratch::cost::<[u32; 2]>(len).saturating_add(len.saturating_mul(self.dtype.size().into()))
             }
             Dtype::Void(size) if self.stride != size => len.saturating_mul(size.into()),
             Dtype::Void(_) | Dtype::Struct(_) | Dtype::Object => 0,

@@ -8,7 +8,7 @@ use super::dataset::Dataset;
 use super::files::{Files, too_large};
 use super::{Column, Dtype, salvage};
 use crate::bytes::{Scratch, saturated};
-use crate::column::{self, Span, no_column};
+use crate::column::{self, no_column};
 use crate::error::{Cause, Error, Failure, Kind, Result, What};
 
 /// The rows of a dataset, read part by part.
@@ -115,7 +115,7 @@ impl<'d> Table<'d> {
             spans = spans.saturating_add(if array.row > 0 { 0 } else { len });
         }
         let count = |n: u64| usize::try_from(n).map_err(|_| too_large(n));
-        let spans = outer.take::<Span>(count(spans)?)?;
+        let spans = outer.take::<[u32; 2]>(count(spans)?)?;
         let data: &mut [u8] = bytemuck::cast_slice_mut(outer.take::<u64>(count(end / 8)?)?);
         let tolerant = self.dataset.is_tolerant();
         let bits = if tolerant { len.div_ceil(8) } else { 0 };
@@ -186,13 +186,14 @@ impl<'d> Table<'d> {
     }
 
     /// Decodes consecutive objects of an array, starting at row `first`, to `to` without gaps. Stores the span of each.
-    fn pickles(&mut self, array: &Array, first: u64, spans: &mut [Span], mut to: &mut [u8]) -> Result<()> {
+    fn pickles(&mut self, array: &Array, first: u64, spans: &mut [[u32; 2]], mut to: &mut [u8]) -> Result<()> {
         let mut at = 0u32;
         for (row, span) in (first..).zip(spans) {
             let done = self.files.decode_all(array, row, to);
             let nbytes = self.note(row, done)?;
-            *span = Span { at, len: u32::try_from(nbytes).map_err(|_| too_large(nbytes as u64))? };
-            at = at.saturating_add(span.len);
+            let len = u32::try_from(nbytes).map_err(|_| too_large(nbytes as u64))?;
+            *span = [at, len];
+            at = at.saturating_add(len);
             to = to.get_mut(nbytes..).unwrap_or_default();
         }
         Ok(())
@@ -255,7 +256,7 @@ impl column::Table for Table<'_> {
 pub struct Part<'p> {
     arrays: &'p [Array],
     slots: &'p [Slot],
-    spans: &'p [Span],
+    spans: &'p [[u32; 2]],
     data: &'p [u8],
     /// The presence bitmaps of all arrays (1 = the row could be read); empty if the dataset was opened strictly.
     there: &'p [u8],
@@ -271,7 +272,7 @@ impl<'p> Part<'p> {
     }
 
     /// Returns the bytes of all rows of column `k`, and the spans of its objects in them.
-    pub(super) fn bytes(&self, k: usize) -> (&'p [u8], &'p [Span]) {
+    pub(super) fn bytes(&self, k: usize) -> (&'p [u8], &'p [[u32; 2]]) {
         let Some(slot) = self.slots.get(k) else { return (&[], &[]) };
         let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();
         (data, range(slot.spans, slot.rows).and_then(|range| self.spans.get(range)).unwrap_or_default())

@@ -11,7 +11,6 @@ use super::files::Files;
 use super::raw::{HEADER_LEN, flag};
 use super::{Column, Dtype};
 use crate::bytes::{LittleEndian, Reader, Scratch, saturated};
-use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
 /// Fills `to` with `rows` of an array, and sets the bit in `there` of each row that could be read and is valid. The contents of
@@ -56,12 +55,12 @@ pub(super) fn objects(
     files: &mut Files,
     array: &Array,
     first: u64,
-    spans: &mut [Span],
+    spans: &mut [[u32; 2]],
     mut to: &mut [u8],
     there: &mut [u8],
 ) {
     let mut at = 0u32;
-    spans.fill(Span { at, len: 0 });
+    spans.fill([at, 0]);
     let end = first.saturating_add(spans.len() as u64).min(array.own);
     for row in array.present(first..end) {
         let k = saturated(row.saturating_sub(first));
@@ -71,7 +70,7 @@ pub(super) fn objects(
         to = rest;
         let len = u32::try_from(nbytes).unwrap_or(0);
         if let (Ok(()), Some(span)) = (done, spans.get_mut(k)) {
-            *span = Span { at, len };
+            *span = [at, len];
             set(there, k);
         }
         at = at.saturating_add(len);

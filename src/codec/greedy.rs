@@ -3,8 +3,7 @@
 // LZ4 encodes a log at 0.68 of the speed without the inline attributes of this file (bench `codec`).
 
 use super::lz::put;
-use crate::bytes::{FAST, STRICT, Scratch, low16, low32};
-use crate::error::{Error, Kind, Result, What};
+use crate::bytes::{FAST, STRICT, low16, low32};
 
 /// The memory of a heapless encoder: the last position of each hash. Two bytes for each of its `N` slots.
 ///
@@ -17,7 +16,8 @@ use crate::error::{Error, Kind, Result, What};
 /// static SMALL: HashTable<256> = HashTable::new();
 /// assert_eq!(size_of_val(&SMALL), 512);
 /// ```
-#[derive(Clone, Debug, bytemuck::TransparentWrapper)]
+#[derive(Clone, Debug)]
+#[cfg_attr(any(feature = "dataseries", feature = "bcolz"), derive(bytemuck::TransparentWrapper))]
 #[repr(transparent)]
 pub struct HashTable<const N: usize> {
     // Positions modulo 2^16. The formats reach no farther back, so no more bits are needed, and an outdated
@@ -52,7 +52,9 @@ impl<const N: usize> HashTable<N> {
     /// # Errors
     /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small (`need`: the required size in
     /// bytes).
-    pub fn take<'s>(scratch: &mut Scratch<'s>) -> Result<&'s mut Self> {
+    #[cfg(any(feature = "dataseries", feature = "bcolz"))]
+    pub fn take<'s>(scratch: &mut crate::bytes::Scratch<'s>) -> crate::error::Result<&'s mut Self> {
+        use crate::error::{Error, Kind, What};
         let slots = scratch.take::<u16>(N)?;
         // `take` returned `N` slots.
         let slots = slots.first_chunk_mut().ok_or_else(|| Error::new(Kind::NoRoom, What::SCRATCH, 0))?;

@@ -77,14 +77,36 @@ pub enum Values<'s> {
 }
 
 /// Offset and length of bytes or rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+///
+/// A batch stores a span as an array, `[at, len]`: memory is cast to arrays of numbers without code from a derive macro.
+///
+/// ```
+/// use pilaster::column::Span;
+///
+/// let span = Span { at: 6, len: 5 };
+/// assert_eq!((Span::from([6, 5]), <[u32; 2]>::from(span)), (span, [6, 5]));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[repr(C)]
 pub struct Span {
     /// The first byte or row.
     pub at: u32,
     /// Number of bytes or rows.
     pub len: u32,
+}
+
+impl From<[u32; 2]> for Span {
+    #[inline(always)]
+    fn from([at, len]: [u32; 2]) -> Self {
+        Span { at, len }
+    }
+}
+
+impl From<Span> for [u32; 2] {
+    #[inline(always)]
+    fn from(Span { at, len }: Span) -> Self {
+        [at, len]
+    }
 }
 
 /// The position of each string of a batch in [`VarBytes::data`].
@@ -94,8 +116,8 @@ pub enum Spans<'s> {
     Off32(&'s [u32]),
     /// Like `Off32`, with 64-bit offsets.
     Off64(&'s [u64]),
-    /// Each string has its own span: dictionaries, views, runs.
-    Each(&'s [Span]),
+    /// Each string has its own [`Span`], stored as `[at, len]`: dictionaries, views, runs.
+    Each(&'s [[u32; 2]]),
     /// Consecutive strings of one length, starting at byte 0.
     Stride {
         /// Number of strings.
@@ -196,14 +218,14 @@ impl<'s> Values<'s> {
 /// Byte strings: spans of one slice.
 ///
 /// ```
-/// use pilaster::column::{Span, Spans, VarBytes};
+/// use pilaster::column::{Spans, VarBytes};
 ///
 /// // Consecutive texts have offsets, texts in any order spans.
 /// let texts = VarBytes { data: b"onetwothree", spans: Spans::Off32(&[0, 3, 6, 11]) };
 /// assert_eq!((texts.len(), texts.is_empty()), (3, false));
 /// assert_eq!((texts.text(2)?, texts.get(1)?), ("three", &b"two"[..]));
 ///
-/// let spans = [Span { at: 6, len: 5 }, Span { at: 0, len: 3 }, Span { at: 6, len: 5 }];
+/// let spans = [[6, 5], [0, 3], [6, 5]];
 /// let texts = VarBytes { spans: Spans::Each(&spans), ..texts };
 /// assert!(texts.iter().eq([Ok(&b"three"[..]), Ok(b"one"), Ok(b"three")]));
 /// # Ok::<(), pilaster::Error>(())
@@ -280,7 +302,7 @@ impl<'s> VarBytes<'s> {
             Spans::Off32(offsets) => Some(((*offsets.get(i)?).into(), (*offsets.get(next)?).into())),
             Spans::Off64(offsets) => Some((*offsets.get(i)?, *offsets.get(next)?)),
             Spans::Each(spans) => {
-                let Span { at, len } = *spans.get(i)?;
+                let [at, len] = *spans.get(i)?;
                 Some((at.into(), u64::from(at).saturating_add(len.into())))
             }
             Spans::Slots { first, size, lens } => {
@@ -328,8 +350,8 @@ pub enum Ranges<'s> {
     Off32(&'s [u32]),
     /// Like `Off32`, with 64-bit offsets.
     Off64(&'s [u64]),
-    /// Each row has its own range: list views, gathered lists.
-    Each(&'s [Span]),
+    /// Each row has its own range, a [`Span`] stored as `[at, len]`: list views, gathered lists.
+    Each(&'s [[u32; 2]]),
 }
 
 impl Ranges<'_> {
@@ -373,7 +395,7 @@ impl Ranges<'_> {
             Ranges::Off32(offsets) => Some((*offsets.get(i)?).into()..(*offsets.get(next)?).into()),
             Ranges::Off64(offsets) => Some(*offsets.get(i)?..*offsets.get(next)?),
             Ranges::Each(spans) => {
-                let Span { at, len } = *spans.get(i)?;
+                let [at, len] = *spans.get(i)?;
                 Some(at.into()..u64::from(at).checked_add(len.into())?)
             }
         }
@@ -410,7 +432,7 @@ mod tests {
     fn strings_by_every_kind_of_span() {
         let data = b"onetwothree";
         let words = |spans| VarBytes { data, spans };
-        let spans = [Span { at: 3, len: 3 }, Span { at: 0, len: 3 }];
+        let spans = [[3, 3], [0, 3]];
         assert_eq!(words(Spans::Off32(&[0, 3, 6, 11])).text(2), Ok("three"));
         assert_eq!(words(Spans::Off64(&[0, 3])).get(0), Ok(&b"one"[..]));
         assert_eq!(words(Spans::Each(&spans)).text(0), Ok("two"));
@@ -436,6 +458,6 @@ mod tests {
         assert_eq!(Ranges::Stride { first: 10, size: 2, count: 2 }.get(1), Ok(12..14));
         assert!(Ranges::Stride { first: 10, size: 2, count: 2 }.get(2).is_err());
         assert_eq!(Ranges::Off32(&[5, 3]).get(0).unwrap_err().kind(), Kind::Invalid);
-        assert_eq!(Ranges::Each(&[Span { at: 7, len: 1 }]).get(0), Ok(7..8));
+        assert_eq!(Ranges::Each(&[[7, 1]]).get(0), Ok(7..8));
     }
 }

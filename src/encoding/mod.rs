@@ -25,6 +25,7 @@ pub mod integers;
 mod lanes;
 pub mod linear;
 pub mod min_max;
+#[cfg(feature = "vortex")]
 pub mod onpair;
 #[cfg(feature = "pco")]
 pub mod pco;

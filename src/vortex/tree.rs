@@ -242,7 +242,12 @@ pub(super) const ONE: [u8; 32] = {
 
 /// Converts a span to a cell.
 pub(super) fn span_cell(span: Span) -> u64 {
-    bytemuck::cast(span)
+    bytemuck::cast(<[u32; 2]>::from(span))
+}
+
+/// Converts a cell to a span.
+pub(super) fn span_of(cell: u64) -> Span {
+    bytemuck::cast::<_, [u32; 2]>(cell).into()
 }
 
 /// Converts a span to the value of a cell of any width.

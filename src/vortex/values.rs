@@ -10,7 +10,7 @@ use super::scheme::{self, Holds};
 use super::text::Plan;
 use super::tree::{Ask, NOWHERE};
 use crate::bytes::{Bits, FAST, product, saturated};
-use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes, aligned};
+use crate::column::{Prim, Ranges, Spans, Validity, Values, VarBytes, aligned};
 use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
@@ -128,7 +128,7 @@ impl<'f> Node<'f> {
                 arena
             }
         };
-        Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) })
+        Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, [u32; 2]>(cells)) })
     }
 
     /// Returns the number of child rows per row if it is constant and the child rows are in order, otherwise `None`.
@@ -149,8 +149,8 @@ impl<'f> Node<'f> {
         }
         let cells = cx.take::<u64>(len)?;
         self.cells(Ask::Ranges, at, &mut Cells::W8(cells), cx)?;
-        let spans = bytemuck::cast_slice::<u64, Span>(cells);
-        if spans.contains(&NOWHERE) {
+        let spans = bytemuck::cast_slice::<u64, [u32; 2]>(cells);
+        if spans.contains(&NOWHERE.into()) {
             return Err(self.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
         }
         Ok(Ranges::Each(spans))

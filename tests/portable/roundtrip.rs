@@ -302,7 +302,7 @@ fn a_validity_of_another_length_is_misuse() {
 #[test]
 fn the_form_of_the_rows_does_not_matter() {
     use pilaster::bytes::Bits;
-    use pilaster::column::{Span, Spans, Validity, VarBytes};
+    use pilaster::column::{Spans, Validity, VarBytes};
     use pilaster::filo::write::{Plain, Rows, Strings};
 
     let write = |encoding, rows: Rows<'_>| {
@@ -313,7 +313,7 @@ fn the_form_of_the_rows_does_not_matter() {
     // Equal strings as slices, by offsets and by spans.
     let data = b"onetwoonethree";
     let slices: Vec<&[u8]> = [0..3, 3..6, 6..9, 9..14, 9..9].map(|range| &data[range]).to_vec();
-    let spans = [(0, 3), (3, 3), (0, 3), (9, 5), (2, 0)].map(|(at, len)| Span { at, len });
+    let spans = [[0, 3], [3, 3], [0, 3], [9, 5], [2, 0]];
     let forms = [
         Strings::Slices(&slices),
         Strings::Spans(VarBytes { data, spans: Spans::Off32(&[0, 3, 6, 9, 14, 14]) }),

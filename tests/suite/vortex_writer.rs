@@ -5,8 +5,8 @@ use core::ops::Range;
 
 use pilaster::bytes::{Bits, Scratch, Sink, WriteError};
 use pilaster::column::{
-    Batch, Borrowed, Build as _, Column, Memory, Part as _, Prim, Ranges, Span, Spans, Table as _, Type, Validity,
-    Value, Values, VarBytes,
+    Batch, Borrowed, Build as _, Column, Memory, Part as _, Prim, Ranges, Spans, Table as _, Type, Validity, Value,
+    Values, VarBytes,
 };
 use pilaster::error::{Kind, What};
 use pilaster::limits::Limits;
@@ -394,7 +394,7 @@ fn rows_of_many_bytes_end_a_block() {
     })
     .take(ROWS + 400)
     .collect();
-    let spans: Vec<Span> = (0..ROWS as u32).map(|i| Span { at: i, len: 400 }).collect();
+    let spans: Vec<[u32; 2]> = (0..ROWS as u32).map(|i| [i, 400]).collect();
     let bytes = Borrowed::new(Type::Bytes, Values::Bytes(VarBytes { data: &data, spans: Spans::Each(&spans) }));
     let items = [("item", Borrowed::new(Type::Prim(Prim::U8), Values::U8(&data)))];
     let lists = nested(Type::List, Ranges::Each(&spans), &items);
@@ -455,20 +455,18 @@ fn missing_lists_of_any_size_are_bounded() {
     let items = [("item", longs(&[1]))];
     for size in [1 << 28, u32::MAX] {
         let fixed = |ranges| nested(Type::FixedList(size), ranges, &items).with_validity(Validity::None);
-        for ranges in
-            [Ranges::Stride { first: 0, size: size.into(), count: 2 }, Ranges::Each(&[Span { at: 0, len: 0 }; 2])]
-        {
+        for ranges in [Ranges::Stride { first: 0, size: size.into(), count: 2 }, Ranges::Each(&[[0, 0]; 2])] {
             assert_eq!(refusal(written(&[("a", fixed(ranges))], &OPTIONS)), limit);
         }
         // The sizes multiply.
         let outer = [("list", fixed(Ranges::Stride { first: 0, size: size.into(), count: 1 }))];
-        let outer = nested(Type::FixedList(size), Ranges::Each(&[Span { at: 0, len: 0 }]), &outer);
+        let outer = nested(Type::FixedList(size), Ranges::Each(&[[0, 0]]), &outer);
         assert_eq!(refusal(written(&[("a", outer.with_validity(Validity::None))], &OPTIONS)), limit);
     }
     // Small ones are stored, and a list of another length is an error.
     let four = [("item", longs(&[1, 2, 3, 4]))];
     let pair = |spans| nested(Type::FixedList(2), Ranges::Each(spans), &four).with_validity(bits(&[0b101], 3));
-    let at = |at, len| Span { at, len };
+    let at = |at, len| [at, len];
     let [good, bad] = [2, 3].map(|len| [at(2, 2), at(9, 9), at(1, len)]);
     let bytes = written(&[("a", pair(&good))], &OPTIONS).unwrap();
     verify(&bytes);
@@ -553,7 +551,7 @@ fn a_sink_may_fail_at_every_byte() {
     const ROWS: usize = 300;
     let numbers: Vec<i64> = (0..ROWS as i64).map(|i| i % 100 * i).collect();
     let words = "one two three four five six seven eight ";
-    let spans: Vec<Span> = (0..ROWS as u32).map(|i| Span { at: i * i % 30, len: 3 }).collect();
+    let spans: Vec<[u32; 2]> = (0..ROWS as u32).map(|i| [i * i % 30, 3]).collect();
     let spans = VarBytes { data: words.as_bytes(), spans: Spans::Each(&spans) };
     let valid: Vec<u8> = (0..ROWS.div_ceil(8)).map(|i| i as u8).collect();
     let fields = [("s", Borrowed::new(Type::Utf8, Values::Utf8(spans)))];

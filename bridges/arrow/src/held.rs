@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use bytemuck::{NoUninit, must_cast_slice};
-use pilaster::column::{Batch, Column, Ranges, Span, Spans, Validity, Values, VarBytes};
+use pilaster::column::{Batch, Column, Ranges, Spans, Validity, Values, VarBytes};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
@@ -284,14 +284,11 @@ fn narrowed<'t>(texts: &VarBytes<'t>) -> Option<Narrow<'t>> {
         }
         Spans::Each(spans) => {
             // The spans of missing rows are of no length, and may be anywhere.
-            let used = || spans.iter().filter(|span| span.len > 0);
-            let first = used().map(|span| span.at).min().unwrap_or(0);
-            let end = |span: &Span| u64::from(span.at).saturating_add(span.len.into());
-            let last = used().map(end).max().unwrap_or(0);
-            let moved = spans
-                .iter()
-                .map(|span| Span { at: if span.len > 0 { span.at.saturating_sub(first) } else { 0 }, ..*span });
-            let moved: Vec<Span> = moved.collect();
+            let used = || spans.iter().filter(|[_, len]| *len > 0);
+            let first = used().map(|[at, _]| *at).min().unwrap_or(0);
+            let last = used().map(|[at, len]| u64::from(*at).saturating_add((*len).into())).max().unwrap_or(0);
+            let moved: Vec<[u32; 2]> =
+                spans.iter().map(|[at, len]| [if *len > 0 { at.saturating_sub(first) } else { 0 }, *len]).collect();
             Some(Narrow { data: data(first.into(), last)?, spans: (Buffer::from(raw(&moved)), Form::Each) })
         }
         _ => None,

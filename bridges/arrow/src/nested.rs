@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields};
-use pilaster::column::{Column, Ranges, Span};
+use pilaster::column::{Column, Ranges};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
@@ -208,21 +208,21 @@ impl<C: Column> Nested<C> {
 }
 
 /// Returns the child rows of lists each of which starts at the end of the one before; `None` for other lists.
-fn consecutive(spans: &[Span]) -> Option<ChildRows> {
-    let start = spans.iter().find(|span| span.len > 0).map_or(0, |span| u64::from(span.at));
+fn consecutive(spans: &[[u32; 2]]) -> Option<ChildRows> {
+    let start = spans.iter().find(|[_, len]| *len > 0).map_or(0, |[at, _]| u64::from(*at));
     let mut offsets = Vec::with_capacity(spans.len().saturating_add(1));
     let (mut end, mut ordered) = (0u64, true);
     offsets.push(0);
-    for span in spans {
-        ordered &= span.len == 0 || u64::from(span.at) == start.saturating_add(end);
-        end = end.saturating_add(span.len.into());
+    for [at, len] in spans {
+        ordered &= *len == 0 || u64::from(*at) == start.saturating_add(end);
+        end = end.saturating_add((*len).into());
         offsets.push(end);
     }
     ordered.then(|| ChildRows { offsets, rows: start..start.saturating_add(end), order: None })
 }
 
-fn place(span: &Span) -> Range<u64> {
-    u64::from(span.at)..u64::from(span.at).saturating_add(span.len.into())
+fn place([at, len]: &[u32; 2]) -> Range<u64> {
+    u64::from(*at)..u64::from(*at).saturating_add((*len).into())
 }
 
 /// Where each list starts in the child rows, and how many items it has.

@@ -13,7 +13,7 @@ use arrow_array::{ArrayRef, BinaryViewArray, FixedSizeBinaryArray, OffsetSizeTra
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ByteView;
 use arrow_schema::DataType;
-use pilaster::column::{Span, Spans, VarBytes};
+use pilaster::column::{Spans, VarBytes};
 use pilaster::error::{Error as FileError, Kind, What};
 
 use crate::Error;
@@ -145,7 +145,7 @@ fn rebased<S: Copy + Into<u64>, O: OffsetSizeTrait>(stored: &[S], offsets: &mut 
 
 /// Returns the place of texts, in `len` bytes, each of which starts at the end of the one before; missing rows are left out.
 fn chained<O: OffsetSizeTrait>(
-    spans: &[Span],
+    spans: &[[u32; 2]],
     (nulls, len): (Option<&NullBuffer>, usize),
     offsets: &mut Vec<O>,
 ) -> Option<Range<usize>> {
@@ -214,9 +214,9 @@ fn moved<O: OffsetSizeTrait>(texts: &VarBytes<'_>, home: &mut Home) -> Option<(S
     Some((offsets.into(), home.pool.copy(bytes?)))
 }
 
-const fn place(span: &Span) -> Range<usize> {
-    let at = span.at as usize;
-    at..at.saturating_add(span.len as usize)
+const fn place([at, len]: &[u32; 2]) -> Range<usize> {
+    let at = *at as usize;
+    at..at.saturating_add(*len as usize)
 }
 
 /// Number of bytes that are copied at once.
@@ -342,7 +342,7 @@ fn lens(texts: &VarBytes<'_>, nulls: Option<&NullBuffer>) -> Result<Lens, Error>
         sum.long = sum.long.saturating_add(if len > INLINE { len } else { 0 });
     };
     match (texts.spans, nulls) {
-        (Spans::Each(spans), None) => spans.iter().for_each(|span| add(span.len as usize)),
+        (Spans::Each(spans), None) => spans.iter().for_each(|[_, len]| add(*len as usize)),
         (Spans::Off32(stored), None) => {
             stored.iter().zip(stored.iter().skip(1)).for_each(|(from, to)| add(to.wrapping_sub(*from) as usize));
         }

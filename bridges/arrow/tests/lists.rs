@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 use pilaster::bytes::{Scratch, WriteError};
-use pilaster::column::{Borrowed, Once, Prim, Ranges, Span, Spans, Type, Values, VarBytes, convert};
+use pilaster::column::{Borrowed, Once, Prim, Ranges, Spans, Type, Values, VarBytes, convert};
 use pilaster::limits::Limits;
 use pilaster_arrow::{Builder, Error, ReadOptions, read};
 
@@ -45,7 +45,7 @@ fn batches_of_many_items_have_fewer_rows() {
 fn items_that_only_a_number_claims_are_an_error() {
     let count = i32::MAX as usize;
     let texts = VarBytes { data: b"x", spans: Spans::Same { count } };
-    let spans = [Span { at: 0, len: count as u32 }];
+    let spans = [[0, count as u32]];
     let items = [("item", Borrowed::new(Type::Utf8, Values::Utf8(texts)))];
     let columns = [("l", Borrowed::new(Type::List, Values::Nested(Ranges::Each(&spans))).with_children(&items))];
     let e = read(Once::new(&columns[..]), ReadOptions::default()).unwrap().next().unwrap().unwrap_err();

@@ -6,7 +6,7 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
 use pilaster::any::{File, Format, Hints};
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Borrowed, Once, Prim, Ranges, Span, Spans, Type, Unit, Validity, Value, Values, VarBytes};
+use pilaster::column::{Borrowed, Once, Prim, Ranges, Spans, Type, Unit, Validity, Value, Values, VarBytes};
 use pilaster_arrow::{Buffer, Filter, ReadOptions, read};
 
 fn golden(name: &str) -> Buffer {
@@ -199,7 +199,7 @@ fn units_that_arrow_lacks_are_in_the_metadata() {
 #[test]
 fn lists_in_any_order_are_views_or_gathered() {
     let items = [("item", Borrowed::new(Type::Prim(Prim::I32), Values::I32(&[1, 2, 3, 4])))];
-    let spans = [pilaster::column::Span { at: 2, len: 2 }, pilaster::column::Span { at: 0, len: 1 }];
+    let spans = [[2, 2], [0, 1]];
     for (ranges, expected) in [
         (Ranges::Each(&spans[..]), vec![vec![3, 4], vec![1]]),
         (Ranges::Off32(&[1, 3, 4]), vec![vec![2, 3], vec![4]]),
@@ -289,7 +289,7 @@ fn texts_are_copied_once_and_batch_by_batch() {
 fn batches_of_long_texts_have_fewer_rows() {
     let (rows, len) = (1000u32, 100u32);
     let data: Vec<u8> = (0..rows * len).map(|at| b'a' + (at / len % 26) as u8).collect();
-    let spans: Vec<_> = (0..rows).map(|row| Span { at: row * len, len }).collect();
+    let spans: Vec<_> = (0..rows).map(|row| [row * len, len]).collect();
     let texts = VarBytes { data: &data, spans: Spans::Each(&spans) };
     for (ty, values) in [(Type::Utf8, Values::Utf8(texts)), (Type::Bytes, Values::Bytes(texts))] {
         let columns = [("t", Borrowed::new(ty, values))];

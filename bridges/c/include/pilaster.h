@@ -7,7 +7,9 @@
  * Memory. A state (`pilaster_ds_writer`, for instance) lies where the caller wants, for example in `.bss`, and must be zero, or a
  * state of the same type, before its first use. It has no destructor. Memory that is lent to a state is not touched by the caller, and
  * not freed, until the state is finished or is not used again; different states have different memory. Memory
- * that is lent overlaps neither other memory of the call nor the lists of types or columns, or the log, that the call reads: PILASTER_ARGUMENT.
+ * that is lent overlaps neither other memory of the call nor the lists of types or columns, or the log, that the call reads, nor the place for
+ * what a log ends with: PILASTER_ARGUMENT. Records, cells, texts and other results lie outside of states and of memory that is lent, too: no
+ * call compares them, unless it says so.
  *
  * Threads. A state is used by one thread at a time. A call from an interrupt, or from a function of the caller that the library has
  * called, while another call uses the state is refused with PILASTER_STATE.
@@ -216,7 +218,8 @@ int32_t pilaster_ds_extent_init(pilaster_ds_extent *extent, const pilaster_ds_ty
 
 /*
  * Adds a record, as the function that PILASTER_RECORD defines does. If it does not fit, the extent is flushed first. `texts`: one for
- * each text field, in their order, and no more. After an error the row is not in the extent; the other rows stay.
+ * each text field, in their order, and no more. After an error the row is not in the extent; the other rows stay. Neither the record nor `texts`
+ * or their bytes lie in the states or in memory that is lent to them: the call does not compare them.
  */
 int32_t pilaster_ds_row(pilaster_ds_writer *writer, pilaster_ds_extent *extent, const uint8_t *record, size_t len,
                         const pilaster_text *texts, size_t text_count, pilaster_error *error);
@@ -302,7 +305,10 @@ typedef struct pilaster_ring_counts {
 /* Finds the log, and where it continues. Writes nothing. */
 int32_t pilaster_ring_mount(pilaster_ring *ring, const pilaster_ring_config *config, pilaster_error *error);
 
-/* Adds a record, as pilaster_ds_row does. PILASTER_NO_ROOM: the log is full; give up the oldest segment, and log the row again. */
+/*
+ * Adds a record, as pilaster_ds_row does, which is also true of where the record and the texts lie. PILASTER_NO_ROOM: the log is full; give up
+ * the oldest segment, and log the row again.
+ */
 int32_t pilaster_ring_row(pilaster_ring *ring, pilaster_ds_extent *extent, const uint8_t *record, size_t len,
                           const pilaster_text *texts, size_t text_count, pilaster_error *error);
 

@@ -74,9 +74,10 @@ struct ArrowArrayStream {
 
 /*
  * Opens a file, or the directory of a bcolz dataset. `path` and `table` are UTF-8; the table is empty if the file has one only. The stream is
- * the caller's, who releases it. After an error its `release` is NULL; PILASTER_MISSING is a file that cannot be read, `need` its errno.
- * PILASTER_UNSUPPORTED with the field
- * `input` is a column of a type that Arrow does not have. A thread reads the file, and waits while two batches wait; `release` waits for its end.
+ * the caller's, who releases it. After an error its `release` is NULL; PILASTER_MISSING is a file that cannot be read, `need` its errno. What
+ * Arrow refuses has the field `column`, and `at` is the number of the column, from 0: PILASTER_UNSUPPORTED is a type that Arrow does not have,
+ * PILASTER_INVALID a value, such as a text that is not UTF-8, and PILASTER_LIMIT more items than offsets of Arrow reach (need: the largest). A
+ * thread reads the file, and waits while two batches wait; `release` waits for its end.
  */
 int32_t pilaster_open_stream(pilaster_text path, pilaster_text table, struct ArrowArrayStream *stream, pilaster_error *error);
 

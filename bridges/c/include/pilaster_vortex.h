@@ -125,7 +125,10 @@ int32_t pilaster_vortex_init(pilaster_vortex *log, const pilaster_vortex_config 
 int32_t pilaster_vortex_resume(pilaster_vortex *log, const pilaster_vortex_config *config, const uint8_t *bytes, size_t len,
                                pilaster_vortex_found *found, pilaster_error *error);
 
-/* Adds a row, a cell per column. A full row group is written. PILASTER_MISUSE: at is the column whose cell has another type. */
+/*
+ * Adds a row, a cell per column. A full row group is written. PILASTER_MISUSE: at is the column whose cell has another type. No text lies in the state
+ * or in memory that is lent to it: the call compares only `cells` with `places`.
+ */
 int32_t pilaster_vortex_row(pilaster_vortex *log, const pilaster_vortex_cell *cells, size_t count, pilaster_error *error);
 
 /* Writes the rows as a row group; with a checkpoint the file is valid for every reader. */

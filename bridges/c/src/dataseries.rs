@@ -217,7 +217,9 @@ exports! {
     fn pilaster_ds_resume(writer: At<File>, config: In<Config>, log: In<u8>, len: usize, found: Out<Found>) {
         let vacant = writer.vacant(1)?;
         let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
-        let log = log.apart(len, &config.load(2)?.places(writer.bounds()), 3)?;
+        let (lent, bytes) = (config.load(2)?.places(writer.bounds()), log.bounds(len));
+        let log = log.apart(len, &lent, 3)?;
+        found.outside(&lent, bytes, 5)?;
         let resume = Resume::find::<NativeEndian>(log, types, slots)?;
         let rest = match resume.rest() {
             Rest::Nothing => 0,

@@ -9,6 +9,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pilaster::any::{Hints, Owned};
+use pilaster::column::{Memory, Part as _, Table};
 use pilaster::error::{Cause, Error, Kind, What};
 use pilaster::filo::Element;
 use pilaster_arrow::{ReadOptions, read};
@@ -99,13 +100,54 @@ impl Asked {
     }
 }
 
-/// Returns the failure of an error of the bridge to Arrow: the error of the file, or a type that Arrow does not have.
-fn refused(mut e: pilaster_arrow::Error) -> Failure {
+/// Returns the failure of an error of the bridge to Arrow: the error of the file, or the kind of what the bridge refuses, with the number of
+/// the column that `number` returns for its name.
+fn refused(mut e: pilaster_arrow::Error, number: impl Fn(&str) -> Option<usize>) -> Failure {
+    use pilaster_arrow::Error as Refused;
+    let mut column = None;
+    while let Refused::Column { column: name, error } = e {
+        (e, column) = (*error, column.or_else(|| number(&name)));
+    }
+    let (kind, need) = match e {
+        Refused::File(e) => return e.into(),
+        Refused::Arrow(e) => refused_by_arrow(&e),
+        Refused::Offsets(_) => (Kind::Limit, LARGEST_OFFSET),
+        Refused::Full(most) => (Kind::Limit, most),
+        Refused::Input(_) => (Kind::Invalid, 0),
+        Refused::Once => (Kind::Misuse, 0),
+        // A type that Arrow, or a format, does not have.
+        _ => (Kind::Unsupported, 0),
+    };
+    match column {
+        Some(k) => Error::needing(kind, What::COLUMN, k as u64, need).into(),
+        None => Error::needing(kind, What::INPUT, 0, need).into(),
+    }
+}
+
+/// The largest offset of Arrow's smaller arrays.
+const LARGEST_OFFSET: u64 = i32::MAX as u64;
+
+/// Returns the kind of an error of Arrow, and the number that comes with it: values that Arrow refuses, such as texts that are not UTF-8, are
+/// invalid.
+fn refused_by_arrow(e: &ArrowError) -> (Kind, u64) {
+    match e {
+        ArrowError::OffsetOverflowError(_) => (Kind::Limit, LARGEST_OFFSET),
+        ArrowError::DictionaryKeyOverflowError | ArrowError::RunEndIndexOverflowError => (Kind::Limit, 0),
+        ArrowError::MemoryError(_) => (Kind::NoRoom, 0),
+        ArrowError::ArithmeticOverflow(_) => (Kind::Overflow, 0),
+        ArrowError::NotYetImplemented(_) => (Kind::Unsupported, 0),
+        ArrowError::IoError(_, e) => (Kind::Missing, e.raw_os_error().unwrap_or_default().unsigned_abs().into()),
+        _ => (Kind::Invalid, 0),
+    }
+}
+
+/// Returns the number of the column named `name`, if the first part of a table has one.
+fn number<T: Table>(mut table: T, name: &str) -> Option<usize> {
+    let mut memory = Memory::default();
     loop {
-        match e {
-            pilaster_arrow::Error::Column { error, .. } => e = *error,
-            pilaster_arrow::Error::File(e) => return e.into(),
-            _ => return Error::new(Kind::Unsupported, What::INPUT, 0).into(),
+        match table.next_part(&mut memory.scratch()) {
+            Ok(part) => return part?.find(name).ok().flatten(),
+            Err(e) => memory.grow(e).ok()?,
         }
     }
 }
@@ -131,8 +173,9 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
         Ok(file) => file,
         Err(e) => return drop(schema.send(Err(e.into()))),
     };
+    let place = |name: &str| file.table(table.as_deref()).ok().and_then(|table| number(table, name));
     let reader = file.table(table.as_deref()).map_err(Failure::from);
-    let reader = match reader.and_then(|table| read(table, ReadOptions::default()).map_err(refused)) {
+    let reader = match reader.and_then(|table| read(table, ReadOptions::default()).map_err(|e| refused(e, place))) {
         Ok(reader) => reader,
         Err(failure) => return drop(schema.send(Err(failure))),
     };
@@ -197,6 +240,7 @@ exports! {
 mod tests {
     use super::*;
     use arrow_schema::Schema;
+    use pilaster::column::{Borrowed, Once, Type, Values};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
@@ -220,8 +264,35 @@ mod tests {
     fn the_error_of_a_column_is_that_of_the_file() {
         let file = Error::new(Kind::Checksum, What::DATASERIES_FIXED, 7);
         let column = |error| pilaster_arrow::Error::Column { column: "a".into(), error: Box::new(error) };
-        assert_eq!(refused(column(pilaster_arrow::Error::File(file))), file.into());
-        let other = refused(column(pilaster_arrow::Error::Unsupported("a type".into())));
-        assert_eq!(other, Error::new(Kind::Unsupported, What::INPUT, 0).into());
+        assert_eq!(refused(column(pilaster_arrow::Error::File(file)), |_| Some(3)), file.into());
+    }
+
+    #[test]
+    fn what_the_bridge_refuses_has_its_kind_and_column() {
+        use pilaster_arrow::Error as Refused;
+        let text = || ArrowError::InvalidArgumentError("Invalid UTF8 sequence at string index 3".into());
+        for (refusal, kind, need) in [
+            (Refused::Unsupported("a type".into()), Kind::Unsupported, 0),
+            (Refused::Arrow(text()), Kind::Invalid, 0),
+            (Refused::Arrow(ArrowError::OffsetOverflowError(1 << 40)), Kind::Limit, LARGEST_OFFSET),
+            (Refused::Arrow(ArrowError::NotYetImplemented("a type".into())), Kind::Unsupported, 0),
+            (Refused::Offsets(3_000_000_000), Kind::Limit, LARGEST_OFFSET),
+            (Refused::Full(77), Kind::Limit, 77),
+            (Refused::Input("text".into()), Kind::Invalid, 0),
+        ] {
+            let column = Refused::Column { column: "a".into(), error: Box::new(refusal) };
+            let found = refused(column, |name| (name == "a").then_some(3));
+            assert_eq!(found, Error::needing(kind, What::COLUMN, 3, need).into());
+        }
+        let nowhere = refused(Refused::Arrow(text()), |_| Some(3));
+        assert_eq!(nowhere, Error::new(Kind::Invalid, What::INPUT, 0).into());
+    }
+
+    #[test]
+    fn a_column_is_found_by_its_name() {
+        let column = || Borrowed::new(Type::Bool, Values::Null);
+        let columns = [("a", column()), ("b", column())];
+        assert_eq!(number(Once::new(&columns[..]), "b"), Some(1));
+        assert_eq!(number(Once::new(&columns[..]), "c"), None);
     }
 }

@@ -216,7 +216,9 @@ exports! {
         log.vacant(1)?;
         let config = config.load(2)?;
         let Lent { sink, fields, places, count, rows, groups, policy } = config.lend(log.bounds())?;
-        let bytes = bytes.apart(len, &config.places(log.bounds()), 3)?;
+        let (lent, read) = (config.places(log.bounds()), bytes.bounds(len));
+        let bytes = bytes.apart(len, &lent, 3)?;
+        found.outside(&lent, read, 5)?;
         let end = Resume::find(bytes, &fields, groups)?;
         found.tell(Found { at: end.at(), rows: end.rows(), full: end.is_full().into(), zero: 0 }, 5)?;
         log.place(VortexLog { log: Log::resume(sink, fields, rows, groups, (&end, policy))?, places, count }, 1)

@@ -325,6 +325,16 @@ static void resumed(void) {
     for (size_t k = 0; k < sizeof lent / sizeof lent[0]; k += 1) {
         CHECK(pilaster_ds_resume(&writer, &config, lent[k], 16u, &found, &error) == PILASTER_ARGUMENT && error.at == 3u);
     }
+    /* A result there, or in the log, at every place that is aligned for it. The library does not use the last words of a writer. */
+    const pilaster_memory taken[] = {{(uint8_t *)&writer, sizeof writer / 2u}, {(uint8_t *)entries, sizeof entries[0]}, {slots, sizeof slots}, {(uint8_t *)table, sizeof table}, {packed, sizeof packed}, {whole.at, whole.len}};
+    for (size_t k = 0; k < sizeof taken / sizeof taken[0]; k += 1) {
+        const size_t skipped = (size_t)(-(uintptr_t)taken[k].at % sizeof(uint64_t));
+        for (size_t at = skipped; at < taken[k].len; at += sizeof(uint64_t)) {
+            pilaster_ds_found *const inside = (pilaster_ds_found *)(void *)&taken[k].at[at];
+            CHECK(pilaster_ds_resume(&writer, &config, whole.at, whole.len, inside, &error) == PILASTER_ARGUMENT && error.at == 5u);
+        }
+    }
+    CHECK(pilaster_ds_resume(&writer, &config, whole.at, whole.len, &found, &error) == PILASTER_OK);
 }
 
 /* An argument is checked before it is compared with others, so the number is that of the wrong one. */

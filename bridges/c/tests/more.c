@@ -125,7 +125,11 @@ static void vortex(const char *folder) {
     uint8_t *const lent[] = {(uint8_t *)&log, (uint8_t *)entries, (uint8_t *)places, &rows[sizeof rows - 16u], (uint8_t *)groups};
     for (size_t k = 0; k < sizeof lent / sizeof lent[0]; k += 1) {
         CHECK(pilaster_vortex_resume(&log, &config, lent[k], 16u, &found, &error) == PILASTER_ARGUMENT && error.at == 3u);
+        /* A result there. */
+        pilaster_vortex_found *const inside = (pilaster_vortex_found *)(void *)(lent[k] - (uintptr_t)lent[k] % sizeof(uint64_t));
+        CHECK(pilaster_vortex_resume(&log, &config, whole.at, whole.len, inside, &error) == PILASTER_ARGUMENT && error.at == 5u);
     }
+    CHECK(pilaster_vortex_resume(&log, &config, whole.at, whole.len, (pilaster_vortex_found *)(void *)&whole, &error) == PILASTER_ARGUMENT && error.at == 5u);
     CHECK(pilaster_vortex_resume(&log, &config, NULL, 16u, &found, &error) == PILASTER_ARGUMENT && error.at == 3u);
     CHECK(pilaster_vortex_init(&log, &config, &error) == PILASTER_OK);
     CHECK(pilaster_vortex_row(&log, (const pilaster_vortex_cell *)(const void *)places, 3u, &error) == PILASTER_ARGUMENT && error.at == 2u);

@@ -94,6 +94,7 @@ static void begin_log(void) {
     static uint32_t groups[64];
     const bool before = honest;
     bool overlaps = false;
+    honest = true;
     pilaster_vortex_field fields[5] = {{{"flag", 4u}, {NULL, 0u}, PILASTER_VORTEX_BOOL, 0u},
                                        {{"time", 4u}, {"UTC", 3u}, PILASTER_VORTEX_TIMESTAMP_MS, 0u},
                                        {{"count", 5u}, {NULL, 0u}, PILASTER_VORTEX_I32, 1u},
@@ -102,6 +103,7 @@ static void begin_log(void) {
     pilaster_vortex_config config = {put, sync_columns, &columns, fields, entries, places, 5u, 8u, memory_of((uint8_t *)rows_of, sizeof rows_of, (uint8_t *)groups), groups, 64u, below(3u), 0u};
     if (odd()) {
         pilaster_vortex_field *const field = &fields[below(5u)];
+        honest = false;
         switch (below(13u)) {
         case 0: config.put = NULL; break;
         case 1: config.sync = NULL; break;
@@ -125,17 +127,20 @@ static void begin_log(void) {
     }
     (void)memset(&log_of_columns, 0, sizeof log_of_columns);
     if (below(3u) == 0u) {
-        /* A log in memory of the writer is refused. */
-        pilaster_vortex_found found;
+        /* A log in memory of the writer is refused, and a result there or in the log. */
+        pilaster_vortex_found apart;
         uint8_t *const from[] = {columns.at, (uint8_t *)groups, (uint8_t *)entries, (uint8_t *)rows_of, (uint8_t *)places};
         const uint32_t place = odd() ? below(5u) : 0u;
         const size_t len = place > 0u ? 16u : odd() ? below(65536u) % (columns.len + 1u) : columns.len;
-        const int32_t code = checked(pilaster_vortex_resume(&log_of_columns, &config, from[place], len, odd() ? NULL : &found, &error));
+        pilaster_vortex_found *const found = odd() ? (pilaster_vortex_found *)(void *)from[below(5u)] : odd() ? NULL : &apart;
+        const bool right = honest;
+        const int32_t code = checked(pilaster_vortex_resume(&log_of_columns, &config, from[place], len, found, &error));
+        CHECK(found == &apart || !right || code != PILASTER_OK);
         CHECK(!overlaps || (code == PILASTER_ARGUMENT && error.at == 2u));
         CHECK(place == 0u || code != PILASTER_OK);
         if (code == PILASTER_OK) {
-            CHECK(found.at <= columns.len);
-            columns.len = (size_t)found.at;
+            CHECK(found->at <= columns.len);
+            columns.len = (size_t)found->at;
         }
     } else {
         columns.len = 0u;

@@ -211,14 +211,14 @@ impl Array {
         }
         let data = scratch.take::<u8>(sum)?;
         // At most OBJECTS.
-        let spans = scratch.take::<column::Span>(len as usize)?;
+        let spans = scratch.take::<[u32; 2]>(len as usize)?;
         let (mut rest, mut at) = (&mut *data, 0);
         for (row, span) in rows.zip(spans.iter_mut()) {
             let chunk = self.chunk(row, pieces)?;
             let len = chunk.nbytes();
             let Some((object, more)) = rest.split_at_mut_checked(len) else { break };
             chunk.decode_range(0..len, object, &mut scratch.scope())?;
-            *span = column::Span { at, len: len as u32 };
+            *span = [at, len as u32];
             (rest, at) = (more, at.saturating_add(len as u32));
         }
         tape.strings(&VarBytes { data, spans: Spans::Each(spans) }, scratch)

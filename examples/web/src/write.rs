@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use pilaster::Result;
 use pilaster::bytes::{Bits, LittleEndian, Scratch, Sink, WriteError};
 use pilaster::codec::HashTable;
-use pilaster::column::{Span, Spans, Validity, VarBytes};
+use pilaster::column::{Spans, Validity, VarBytes};
 use pilaster::dataseries::write::{
     Cell, Compress, Compressed, Description, Descriptions, ExtentBuffer, IndexSlot, Lz4, Memory, Writer,
 };
@@ -194,7 +194,7 @@ impl Column {
     }
 
     fn strings(&self) -> Result<VarBytes<'_>> {
-        let spans: &[Span] = self.whole(bytemuck::try_cast_slice(&self.spans).unwrap_or_default())?;
+        let spans: &[[u32; 2]] = self.whole(bytemuck::try_cast_slice(&self.spans).unwrap_or_default())?;
         Ok(VarBytes { data: &self.values, spans: Spans::Each(spans) })
     }
 

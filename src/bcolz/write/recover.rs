@@ -117,8 +117,8 @@ fn put<D: Disk>(
         let [from, to] = [rows.start, rows.end].map(|row| saturated(row.saturating_mul(array.row)));
         return writer.put(k, data.get(from..to).unwrap_or_default());
     }
-    for span in spans.get(saturated(rows.start)..saturated(rows.end)).unwrap_or_default() {
-        let object = data.get(span.at as usize..).and_then(|data| data.get(..span.len as usize));
+    for [at, len] in spans.get(saturated(rows.start)..saturated(rows.end)).unwrap_or_default() {
+        let object = data.get(*at as usize..).and_then(|data| data.get(..*len as usize));
         writer.put_object(k, object.unwrap_or_default())?;
     }
     Ok(())

@@ -53,12 +53,15 @@ pub struct Types<'a> {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Entry {
-    document: Span,
+    document_at: u32,
+    document_len: u32,
     /// Its range in the decoded names. The name comes first, followed by the namespace.
-    decoded: Span,
+    decoded_at: u32,
+    decoded_len: u32,
     name: u32,
     namespace: u32,
-    fields: Span,
+    fields_at: u32,
+    fields_len: u32,
     version: [i32; 2],
     options: u32,
     layout: Layout,
@@ -100,23 +103,23 @@ impl<'a> Types<'a> {
         let (records, _) = part.records().as_chunks::<XML_RECORD>();
         let entries = scratch.take::<Entry>(records.len())?;
         for (entry, [a, b, c, d, ..]) in entries.iter_mut().zip(records) {
-            let document = part.span(u32::from_ne_bytes([*a, *b, *c, *d]))?;
-            *entry = Entry { document, ..bytemuck::Zeroable::zeroed() };
+            let Span { at, len } = part.span(u32::from_ne_bytes([*a, *b, *c, *d]))?;
+            *entry = Entry { document_at: at, document_len: len, ..bytemuck::Zeroable::zeroed() };
         }
         // Rows may share a string. It is parsed only once: otherwise a few bytes could cause much work. The entries
         // have no names yet.
         order(entries, &[]);
-        let entries = distinct(entries, &|a, b| Ok(a.document.at == b.document.at))?;
+        let entries = distinct(entries, &|a, b| Ok(a.document_at == b.document_at))?;
         // The first pass determines the required sizes.
         let (mut fields, mut decoded): (&mut [FieldRecord], &mut [u8]) = (&mut [], &mut []);
         let mut room = false;
         loop {
             let (mut field_at, mut text_at) = (0usize, 0usize);
             for entry in entries.iter_mut() {
-                entry.fields.at = number(field_at)?;
-                entry.decoded.at = number(text_at)?;
+                entry.fields_at = number(field_at)?;
+                entry.decoded_at = number(text_at)?;
                 let (fields, texts) = (fields.get_mut(field_at..), decoded.get_mut(text_at..));
-                let xml = part.slice(entry.document)?;
+                let xml = part.slice(entry.document())?;
                 let mut found = Description::new(xml, fields.unwrap_or_default(), texts.unwrap_or_default());
                 found.read(limits, &mut scratch.scope())?;
                 field_at = field_at.saturating_add(found.count);
@@ -148,13 +151,13 @@ impl<'a> Types<'a> {
     #[must_use]
     pub fn get(&self, k: usize) -> Option<ExtentType<'a>> {
         let entry = self.types.get(k)?;
-        let fields = self.fields.get(entry.fields.at as usize..)?.get(..entry.fields.len as usize)?;
-        let decoded = of(self.decoded, entry.decoded);
-        let names = Span { len: entry.name.saturating_add(entry.namespace), ..entry.decoded };
+        let fields = self.fields.get(entry.fields_at as usize..)?.get(..entry.fields_len as usize)?;
+        let decoded = of(self.decoded, Span { at: entry.decoded_at, len: entry.decoded_len });
+        let names = Span { at: entry.decoded_at, len: entry.name.saturating_add(entry.namespace) };
         let (name, namespace) =
             core::str::from_utf8(of(self.decoded, names)).ok()?.split_at_checked(entry.name as usize)?;
         Some(ExtentType {
-            xml: of(self.documents, entry.document),
+            xml: of(self.documents, entry.document()),
             decoded,
             name,
             namespace,
@@ -191,9 +194,13 @@ impl<'a> Types<'a> {
 }
 
 impl Entry {
+    const fn document(&self) -> Span {
+        Span { at: self.document_at, len: self.document_len }
+    }
+
     fn told(&mut self, found: &Description<'_, '_>) -> Result<()> {
-        self.fields.len = number(found.count)?;
-        self.decoded.len = number(found.used)?;
+        self.fields_len = number(found.count)?;
+        self.decoded_len = number(found.used)?;
         self.name = number(found.name)?;
         self.namespace = number(found.namespace)?;
         self.version = found.version;
@@ -203,7 +210,7 @@ impl Entry {
     }
 
     fn name<'d>(&self, decoded: &'d [u8]) -> &'d [u8] {
-        of(decoded, Span { len: self.name, ..self.decoded })
+        of(decoded, Span { at: self.decoded_at, len: self.name })
     }
 }
 
@@ -212,7 +219,7 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
     let name = |entry: &Entry| entry.name(decoded);
     order(entries, decoded);
     let kept = distinct(entries, &|a, b| {
-        let document = |entry: &Entry| of(part.pool_bytes(), entry.document);
+        let document = |entry: &Entry| of(part.pool_bytes(), entry.document());
         match name(a) == name(b) {
             true if document(a) != document(b) => Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE, 0)),
             named => Ok(named),
@@ -223,7 +230,7 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
 
 /// Sorts by name; entries with the same name, by the offset of their documents.
 fn order(entries: &mut [Entry], decoded: &[u8]) {
-    let key = |entry: &Entry| (entry.name(decoded), entry.document.at);
+    let key = |entry: &Entry| (entry.name(decoded), entry.document_at);
     sort_by(entries, |a, b| key(a) < key(b));
 }
 

@@ -200,10 +200,10 @@ impl<'c> Column<'c> {
     where
         'c: 's,
     {
-        let spans = scratch.take::<Span>(len)?;
+        let spans = scratch.take::<[u32; 2]>(len)?;
         for (span, cell) in spans.iter_mut().zip(cells::cells::<4>(records, self.size as usize, self.slot.at as usize))
         {
-            *span = self.pool.span(u32::from_ne_bytes(*cell))?;
+            *span = self.pool.span(u32::from_ne_bytes(*cell))?.into();
         }
         Ok(VarBytes { data: self.pool.bytes(), spans: Spans::Each(spans) })
     }
@@ -261,7 +261,7 @@ impl<'c> column::Column for Column<'c> {
             FieldType::Byte => len,
             FieldType::Int32 => Scratch::cost::<u32>(len),
             FieldType::Int64 | FieldType::Double => Scratch::cost::<u64>(len),
-            FieldType::Variable32 => Scratch::cost::<Span>(len),
+            FieldType::Variable32 => Scratch::cost::<[u32; 2]>(len),
             FieldType::FixedWidth(width) => len.saturating_mul(width.into()),
         };
         Ok(values.saturating_add(if self.slot.null.is_some() { len.div_ceil(8) } else { 0 }))

@@ -24,7 +24,7 @@ impl<'a> Strings<'a> {
     where
         'a: 's,
     {
-        let spans = scratch.take::<Span>(len)?;
+        let spans = scratch.take::<[u32; 2]>(len)?;
         if FAST
             && count as usize <= ENTRIES.min(len / 2)
             && let Some(all) = self.by_table(count, codes, first, spans)
@@ -39,8 +39,9 @@ impl<'a> Strings<'a> {
                 Some(present) => all &= present,
                 None => {
                     for (span, code) in block.iter_mut().zip(&code) {
-                        *span = self.coded(*code, count, codes)?;
-                        all &= span.at != NA.at;
+                        let found = self.coded(*code, count, codes)?;
+                        *span = found.into();
+                        all &= found.at != NA.at;
                     }
                 }
             }
@@ -52,11 +53,12 @@ impl<'a> Strings<'a> {
     /// Computes the spans of codes starting at row `first` by a table of all entries. Returns whether none is missing, or
     /// `None` if a code or an entry is invalid.
     #[inline(never)]
-    fn by_table(&self, count: u32, codes: &Packed<'_>, first: usize, out: &mut [Span]) -> Option<bool> {
-        let mut table = [NA; ENTRIES];
+    fn by_table(&self, count: u32, codes: &Packed<'_>, first: usize, out: &mut [[u32; 2]]) -> Option<bool> {
+        let na = NA.into();
+        let mut table = [na; ENTRIES];
         for (i, entry) in table.iter_mut().enumerate().take(count as usize).skip(1) {
             // Words of UTF8 can mark an entry as missing.
-            *entry = self.find(i).filter(|span| span.at != NA.at)?;
+            *entry = self.find(i).filter(|span| span.at != NA.at)?.into();
         }
         // The code of a missing row has an entry, even if the dictionary is empty.
         let last = count.max(1).wrapping_sub(1);
@@ -72,7 +74,7 @@ impl<'a> Strings<'a> {
                 missing |= u32::from(*code == 0);
             }
             for (span, code) in block.iter_mut().zip(&code) {
-                *span = table.get(*code as usize % ENTRIES).copied().unwrap_or(NA);
+                *span = table.get(*code as usize % ENTRIES).copied().unwrap_or(na);
             }
             all &= missing == 0;
             row = row.saturating_add(BLOCK);
@@ -82,7 +84,7 @@ impl<'a> Strings<'a> {
 
     /// Computes the spans of a block of codes. Returns whether none is missing, or `None` if a code or string is
     /// invalid or its form has no fast path.
-    fn coded_block(&self, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
+    fn coded_block(&self, codes: &[u32; BLOCK], count: u32, out: &mut [[u32; 2]]) -> Option<bool> {
         match self.kind {
             Kinds::Flat { slots } => self.coded_flat(slots, codes, count, out),
             Kinds::Words { base } => self.coded_words(base, codes, count, out),
@@ -91,7 +93,7 @@ impl<'a> Strings<'a> {
     }
 
     /// [`coded_block`](Self::coded_block) for FlatBuffers strings.
-    fn coded_flat(&self, slots: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
+    fn coded_flat(&self, slots: u32, codes: &[u32; BLOCK], count: u32, out: &mut [[u32; 2]]) -> Option<bool> {
         let text = self.chunk.get(slots as usize..)?;
         let entries = text.as_chunks::<4>().0.get(..count as usize)?;
         // Chunks are shorter than 2 GiB, so no number here is near its limits before it is compared.
@@ -105,14 +107,14 @@ impl<'a> Strings<'a> {
             left |= limit.wrapping_sub(i64::from(entry)).wrapping_sub(i64::from(*code) << 2).wrapping_sub(len.into());
             // Code 0 means a missing string. The mask is computed without a branch, which would often be mispredicted.
             let there = u32::from(*code == 0).wrapping_sub(1);
-            *span = Span { at: start.wrapping_add(at) & there, len: len & there };
+            *span = [start.wrapping_add(at) & there, len & there];
             least = least.min(*code);
         }
         (left >= 0).then_some(least > 0)
     }
 
     /// [`coded_block`](Self::coded_block) for UTF8 words.
-    fn coded_words(&self, base: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
+    fn coded_words(&self, base: u32, codes: &[u32; BLOCK], count: u32, out: &mut [[u32; 2]]) -> Option<bool> {
         let entries = self.words(base)?.get(..count as usize)?;
         // Entry 0 always means missing. This fast path requires its word to be `UTF8_NA`, so that the loop need not
         // compare each code with 0.

@@ -76,7 +76,7 @@ impl<'a> Strings<'a> {
         if let Kinds::Slots { at, size } = self.kind {
             return self.slots(at, size, first, len, validity, scratch);
         }
-        let spans = scratch.take::<Span>(len)?;
+        let spans = scratch.take::<[u32; 2]>(len)?;
         // One loop over all rows, so that cache misses of different blocks overlap.
         if let Kinds::Words { base } = self.kind
             && FAST
@@ -118,14 +118,14 @@ impl<'a> Strings<'a> {
         match self.kind {
             Kinds::One(_) => 0,
             Kinds::Slots { .. } => rows.saturating_add(super::mask::validity_need(rows)),
-            _ => Scratch::cost::<Span>(rows).saturating_add(super::mask::validity_need(rows)),
+            _ => Scratch::cost::<[u32; 2]>(rows).saturating_add(super::mask::validity_need(rows)),
         }
     }
 
     /// Returns the batch of `spans`. `all` is true if no string is missing.
     pub(super) fn finish<'s>(
         &self,
-        spans: &'s [Span],
+        spans: &'s [[u32; 2]],
         all: bool,
         validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
@@ -135,17 +135,17 @@ impl<'a> Strings<'a> {
     {
         if !all {
             let valid = scratch.take::<u8>(spans.len().div_ceil(8))?;
-            bitmap::pack(spans, valid, |span| span.at != NA.at);
+            bitmap::pack(spans, valid, |[at, _]| at != NA.at);
             *validity = Validity::Bits(Bits::new(valid, 0, spans.len())?);
         }
         Ok(VarBytes { data: self.chunk, spans: Spans::Each(spans) })
     }
 
-    fn one_by_one(&self, first: usize, out: &mut [Span]) -> Result<bool> {
+    fn one_by_one(&self, first: usize, out: &mut [[u32; 2]]) -> Result<bool> {
         let (mut row, mut all) = (first, true);
         for span in out {
             let Some(found) = self.find(row) else { return Err(self.explain(row)) };
-            *span = found;
+            *span = found.into();
             all &= found.at != NA.at;
             row = row.wrapping_add(1);
         }
@@ -154,7 +154,7 @@ impl<'a> Strings<'a> {
 
     /// Computes the spans of a block of UTF8 words. Returns whether none is missing, or `None` if a word is invalid.
     #[inline(never)]
-    fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
+    fn packed_words(&self, base: u32, first: usize, out: &mut [[u32; 2]]) -> Option<bool> {
         let stored = self.words(base)?.get(first..)?.get(..out.len())?;
         // After 1 MiB of text all words have the long form.
         let long = u32::from_le_bytes(*stored.first()?) & UTF8_NA == 0;
@@ -179,7 +179,7 @@ impl<'a> Strings<'a> {
     /// Decodes the spans of `words` of the long form, whose lengths are stored before the strings. Returns false if a
     /// word has the packed form or is invalid.
     #[inline(never)]
-    fn long_words(&self, base: u32, words: &[[u8; 4]], out: &mut [Span]) -> bool {
+    fn long_words(&self, base: u32, words: &[[u8; 4]], out: &mut [[u32; 2]]) -> bool {
         let text = self.chunk.get(base as usize..).unwrap_or_default();
         // Chunks are shorter than 2 GiB, so a word of the packed form is an offset beyond the end of any chunk.
         let Ok(len) = i32::try_from(text.len()) else { return false };
@@ -192,7 +192,7 @@ impl<'a> Strings<'a> {
                 return false;
             };
             let len = u32::from_le_bytes(*len);
-            *span = Span { at: start.wrapping_add(word), len };
+            *span = [start.wrapping_add(word), len];
             // Collects the signs of all words, which needs no branch per word. No number here is near its limits.
             left |= limit.wrapping_sub(word.into()).wrapping_sub(len.into());
         }
@@ -201,11 +201,12 @@ impl<'a> Strings<'a> {
 
     /// Computes the spans of words of either form one by one. Returns whether none is missing, or `None` if a word is
     /// invalid.
-    fn long_spans(&self, base: u32, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+    fn long_spans(&self, base: u32, words: &[u32; BLOCK], out: &mut [[u32; 2]]) -> Option<bool> {
         let mut all = true;
         for (span, word) in out.iter_mut().zip(words) {
-            *span = self.word_span(base, *word)?;
-            all &= span.at != NA.at;
+            let found = self.word_span(base, *word)?;
+            *span = found.into();
+            all &= found.at != NA.at;
         }
         Some(all)
     }
@@ -396,7 +397,7 @@ pub(super) fn text_of_word(chunk: &[u8], base: u32, word: u32) -> Option<Option<
 /// The checks have no branch per word and use 32-bit lanes up to the last loop, so that the compiler vectorises them.
 /// Chunks are shorter than 2 GiB, so bit 31 of a difference is set if a span exceeds the chunk.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-pub(super) fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+pub(super) fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [[u32; 2]]) -> Option<bool> {
     let limit = i32::try_from(len).ok()?.cast_unsigned();
     let (mut starts, mut lens) = ([0; BLOCK], [0; BLOCK]);
     let (mut wrong, mut packed, mut missing) = (0, u32::MAX, 0);
@@ -408,12 +409,12 @@ pub(super) fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mu
         missing |= u32::from(*word == UTF8_NA);
     }
     for ((span, at), len) in out.iter_mut().zip(&starts).zip(&lens) {
-        *span = Span { at: *at, len: *len };
+        *span = [*at, *len];
     }
     let mut all = true;
     if missing != 0 {
         for (span, word) in out.iter_mut().zip(words).filter(|(_, word)| **word == UTF8_NA) {
-            (*span, all) = (packed_word(base, *word), false);
+            (*span, all) = (packed_word(base, *word).into(), false);
         }
     }
     ((wrong | !packed) >> 31 == 0).then_some(all)

@@ -57,13 +57,10 @@ impl Bounds {
     }
 }
 
-/// A slot of the hash table. Code 0 marks a free slot.
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Slot {
-    hash: u32,
-    code: u32,
-}
+/// A slot of the hash table: the hash and the code of a string. Code 0 marks a free slot.
+///
+/// An array, as memory is cast to arrays of numbers without code from a derive macro.
+type Slot = [u32; 2];
 
 /// A hash table that grows within its memory, so that few distinct strings take few cache lines.
 struct Table<'t> {
@@ -82,7 +79,7 @@ impl<'t> Table<'t> {
     }
 
     fn clear(&mut self) {
-        self.slots.get_mut(..=self.places).unwrap_or_default().fill(Slot { hash: 0, code: 0 });
+        self.slots.get_mut(..=self.places).unwrap_or_default().fill([0, 0]);
     }
 
     /// Returns whether more slots should be used for `entries` entries.
@@ -92,9 +89,9 @@ impl<'t> Table<'t> {
 
     /// Uses more slots. `hashes` temporarily holds the hashes of all entries.
     fn grow(&mut self, hashes: &mut [u32]) {
-        for slot in self.slots.iter().take(self.places.saturating_add(1)) {
-            if let Some(hash) = hashes.get_mut(slot.code.wrapping_sub(1) as usize) {
-                *hash = slot.hash;
+        for [hash, code] in self.slots.iter().take(self.places.saturating_add(1)) {
+            if let Some(entry) = hashes.get_mut(code.wrapping_sub(1) as usize) {
+                *entry = *hash;
             }
         }
         let more = self.places.saturating_add(1).saturating_mul(GROWTH);
@@ -104,8 +101,9 @@ impl<'t> Table<'t> {
             let mut place = *hash as usize & self.places;
             // Few slots are occupied, so the loop is short.
             while let Some(slot) = self.slots.get_mut(place) {
-                if slot.code == 0 {
-                    *slot = Slot { hash: *hash, code };
+                let [_, used] = *slot;
+                if used == 0 {
+                    *slot = [*hash, code];
                     break;
                 }
                 place = place.wrapping_add(1) & self.places;
@@ -204,25 +202,26 @@ impl<'a> Dictionary<'a> {
             let mut probes = 0;
             *to = loop {
                 let Some(slot) = table.slots.get_mut(place) else { return Err(no_room()) };
-                if slot.code == 0 {
+                let [slot_hash, code] = *slot;
+                if code == 0 {
                     if !bounds.take(row, text) {
                         return Ok(None);
                     }
                     let Some(first_row) = first.get_mut(entries as usize) else { return Err(no_room()) };
                     *first_row = row;
                     entries = entries.wrapping_add(1);
-                    *slot = Slot { hash, code: entries };
+                    *slot = [hash, entries];
                     if table.is_full(entries) {
                         let (_, spare) = first.split_at_mut_checked(entries as usize).unwrap_or_default();
                         table.grow(spare.get_mut(..entries as usize).unwrap_or_default());
                     }
                     break entries;
                 }
-                if slot.hash == hash {
-                    let entry = slot.code.wrapping_sub(1) as usize;
+                if slot_hash == hash {
+                    let entry = code.wrapping_sub(1) as usize;
                     let first_row = first.get(entry).map_or(0, |row| *row as usize);
                     if same(strings.get(first_row)?, text) {
-                        break slot.code;
+                        break code;
                     }
                 }
                 probes = usize::wrapping_add(probes, 1);

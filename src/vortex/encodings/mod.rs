@@ -49,7 +49,7 @@ use super::node::Node;
 use super::raw::Encoding;
 use super::rows::Rows;
 use super::scheme::{Holds, Nested, Scheme, Validity};
-use super::tree::{Ask, ONE, span, span_cell};
+use super::tree::{Ask, ONE, span, span_cell, span_of};
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
 

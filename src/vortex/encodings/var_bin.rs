@@ -1,7 +1,6 @@
 //! `vortex.varbin`: one buffer with all texts, and their offsets.
 
 use super::*;
-use crate::column::Span;
 use crate::vortex::text;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -37,7 +36,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     list::between(node, &offsets(node)?, buffer.bytes.len() as u64, (at, out), cx)?;
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     for cell in out.iter_mut() {
-        let inside: Span = bytemuck::cast(*cell);
+        let inside = span_of(*cell);
         let start = buffer.start.saturating_add(inside.at as usize);
         *cell = span_cell(text::put(&node.blob, start, inside.len as usize, cx)?);
     }

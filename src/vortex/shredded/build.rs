@@ -7,7 +7,6 @@ use super::primitive::primitive;
 use super::size::too_large;
 use super::{Found, ListItems, ObjectFields, ValueAt, has_objects, is_value, stored};
 use crate::bytes::{low32, saturated, sort_by};
-use crate::column::Span;
 use crate::encoding::cells::Cells;
 use crate::encoding::variant::{self, Header, Keys, Object, Primitive};
 use crate::error::{Error, Kind, Result, What};
@@ -171,7 +170,7 @@ impl Build<'_, '_, '_, '_> {
         // A few bytes of the file can unpack to many, in each row again.
         let unpacked = self.used()?.saturating_sub(start);
         self.cx.spend_many((unpacked / BYTES_PER_NODE) as u64, node.at())?;
-        let Span { at, len } = bytemuck::cast(cell);
+        let [at, len]: [u32; 2] = bytemuck::cast(cell);
         let (from, end) = (at as usize, (at as usize).saturating_add(len as usize));
         if from < start || end > self.used()? {
             return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, len.into()));

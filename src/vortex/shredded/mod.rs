@@ -19,8 +19,7 @@ use super::rows::Rows;
 use super::scalar::Items;
 use super::scheme::Holds;
 use super::stored_type::StructFields;
-use super::tree::{Ask, NOWHERE};
-use crate::column::Span;
+use super::tree::{Ask, NOWHERE, span_of};
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
 
@@ -163,9 +162,9 @@ impl<'f> ListItems<'f> {
             let items = scalar.items()?;
             return Ok(ListItems { array: array(node), rows: 0..items.len()?, scalars: Some(items) });
         }
-        let mut cell = [0];
-        node.cells(Ask::Ranges, at, &mut Cells::W8(&mut cell), &mut cx.scope())?;
-        let span: Span = bytemuck::cast(cell);
+        let mut cell = 0;
+        node.cells(Ask::Ranges, at, &mut Cells::W8(core::slice::from_mut(&mut cell)), &mut cx.scope())?;
+        let span = span_of(cell);
         if span == NOWHERE {
             return Err(node.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
         }

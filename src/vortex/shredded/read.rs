@@ -4,7 +4,7 @@
 use super::build::Part;
 use super::size::{need, sizes, too_large};
 use crate::bytes::Scratch;
-use crate::column::{Span, Spans, VarBytes};
+use crate::column::{Spans, VarBytes};
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::context::{ASIDE, Call, Context};
 use crate::vortex::dtype::Shape;
@@ -113,7 +113,7 @@ impl<'f> Node<'f> {
         // These are the bytes of the arena, which was taken from the same memory.
         let data = cx.take::<u8>(used)?;
         let cells = cells.get(..done).unwrap_or_default();
-        Ok((VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) }, done))
+        Ok((VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, [u32; 2]>(cells)) }, done))
     }
 
     /// Puts rows together at the start of the scratch memory. Returns the number of bytes and of rows.

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{Found, ListItems, ObjectFields, ValueAt, has_objects, is_value, stored};
-use crate::column::{Prim, Span};
+use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::variant::{self, Header};
 use crate::error::{Error, Kind, Result};
@@ -94,7 +94,7 @@ fn text((node, at): At<Node<'_>>, cx: &mut Context<'_, '_>) -> Result<Size> {
     if node.encoding() == Some(Encoding::Zstd) && cx.kept.has_rows() {
         let mut cell = [0];
         node.cells(Ask::Spans, at, &mut Cells::W8(&mut cell), &mut cx.scope())?;
-        let Span { len, .. } = bytemuck::cast(cell);
+        let [_, len]: [u32; 2] = bytemuck::cast(cell);
         return Ok(Size::of(len.into()));
     }
     match (node.holds(), &node.form) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{self, Batch, Dictionary, Ranges, Span, Spans, Type, Validity, Values, VarBytes};
+use pilaster::column::{self, Batch, Dictionary, Ranges, Spans, Type, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, Result, What};
 
 use super::node::{Node, Nulls, Stored};
@@ -133,11 +133,11 @@ impl<'p> Column<'p> {
         valid: &Validity<'_>,
         scratch: &mut Scratch<'s>,
     ) -> Result<Ranges<'s>> {
-        let spans = scratch.take::<Span>(picks.len())?;
+        let spans = scratch.take::<[u32; 2]>(picks.len())?;
         for (i, to) in spans.iter_mut().enumerate() {
             *to = match picks.get(i) {
                 Some(row) if valid.get(i) => self.node.range(row).ok_or_else(|| self.too_large(row))?,
-                _ => Span::default(),
+                _ => [0, 0],
             };
         }
         Ok(Ranges::Each(spans))
@@ -150,9 +150,9 @@ impl<'p> Column<'p> {
 }
 
 impl Node {
-    /// Returns the child rows of row `row`, or `None` if they do not fit 32 bits.
-    fn range(&self, row: usize) -> Option<Span> {
-        let span = |start: u64, len: u64| Some(Span { at: start.try_into().ok()?, len: len.try_into().ok()? });
+    /// Returns the span of the child rows of row `row`, or `None` if they do not fit 32 bits.
+    fn range(&self, row: usize) -> Option<[u32; 2]> {
+        let span = |start: u64, len: u64| Some([start.try_into().ok()?, len.try_into().ok()?]);
         match &self.values {
             Stored::Stride(size) => span(size.checked_mul(row as u64)?, *size),
             Stored::List32(ends) => {
@@ -225,8 +225,8 @@ impl<'p> column::Column for Column<'p> {
             Stored::Off32(..) | Stored::Off64(..) | Stored::Fixed(..) if picks > 0 => {
                 text::cost(self.node, leaf, rows)?
             }
-            Stored::Views32(..) | Stored::Views64(..) => Scratch::cost::<Span>(len),
-            Stored::Stride(_) | Stored::List32(_) | Stored::List64(_) if picks > 0 => Scratch::cost::<Span>(len),
+            Stored::Views32(..) | Stored::Views64(..) => Scratch::cost::<[u32; 2]>(len),
+            Stored::Stride(_) | Stored::List32(_) | Stored::List64(_) if picks > 0 => Scratch::cost::<[u32; 2]>(len),
             _ => 0,
         };
         Ok(picks.saturating_add(values))

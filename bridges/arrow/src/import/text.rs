@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Span, Spans, Validity, VarBytes};
+use pilaster::column::{Spans, Validity, VarBytes};
 use pilaster::error::{Error, Kind, Result};
 
 use super::node::{Node, Stored};
@@ -99,7 +99,7 @@ impl Extent {
 
 /// Returns an upper bound of the scratch bytes for the texts of rows of `node`, which are texts of `leaf`.
 pub(super) fn cost(node: &Node, leaf: &Node, rows: Range<usize>) -> Result<u64> {
-    let spans = Scratch::cost::<Span>(rows.len() as u64);
+    let spans = Scratch::cost::<[u32; 2]>(rows.len() as u64);
     let is_small = |bytes: usize| u32::try_from(bytes).is_ok();
     let direct = match &leaf.values {
         Stored::Views(views, buffers) => buffers.is_empty() && is_small(views.len().saturating_mul(16)),
@@ -132,7 +132,7 @@ pub(super) fn gathered<'s>(
         Some(row) if valid.get(i) => node.place(row).map(Some).ok_or_else(|| node.too_long(row)),
         _ => Ok(None),
     };
-    let spans = scratch.take::<Span>(picks.len())?;
+    let spans = scratch.take::<[u32; 2]>(picks.len())?;
     for i in 0..picks.len() {
         if let Some(place) = place(i)? {
             extent.add(place);
@@ -144,7 +144,7 @@ pub(super) fn gathered<'s>(
         for (i, span) in spans.iter_mut().enumerate() {
             let place = place(i)?.filter(|place| place.len > 0);
             let at = place.map_or(0, |place| place.start.saturating_sub(extent.start));
-            *span = Span { at: at.try_into().map_err(|_| too_long())?, len: place.map_or(0, |place| place.len) };
+            *span = [at.try_into().map_err(|_| too_long())?, place.map_or(0, |place| place.len)];
         }
         return Ok(VarBytes { data, spans: Spans::Each(spans) });
     }
@@ -152,13 +152,13 @@ pub(super) fn gathered<'s>(
     let mut at = 0usize;
     for (i, span) in spans.iter_mut().enumerate() {
         let Some(Place { buffer, start, len }) = place(i)?.filter(|place| place.len > 0) else {
-            *span = Span::default();
+            *span = [0, 0];
             continue;
         };
         let from = node.buffer(buffer).get(start..start.saturating_add(len as usize)).ok_or_else(too_long)?;
         let end = at.saturating_add(from.len());
         data.get_mut(at..end).ok_or_else(too_long)?.copy_from_slice(from);
-        *span = Span { at: at.try_into().map_err(|_| too_long())?, len };
+        *span = [at.try_into().map_err(|_| too_long())?, len];
         at = end;
     }
     Ok(VarBytes { data, spans: Spans::Each(spans) })

@@ -2,11 +2,11 @@ use super::*;
 
 const DATA: &[u8] = "shortlonger than twelve bytesßmedium of 16 bytes".as_bytes();
 
-fn spans(places: &[(u32, u32)]) -> Vec<Span> {
-    places.iter().map(|(at, len)| Span { at: *at, len: *len }).collect()
+fn spans(places: &[(u32, u32)]) -> Vec<[u32; 2]> {
+    places.iter().map(|(at, len)| [*at, *len]).collect()
 }
 
-fn texts(ty: &DataType, spans: &[Span], nulls: Option<&[bool]>) -> Result<Vec<Option<String>>, Error> {
+fn texts(ty: &DataType, spans: &[[u32; 2]], nulls: Option<&[bool]>) -> Result<Vec<Option<String>>, Error> {
     let copied = read(ty, (DATA, Spans::Each(spans)), nulls, None);
     // As a part of a file.
     let file = Buffer::from(DATA);
@@ -127,8 +127,7 @@ fn texts_that_are_copied_at_once_are_those_of_a_copy_row_by_row() -> Result<(), 
         Some(*end)
     });
     let offsets: Vec<u32> = std::iter::once(0).chain(ends).collect();
-    let each: Vec<Span> =
-        offsets.iter().zip(offsets.iter().skip(1)).map(|(at, end)| Span { at: *at, len: end - at }).collect();
+    let each: Vec<[u32; 2]> = offsets.iter().zip(offsets.iter().skip(1)).map(|(at, end)| [*at, end - at]).collect();
     for skipped in [0, 3] {
         let (expected, offsets) = (rows.get(skipped..).unwrap_or_default(), offsets.get(skipped..).unwrap_or_default());
         let wide: Vec<u64> = offsets.iter().map(|offset| u64::from(*offset)).collect();
@@ -151,7 +150,7 @@ fn texts_that_are_copied_at_once_are_those_of_a_copy_row_by_row() -> Result<(), 
     // One character is cut in two.
     let cut = u32::try_from(long.find('ß').unwrap_or(0)).unwrap_or(0) + 1;
     for ty in [DataType::Utf8, DataType::Utf8View] {
-        let spans = [Span { at: 0, len: cut }, Span { at: cut, len: 40 }];
+        let spans = [[0, cut], [cut, 40]];
         assert!(read(&ty, (long.as_bytes(), Spans::Each(&spans)), None, None).is_err(), "{ty}");
         assert!(read(&DataType::Utf8, (long.as_bytes(), Spans::Off32(&[0, cut, cut + 40])), None, None).is_err());
     }

@@ -3,6 +3,8 @@
 use super::*;
 use crate::filo::raw::Packing;
 
+const MISSING: [u32; 2] = [NA.at, NA.len];
+
 /// Two FlatBuffers strings after slots at 4: the empty one at 12 and, if slot 1 contains 8, "ab" at 16.
 fn flat(slot: u32) -> std::vec::Vec<u8> {
     let mut chunk = std::vec![0; 4];
@@ -16,12 +18,12 @@ fn flat(slot: u32) -> std::vec::Vec<u8> {
 #[test]
 fn blocks_of_codes_find_what_one_code_finds() {
     let text = Span { at: 20, len: 2 };
-    let (mut codes, mut expected, mut spans) = ([1; BLOCK], [text; BLOCK], [NA; BLOCK]);
+    let (mut codes, mut expected, mut spans) = ([1; BLOCK], [text.into(); BLOCK], [MISSING; BLOCK]);
     let chunk = flat(8);
     let strings = Strings { chunk: &chunk, kind: Kinds::Flat { slots: 4 } };
     assert_eq!((strings.find(0), strings.find(1)), (Some(Span { at: 16, len: 0 }), Some(text)));
     assert_eq!((strings.coded_block(&codes, 2, &mut spans), spans), (Some(true), expected));
-    (codes[5], expected[5]) = (0, NA);
+    (codes[5], expected[5]) = (0, MISSING);
     assert_eq!((strings.coded_block(&codes, 2, &mut spans), spans), (Some(false), expected));
     // A code without an entry, and slots with offsets outside the chunk, one of which wraps to the first slot.
     assert_eq!(strings.coded_block(&[2; BLOCK], 2, &mut spans), None);
@@ -44,14 +46,14 @@ fn a_table_of_entries_finds_what_one_code_finds() {
     let strings = Strings { chunk: &chunk, kind: Kinds::Flat { slots: 4 } };
     for n in [1, 63, 64, 65, 200] {
         let rows: std::vec::Vec<u8> = (0..n + 3).map(|i| u8::from(i % 5 != 2)).collect();
-        let mut spans = std::vec![NA; n];
+        let mut spans = std::vec![MISSING; n];
         let all = strings.by_table(2, &codes(&rows), 3, &mut spans);
         assert_eq!(all, Some(!rows[3..].contains(&0)), "{n}");
         for (span, code) in spans.iter().zip(&rows[3..]) {
-            assert_eq!(*span, if *code == 0 { NA } else { text });
+            assert_eq!(Span::from(*span), if *code == 0 { NA } else { text });
         }
     }
-    let mut spans = [NA; 4];
+    let mut spans = [MISSING; 4];
     // A code without an entry, beyond the table, and one of an entry outside the chunk.
     assert_eq!(strings.by_table(2, &codes(&[1, 1, 2, 1]), 0, &mut spans), None);
     assert_eq!(strings.by_table(0, &codes(&[0, 0, 0, 0]), 0, &mut spans), Some(false));

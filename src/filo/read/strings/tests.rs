@@ -20,14 +20,14 @@ fn blocks_of_packed_words_take_the_fast_path() {
         let chunk = packed(n);
         let strings = Strings { chunk: &chunk, kind: Kinds::Words { base: 4 } };
         let short = Strings { chunk: &chunk[..chunk.len() - 1], kind: Kinds::Words { base: 4 } };
-        let mut spans = std::vec![NA; n];
+        let mut spans = std::vec![[NA.at, NA.len]; n];
         for (first, block) in (0..n).step_by(BLOCK).zip(spans.chunks_mut(BLOCK)) {
             assert_eq!(strings.packed_words(4, first, block), Some(true));
             let last = first + block.len() == n;
             assert_eq!(short.packed_words(4, first, &mut block.to_vec()), (!last).then_some(true));
         }
         for (i, span) in spans.iter().enumerate() {
-            assert_eq!(Some(*span), strings.find(i), "row {i} of {n}");
+            assert_eq!(Some(Span::from(*span)), strings.find(i), "row {i} of {n}");
         }
     }
 }
