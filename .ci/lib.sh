@@ -21,6 +21,17 @@ skip() {
   exit 77
 }
 
+# tests_in_memory: the files of the tests are in memory where that is known to have room, as the tool waits for the disk twice for each
+# of the thousands that it writes.
+tests_in_memory() {
+  local free
+  free=$(df --output=avail -k /dev/shm 2>/dev/null | tail -1) || true
+  [ "${free:-0}" -gt 2000000 ] || return 0
+  PILASTER_TMP=$(mktemp -d -p /dev/shm)
+  export PILASTER_TMP
+  trap 'rm -rf "$PILASTER_TMP"' EXIT
+}
+
 # some_tests COMMAND...: runs `cargo test` with a filter; fails also if no test has such a name.
 some_tests() { "$@" | awk '{ print } /^running [1-9]/ { some = 1 } END { exit !some }'; }
 

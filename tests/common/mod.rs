@@ -77,6 +77,12 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The folder for files that tests write: cargo's, or `PILASTER_TMP`, for example one in memory, where durable files take
+/// no time.
+pub fn tmp() -> PathBuf {
+    std::env::var_os("PILASTER_TMP").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+}
+
 /// Every golden, in the order of its name.
 pub fn all() -> Vec<Golden> {
     // The tool's tests share this file; their package lies in a folder of the repository.

@@ -14,7 +14,7 @@ use crate::common;
 
 /// A copy of a golden dataset, to be damaged.
 fn copied(golden: &str, to: &str) -> PathBuf {
-    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_dataset").join(to);
+    let to = common::tmp().join("bcolz_dataset").join(to);
     let _ = fs::remove_dir_all(&to);
     common::copy(&Path::new("tests/golden/bcolz").join(golden), &to);
     to

@@ -20,7 +20,7 @@ const FAST: FileSystem = FileSystem { durable: false };
 
 /// Returns a path that does not exist, in a directory of its own.
 fn place(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_edit").join(name);
+    let dir = common::tmp().join("bcolz_edit").join(name);
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir).unwrap();
     dir.join("dataset")

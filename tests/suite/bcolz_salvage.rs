@@ -9,12 +9,14 @@ use pilaster::bcolz::{Compressor, Dataset, Shuffle};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
 
+use crate::common;
+
 /// Rows of a chunk, of each of several blocks.
 const CHUNK: u64 = 4000;
 const ROWS: i32 = 10_000;
 
 fn place(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_salvage");
+    let dir = common::tmp().join("bcolz_salvage");
     fs::create_dir_all(&dir).unwrap();
     let _ = fs::remove_dir_all(dir.join(name));
     dir.join(name)

@@ -12,10 +12,12 @@ use pilaster::column::{Column as _, Part as _, Table as _, Values};
 use pilaster::error::{Kind, What};
 use pilaster::limits::Limits;
 
+use crate::common;
+
 const FAST: FileSystem = FileSystem { durable: false };
 
 fn place(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_verdicts");
+    let dir = common::tmp().join("bcolz_verdicts");
     fs::create_dir_all(&dir).unwrap();
     let _ = fs::remove_dir_all(dir.join(name));
     dir.join(name)

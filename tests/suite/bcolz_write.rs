@@ -17,7 +17,7 @@ const FAST: FileSystem = FileSystem { durable: false };
 
 /// A place where nothing is.
 fn place(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_write");
+    let dir = common::tmp().join("bcolz_write");
     fs::create_dir_all(&dir).unwrap();
     let dir = dir.join(name);
     for dir in [dir.clone(), dir.with_file_name(format!("{name}.partial"))] {

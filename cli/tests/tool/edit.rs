@@ -132,7 +132,9 @@ fn edits_that_are_refused() {
         let [.., path] = args else { unreachable!() };
         assert!(!why.contains("pilaster-new") && !why.contains(&format!("{path}: {path}")), "{why}");
         assert_eq!([dir, array, object].map(|dir| dump(&[dir])), before, "{args:?}");
-        assert!(fs::read_dir(dir).unwrap().all(|entry| !entry.unwrap().path().to_str().unwrap().contains("pilaster")));
+        assert!(
+            fs::read_dir(dir).unwrap().all(|entry| !entry.unwrap().file_name().to_str().unwrap().contains("pilaster"))
+        );
     }
     // A directory of datasets is no dataset, and nothing in it is removed.
     let beside = place("edit_no_dataset");

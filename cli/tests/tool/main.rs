@@ -101,14 +101,14 @@ fn dump(args: &[&str]) -> Value {
 
 /// Returns the path of a file or directory that one test writes. Removes what an earlier run left there.
 fn target(name: &str) -> String {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = common::tmp().join(name);
     let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
     path.to_str().unwrap().to_owned()
 }
 
 /// Returns a new empty directory for one test.
 fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let place = common::tmp().join(name);
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(&place).unwrap();
     place
