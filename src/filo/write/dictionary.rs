@@ -142,7 +142,7 @@ impl<'a> Dictionary<'a> {
             let text = Text::of(strings.get(row as usize)?);
             *to = match search.quick(&text) {
                 Some(code) => code,
-                None => match search.code(row, &text, mask.rows())? {
+                None => match search.code(row, text.bytes, mask.rows())? {
                     Some(code) => code,
                     None => return Ok(None),
                 },
@@ -224,9 +224,11 @@ impl Search<'_, '_> {
     }
 
     /// Returns the code of the string of `row`, which becomes an entry if none is equal. `None` if that exceeds a limit.
-    // Not inlined: its variables would take the registers of the loop.
+    // Not inlined: its variables would take the registers of the loop. It hashes the string again, because the loop is slower
+    // if it has to store the key for a call.
     #[inline(never)]
-    fn code(&mut self, row: u32, text: &Text<'_>, rows: usize) -> Result<Option<u32>> {
+    fn code(&mut self, row: u32, bytes: &[u8], rows: usize) -> Result<Option<u32>> {
+        let text = &Text::of(bytes);
         let no_room = || Error::needing(Kind::NoRoom, What::SCRATCH, 0, scratch_len(rows) as u64);
         let (table, entries) = (&mut self.table, &mut self.entries);
         let mut place = table.home(text.hash);
