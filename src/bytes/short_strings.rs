@@ -4,7 +4,7 @@
 //! Four words of 4 bytes, which may overlap, cover a string of any length from 4 to 16 bytes.
 
 /// Length in bytes of the longest string that the words cover.
-const SHORT: usize = 16;
+pub(crate) const SHORT: usize = 16;
 
 /// Returns the offsets of the four words of a string of 4 to 16 bytes.
 const fn starts(len: usize) -> [usize; 4] {
@@ -15,13 +15,17 @@ const fn starts(len: usize) -> [usize; 4] {
 }
 
 /// Returns all bytes of a string of up to 16 bytes. Two strings of one length are equal if the results are.
+#[cfg_attr(not(pilaster_small), inline(always))]
 pub(crate) fn ends(text: &[u8]) -> (u64, u64) {
-    let word = |at: usize| text.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word));
-    if text.len() < 4 {
+    // The first and the last word need no other check than that there are four bytes.
+    let (Some(a), Some(c)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) else {
         return (text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0);
-    }
-    let [a, b, c, d] = starts(text.len()).map(word).map(u64::from);
-    (a | b << 32, c | d << 32)
+    };
+    let [_, mid, ..] = starts(text.len());
+    let b = text.get(mid..).and_then(<[u8]>::first_chunk).unwrap_or(a);
+    let d = text.get(..text.len().wrapping_sub(mid)).and_then(<[u8]>::last_chunk).unwrap_or(c);
+    let word = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
+    (word(a) | word(b) << 32, word(c) | word(d) << 32)
 }
 
 /// Returns whether two strings are equal.

@@ -10,6 +10,8 @@ use super::rows::Rows;
 use super::scheme::{Holds, Nested, Scheme, Validity};
 use crate::error::{Kind, Result, What};
 use crate::generated::vortex as flat;
+#[cfg(feature = "std")]
+use crate::meta::flat::{Linked, Table};
 
 impl LayoutId {
     /// Returns the description of the layout.
@@ -48,16 +50,22 @@ const CHUNKED: Scheme =
 /// Returns the rows in the chunk that stores the first of them.
 fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     let node = &rows.node;
-    let (known, mut first) = cx.known_chunk(node, rows.at);
+    let (mut k, mut first) = cx.known_chunk(node, rows.at);
     if let Some(chunks) = node.layouts()? {
-        for k in known..chunks.len() {
+        while k < chunks.len() {
+            #[cfg(feature = "std")]
+            if let Some(next) = skipped(&chunks, (k, first), rows.at) {
+                cx.spend_many(next.0.saturating_sub(k) as u64, node.at())?;
+                (k, first) = next;
+                continue;
+            }
             cx.spend(node.at())?;
             let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
             if rows.at < end && end <= node.rows {
                 cx.found_chunk(node, k, first);
                 return rows.in_chunk(k, first, end);
             }
-            first = end;
+            (k, first) = (k.saturating_add(1), end);
             if rows.at < end {
                 break;
             }
@@ -66,16 +74,39 @@ fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     Err(node.error(Kind::Invalid, What::VORTEX_ROWS, first))
 }
 
+/// Skips chunks before the one that stores row `at`: returns a later chunk and its first row, or `None` if the next chunk
+/// stores the row, or is damaged.
+#[cfg(feature = "std")]
+fn skipped(chunks: &Linked<'_, Table<'_>>, (k, first): (usize, u64), at: u64) -> Option<(usize, u64)> {
+    let next = chunks.sum_up_to(flat::Layout::ROW_COUNT, (k, first), at);
+    (next.0 > k).then_some(next)
+}
+
 /// Returns the maximum of the chunks with some of the rows: they are decoded consecutively, in the same scratch memory.
 fn chunked_need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     let Some(chunks) = node.layouts()? else { return Ok(0) };
-    let (mut most, mut first) = (0, 0u64);
-    for k in 0..chunks.len() {
-        let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
-        if let Some(amount) = amount.of(&(first..end)) {
-            most = need::some_children(node, k..k.saturating_add(1), amount, cx)?.max(most);
+    let (mut most, mut k, mut first) = (0, 0, 0u64);
+    #[cfg(feature = "std")]
+    if let Some(at) = amount.at {
+        (k, first) = cx.known_chunk(node, at);
+    }
+    while k < chunks.len() {
+        #[cfg(feature = "std")]
+        if let Some(at) = amount.at {
+            if let Some(next) = skipped(&chunks, (k, first), at) {
+                (k, first) = next;
+                continue;
+            }
+            if first >= at.saturating_add(amount.rows) {
+                break;
+            }
         }
-        first = end;
+        let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
+        let next = k.saturating_add(1);
+        if let Some(amount) = amount.of(&(first..end)) {
+            most = need::some_children(node, k..next, amount, cx)?.max(most);
+        }
+        (k, first) = (next, end);
     }
     Ok(most)
 }

@@ -262,13 +262,13 @@ fn scan<T: Table>(table: &mut T, columns: Option<&[usize]>, memory: &mut Memory)
         let mut outer = Scratch::new(&mut memory.part);
         let Some(part) = table.next_part(&mut outer).expect("an intact part") else { return values };
         for k in (0..part.width()).filter(|k| columns.is_none_or(|columns| columns.contains(k))) {
-            let column = part.column(k).expect("a column");
-            let mut row = 0;
+            let (mut column, mut row) = (part.column(k).expect("a column"), 0);
             while row < column.rows() {
                 let mut scratch = Scratch::new(&mut memory.batch);
                 let rows = fit(&column, row..column.rows(), scratch.room()).expect("memory for a row");
                 let batch = column.read(rows, &mut scratch).expect("an intact batch");
                 row += std::hint::black_box(batch).len as u64;
+                column = column.at_place(column.place(row).expect("intact metadata"));
             }
             values += row;
         }

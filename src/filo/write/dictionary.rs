@@ -1,6 +1,7 @@
 //! Finds the distinct strings of a column, in order of first appearance, and the code of each row.
 
 use super::cells::{Cells, Source};
+use super::distinct::{ENTRY_COST, Entries, Key, Slot, Table, Text};
 use super::encode::{holds, wrong_type};
 use super::flat_strings::{dict_string_payload, put_dict_string};
 use super::mask::Mask;
@@ -8,8 +9,7 @@ use super::rows::{Rows, Strings};
 use super::texts::Texts;
 use super::utf8::{dict_utf8_payload, put_dict_utf8};
 use super::width::{flat, packed};
-use crate::bytes::short_strings::{ends, same};
-use crate::bytes::{Scratch, low32};
+use crate::bytes::{FAST, Scratch};
 use crate::encoding::bitpack::Packing;
 use crate::encoding::min_max::MinMax;
 use crate::error::{Error, Kind, Result, What};
@@ -57,67 +57,6 @@ impl Bounds {
     }
 }
 
-/// A slot of the hash table: the hash and the code of a string. Code 0 marks a free slot.
-///
-/// An array, as memory is cast to arrays of numbers without code from a derive macro.
-type Slot = [u32; 2];
-
-/// A hash table that grows within its memory, so that few distinct strings take few cache lines.
-struct Table<'t> {
-    slots: &'t mut [Slot],
-    /// Number of slots in use minus 1; the mask for a slot index.
-    places: usize,
-}
-
-impl<'t> Table<'t> {
-    /// Creates a table in `slots`, whose number is a power of two. Returns `None` if it is empty.
-    fn new(slots: &'t mut [Slot]) -> Option<Self> {
-        let places = slots.len().min(SMALL).checked_sub(1)?;
-        let mut table = Table { slots, places };
-        table.clear();
-        Some(table)
-    }
-
-    fn clear(&mut self) {
-        self.slots.get_mut(..=self.places).unwrap_or_default().fill([0, 0]);
-    }
-
-    /// Returns whether more slots should be used for `entries` entries.
-    const fn is_full(&self, entries: u32) -> bool {
-        self.places >> 3 < entries as usize && self.places.saturating_add(1) < self.slots.len()
-    }
-
-    /// Uses more slots. `hashes` temporarily holds the hashes of all entries.
-    fn grow(&mut self, hashes: &mut [u32]) {
-        for [hash, code] in self.slots.iter().take(self.places.saturating_add(1)) {
-            if let Some(entry) = hashes.get_mut(code.wrapping_sub(1) as usize) {
-                *entry = *hash;
-            }
-        }
-        let more = self.places.saturating_add(1).saturating_mul(GROWTH);
-        self.places = more.min(self.slots.len()).saturating_sub(1);
-        self.clear();
-        for (code, hash) in (1u32..).zip(hashes) {
-            let mut place = *hash as usize & self.places;
-            // Few slots are occupied, so the loop is short.
-            while let Some(slot) = self.slots.get_mut(place) {
-                let [_, used] = *slot;
-                if used == 0 {
-                    *slot = [*hash, code];
-                    break;
-                }
-                place = place.wrapping_add(1) & self.places;
-            }
-        }
-    }
-}
-
-/// Initial number of slots of a table: as many as fit the first-level cache.
-const SMALL: usize = 1 << 12;
-
-/// Factor by which the number of slots grows.
-const GROWTH: usize = 8;
-
 /// Returns the scratch size in bytes that suffices for the dictionary of any `rows` strings. If few of them are
 /// different, less may suffice.
 ///
@@ -135,12 +74,15 @@ const GROWTH: usize = 8;
 /// ```
 #[must_use]
 pub const fn scratch_len(rows: usize) -> usize {
-    let table = slots_for(rows).saturating_mul(SLOT_COST).saturating_add(6);
+    let table = slots_for(rows).saturating_mul(SLOT_COST).saturating_add(PADDING);
     rows.saturating_mul(size_of::<u32>()).saturating_add(3).saturating_add(table)
 }
 
 /// Size in bytes of a slot and its share of the entries: three entries for four slots.
-const SLOT_COST: usize = size_of::<Slot>() + size_of::<u32>() * 3 / 4;
+const SLOT_COST: usize = size_of::<Slot>() + ENTRY_COST * 3 / 4;
+
+/// Maximum number of bytes lost to the alignment of slots and entries.
+const PADDING: usize = 7;
 
 /// Returns the number of slots for `entries` distinct strings: at least a quarter stays free.
 const fn slots_for(entries: usize) -> usize {
@@ -172,67 +114,42 @@ impl<'a> Dictionary<'a> {
         strings: Strings<'a>,
         mask: &Mask<'_>,
         element: Element,
-        mut bounds: Bounds,
+        bounds: Bounds,
         scratch: &mut Scratch<'a>,
     ) -> Result<Option<Self>> {
         let codes = scratch.take::<u32>(mask.rows())?;
         // `slots`: the largest power of two that fits, at most `wanted`.
         let wanted = slots_for(mask.rows());
-        let room = scratch.room().saturating_sub(6) / SLOT_COST;
+        let room = scratch.room().saturating_sub(PADDING) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
         let no_room = || Error::needing(Kind::NoRoom, What::SCRATCH, 0, scratch_len(mask.rows()) as u64);
 
         let first = scratch.take::<u32>((slots / 4).saturating_mul(3))?;
         let mut inner = scratch.scope();
+        let keys = inner.take::<Key>(if FAST { first.len() } else { 0 })?;
         let table = inner.take::<Slot>(slots)?;
         if surely_beyond(strings, mask, bounds, bytemuck::must_cast_slice_mut(table))? {
             return Ok(None);
         }
-        let mut table = Table::new(table).ok_or_else(no_room)?;
-
-        let mut entries = 0u32;
+        let table = Table::new(table).ok_or_else(no_room)?;
+        let entries = Entries { strings, first: &mut *first, keys, len: 0 };
+        let mut search = Search { table, entries, bounds };
         for (row, to) in (0u32..).zip(codes.iter_mut()) {
             if !mask.get(row as usize) {
                 *to = 0;
                 continue;
             }
-            let text = strings.get(row as usize)?;
-            let hash = hash(text);
-            let mut place = hash as usize & table.places;
-            let mut probes = 0;
-            *to = loop {
-                let Some(slot) = table.slots.get_mut(place) else { return Err(no_room()) };
-                let [slot_hash, code] = *slot;
-                if code == 0 {
-                    if !bounds.take(row, text) {
-                        return Ok(None);
-                    }
-                    let Some(first_row) = first.get_mut(entries as usize) else { return Err(no_room()) };
-                    *first_row = row;
-                    entries = entries.wrapping_add(1);
-                    *slot = [hash, entries];
-                    if table.is_full(entries) {
-                        let (_, spare) = first.split_at_mut_checked(entries as usize).unwrap_or_default();
-                        table.grow(spare.get_mut(..entries as usize).unwrap_or_default());
-                    }
-                    break entries;
-                }
-                if slot_hash == hash {
-                    let entry = code.wrapping_sub(1) as usize;
-                    let first_row = first.get(entry).map_or(0, |row| *row as usize);
-                    if same(strings.get(first_row)?, text) {
-                        break code;
-                    }
-                }
-                probes = usize::wrapping_add(probes, 1);
-                if probes > MAX_PROBES {
-                    return Err(Error::needing(Kind::Limit, What::FILO_DICTIONARY, row.into(), MAX_PROBES as u64));
-                }
-                place = place.wrapping_add(1) & table.places;
+            let text = Text::of(strings.get(row as usize)?);
+            *to = match search.quick(&text) {
+                Some(code) => code,
+                None => match search.code(row, text.bytes, mask.rows())? {
+                    Some(code) => code,
+                    None => return Ok(None),
+                },
             };
         }
-        let first = first.get(..entries as usize).unwrap_or_default();
-        Ok(Some(Dictionary { strings, element, first, codes }))
+        let len = search.entries.len as usize;
+        Ok(Some(Dictionary { strings, element, first: first.get(..len).unwrap_or_default(), codes }))
     }
 
     /// Returns the number of distinct strings; missing rows do not count.
@@ -291,6 +208,56 @@ impl<'a> Dictionary<'a> {
     }
 }
 
+/// The search for the codes of strings.
+struct Search<'a, 't> {
+    table: Table<'t>,
+    entries: Entries<'a, 't>,
+    bounds: Bounds,
+}
+
+impl Search<'_, '_> {
+    /// Returns the code of a short string whose entry is in the first slot, or `None` if it takes [`code`](Self::code).
+    #[inline(always)]
+    fn quick(&self, text: &Text<'_>) -> Option<u32> {
+        let slot @ [hash, code] = *self.table.slots.get(self.table.home(text.hash))?;
+        (FAST && hash == text.hash && self.entries.has_key(slot, text)).then_some(code)
+    }
+
+    /// Returns the code of the string of `row`, which becomes an entry if none is equal. `None` if that exceeds a limit.
+    // Not inlined: its variables would take the registers of the loop. It hashes the string again, because the loop is slower
+    // if it has to store the key for a call.
+    #[inline(never)]
+    fn code(&mut self, row: u32, bytes: &[u8], rows: usize) -> Result<Option<u32>> {
+        let text = &Text::of(bytes);
+        let no_room = || Error::needing(Kind::NoRoom, What::SCRATCH, 0, scratch_len(rows) as u64);
+        let (table, entries) = (&mut self.table, &mut self.entries);
+        let mut place = table.home(text.hash);
+        let mut probes = 0;
+        loop {
+            let Some(slot) = table.slots.get_mut(place) else { return Err(no_room()) };
+            let [hash, code] = *slot;
+            if code == 0 {
+                if !self.bounds.take(row, text.bytes) {
+                    return Ok(None);
+                }
+                *slot = entries.push(row, text).ok_or_else(no_room)?;
+                if table.is_full(entries.len) {
+                    table.grow(entries.spare());
+                }
+                return Ok(Some(entries.len));
+            }
+            if hash == text.hash && entries.is_equal(*slot, text)? {
+                return Ok(Some(code));
+            }
+            probes = usize::wrapping_add(probes, 1);
+            if probes > MAX_PROBES {
+                return Err(Error::needing(Kind::Limit, What::FILO_DICTIONARY, row.into(), MAX_PROBES as u64));
+            }
+            place = table.after(place);
+        }
+    }
+}
+
 /// Returns true if the strings certainly exceed the bounds, false if it is unknown. Counts the distinct hashes by one
 /// bit of each, which is faster than building a dictionary that is not used, and never counts too many.
 fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &mut [u32]) -> Result<bool> {
@@ -304,7 +271,7 @@ fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &
     for row in 0..rows {
         if mask.get(row) {
             let text = strings.get(row)?;
-            let hash = hash(text);
+            let hash = Text::of(text).hash;
             let Some(word) = words.get_mut((hash >> 5) as usize & places) else { break };
             let bit = 1u32.wrapping_shl(hash);
             let new = *word & bit == 0;
@@ -352,37 +319,6 @@ pub(super) fn check_codes(
     }
     let row = codes.iter().position(|code| *code == largest).unwrap_or(0);
     Err(Error::needing(Kind::OutOfRange, What::FILO_CODES, row as u64, entries as u64))
-}
-
-/// Hashes 16 bytes per step by multiplying and folding. The hash has no key, because [`MAX_PROBES`] bounds the cost of
-/// collisions.
-#[inline]
-fn hash(text: &[u8]) -> u32 {
-    // Digits of pi, so that zeros in a string do not make a product of zero.
-    let step = |hash: u64, bytes: &[u8]| {
-        let (low, high) = ends(bytes);
-        fold(low ^ 0x243f_6a88_85a3_08d3, high ^ 0x1319_8a2e_0370_7344 ^ hash)
-    };
-    let mut hash = text.len() as u64;
-    let mut rest = text;
-    while let Some((head, tail)) = rest.split_first_chunk::<16>()
-        && !tail.is_empty()
-    {
-        hash = step(hash, head);
-        rest = tail;
-    }
-    // The last 16 bytes, some of which may be hashed a second time.
-    hash = step(hash, text.last_chunk::<16>().map_or(rest, |last| last));
-    low32(hash ^ hash >> 32)
-}
-
-/// Returns the two halves of a product, combined by XOR. Each bit of a half depends on all lower or on all higher bits
-/// of the factors.
-#[inline]
-#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
-const fn fold(a: u64, b: u64) -> u64 {
-    let product = (a as u128).wrapping_mul(b as u128);
-    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -468,32 +404,5 @@ mod tests {
             assert_eq!(e.kind(), Kind::NoRoom, "{len}");
             assert!(e.need() as usize > len);
         }
-    }
-
-    #[test]
-    fn short_strings_are_the_same_by_their_ends() {
-        let text: Vec<u8> = (0..40).collect();
-        for len in 0..40 {
-            assert!(same(&text[..len], &text[..len]));
-            for i in 0..len {
-                let mut other = text[..len].to_vec();
-                other[i] ^= 0x80;
-                assert!(!same(&text[..len], &other), "{len} {i}");
-                assert_ne!(hash(&text[..len]), hash(&other), "{len} {i}");
-            }
-            assert!(!same(&text[..len], &text[..len + 1]));
-        }
-    }
-
-    #[test]
-    fn hashes_spread() {
-        let words = words(4096, 4096);
-        let mut low: Vec<u32> = words.iter().map(|word| hash(word.as_bytes()) & 0xfff).collect();
-        low.sort_unstable();
-        low.dedup();
-        // A random function hits 63 % of the values.
-        assert!((2400..2800).contains(&low.len()), "{}", low.len());
-        assert_ne!(hash(b""), hash(b"\0"));
-        assert_ne!(hash(b"abcdefgh"), hash(b"abcdefghabcdefgh"));
     }
 }

@@ -54,8 +54,9 @@ impl<'a> Mask<'a> {
         Mask { rows: rows.min(self.rows), ..*self }
     }
 
+    #[cfg_attr(not(pilaster_small), inline)]
     pub fn get(&self, row: usize) -> bool {
-        self.validity.get(row)
+        !self.nulls || self.validity.get(row)
     }
 
     /// Returns a word whose bit `i` is 1 if row `64 * block + i` has a value.

@@ -39,6 +39,7 @@ mod binary;
 mod cells;
 mod choose;
 mod dictionary;
+mod distinct;
 mod encode;
 mod flat;
 mod flat_strings;

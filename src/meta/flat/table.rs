@@ -275,6 +275,16 @@ impl<'a> Table<'a> {
         self.entry(u32::from(field).saturating_mul(2).saturating_add(4), size)
     }
 
+    /// Returns what tables with an equal vtable have in common; `None` if the field is absent, or the table damaged.
+    #[cfg(all(feature = "vortex", feature = "std"))]
+    pub(super) fn frame<T: Fixed>(&self, field: u8) -> Option<Frame<'a>> {
+        let field = self.slot(field, stride::<T>()).ok()??.get().checked_sub(self.pos)?;
+        let vtable = self.pos.wrapping_sub(self.flat.load(self.pos)?);
+        let lengths: [u16; 2] = self.flat.load(vtable)?;
+        let slots = self.flat.from(vtable).get(..lengths[0].into())?;
+        Some(Frame { vtable, slots, len: lengths[1].into(), field: field as usize })
+    }
+
     /// Returns the position of the field whose offset is stored at byte `entry` of the vtable.
     fn entry(&self, entry: u32, size: u32) -> Result<Option<NonZero<u32>>> {
         let (flat, pos) = (&self.flat, self.pos);
@@ -323,4 +333,32 @@ pub trait Union<'a>: Sized {
     /// # Errors
     /// Errors of the member.
     fn member(tag: u8, flat: &Flat<'a>, pos: Pos) -> Result<Self>;
+}
+
+/// A vtable that was checked, and the place of one of its fields.
+#[cfg(all(feature = "vortex", feature = "std"))]
+pub(super) struct Frame<'a> {
+    vtable: u32,
+    slots: &'a [u8],
+    /// Size in bytes of a table.
+    len: usize,
+    /// Offset of the field in a table.
+    field: usize,
+}
+
+#[cfg(all(feature = "vortex", feature = "std"))]
+impl Frame<'_> {
+    /// Returns the field of the table to which the offset at `slot` leads; `None` if the table has another vtable, or leaves the
+    /// buffer. A copy of the vtable is the same vtable.
+    #[inline]
+    pub(super) fn field_of<T: Fixed>(&self, flat: &Flat<'_>, slot: u32) -> Option<T> {
+        let offset: u32 = flat.load(slot)?;
+        let pos = slot.checked_add(offset)?;
+        let table = flat.from(pos).get(..self.len)?;
+        let vtable = pos.wrapping_sub(u32::load(table)?);
+        if offset == 0 || (vtable != self.vtable && !flat.from(vtable).starts_with(self.slots)) {
+            return None;
+        }
+        T::load(table.get(self.field..)?)
+    }
 }

@@ -212,3 +212,51 @@ fn handles_are_small() {
     assert!(words(size_of::<Table>()) <= if cfg!(target_pointer_width = "32") { 6 } else { 5 });
     assert!(words(size_of::<Inline<u64>>()) <= 4);
 }
+
+/// A buffer with a vector of tables, each with a `u64` and one of three vtables. The first two, at 4 and 12, are equal.
+#[cfg(all(feature = "vortex", feature = "std"))]
+fn counts(tables: &[(u64, u32)]) -> Vec<u8> {
+    const VTABLES: [u8; 24] = [6, 0, 12, 0, 4, 0, 0, 0, 6, 0, 12, 0, 4, 0, 0, 0, 6, 0, 16, 0, 4, 0, 0, 0];
+    let mut bytes = Vec::from(28u32.to_le_bytes());
+    bytes.extend(VTABLES);
+    let len = tables.len() as u32;
+    // The root has the first vtable, too. Its field is the offset of the vector, after 4 more bytes.
+    for word in [24, 8, 0, len] {
+        bytes.extend(u32::to_le_bytes(word));
+    }
+    let (slots, first) = (44, 44 + 4 * len);
+    for k in 0..len {
+        bytes.extend(u32::to_le_bytes(first + 12 * k - (slots + 4 * k)));
+    }
+    for (k, (count, vtable)) in (0..).zip(tables) {
+        bytes.extend(u32::to_le_bytes(first + 12 * k - vtable));
+        bytes.extend(u64::to_le_bytes(*count));
+    }
+    bytes
+}
+
+#[test]
+#[cfg(all(feature = "vortex", feature = "std"))]
+fn sums_of_fields_end_before_another_vtable_or_damage() {
+    let tables = [(5, 4), (0, 12), (7, 4), (1, 20), (2, 12), (u64::MAX, 4)];
+    let whole = counts(&tables);
+    let sum = |bytes: &[u8], k, most| {
+        let list: Linked<'_, Table<'_>> = Flat::new(bytes).root::<Table<'_>>().unwrap().links(0).unwrap().unwrap();
+        list.sum_up_to(0, (k, 0), most)
+    };
+    assert_eq!(sum(&whole, 0, 4), (0, 0));
+    assert_eq!(sum(&whole, 0, 5), (2, 5));
+    assert_eq!(sum(&whole, 0, 11), (2, 5));
+    assert_eq!(sum(&whole, 0, u64::MAX), (3, 12), "past an equal vtable, before another one");
+    assert_eq!(sum(&whole, 3, u64::MAX), (4, 1));
+    assert_eq!(sum(&whole, 4, u64::MAX), (5, 2), "no overflow");
+    assert_eq!(sum(&whole, 6, u64::MAX), (6, 0));
+    // A table that leaves the buffer, and offsets of zero and beyond the end.
+    let end = whole.len();
+    assert_eq!(sum(&whole[..end - 37], 0, u64::MAX), (2, 5));
+    for offset in [0, u32::MAX, 1 << 31] {
+        let mut bytes = whole.clone();
+        bytes[52..56].copy_from_slice(&u32::to_le_bytes(offset));
+        assert_eq!(sum(&bytes, 0, u64::MAX), (2, 5), "{offset}");
+    }
+}

@@ -130,6 +130,28 @@ impl<'a, T: Target<'a>> Linked<'a, T> {
     }
 }
 
+#[cfg(all(feature = "vortex", feature = "std"))]
+impl<'a> Linked<'a, super::Table<'a>> {
+    /// Adds field `field`, a `u64`, of the tables starting at `k` to `sum`, while the sum is at most `most`. Ends before a table
+    /// whose vtable does not equal the vtable of table `k`, and before a damaged one. Returns the number of the first table that was
+    /// not added, and the sum.
+    ///
+    /// Takes a third of the instructions of reading each field, because the vtable is checked once.
+    pub(crate) fn sum_up_to(&self, field: u8, (k, sum): (usize, u64), most: u64) -> (usize, u64) {
+        let (mut k, mut sum) = (k, sum);
+        let Some(frame) = self.get(k).ok().and_then(|table| table.frame::<u64>(field)) else { return (k, sum) };
+        while k < self.len() {
+            // The vector is inside the buffer, so no sum here overflows.
+            let slot = self.start.saturating_add(crate::bytes::low32(k as u64).saturating_mul(4));
+            match frame.field_of::<u64>(&self.flat, slot).and_then(|value| sum.checked_add(value)) {
+                Some(more) if more <= most => (k, sum) = (k.saturating_add(1), more),
+                _ => break,
+            }
+        }
+        (k, sum)
+    }
+}
+
 /// A string, not yet checked to be UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub struct Str<'a> {
