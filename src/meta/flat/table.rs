@@ -275,13 +275,17 @@ impl<'a> Table<'a> {
         self.entry(u32::from(field).saturating_mul(2).saturating_add(4), size)
     }
 
-    /// Returns what tables with an equal vtable have in common; `None` if the field is absent, or the table damaged.
+    /// Returns what tables with an equal vtable have in common; `None` if the field is absent, the table damaged, or the vtable
+    /// longer than [`FRAME_MOST`].
     #[cfg(all(feature = "vortex", feature = "std"))]
     pub(super) fn frame<T: Fixed>(&self, field: u8) -> Option<Frame<'a>> {
         let field = self.slot(field, stride::<T>()).ok()??.get().checked_sub(self.pos)?;
         let vtable = self.pos.wrapping_sub(self.flat.load(self.pos)?);
         let lengths: [u16; 2] = self.flat.load(vtable)?;
         let slots = self.flat.from(vtable).get(..lengths[0].into())?;
+        if slots.len() > FRAME_MOST {
+            return None;
+        }
         Some(Frame { vtable, slots, len: lengths[1].into(), field: field as usize })
     }
 
@@ -334,6 +338,11 @@ pub trait Union<'a>: Sized {
     /// Errors of the member.
     fn member(tag: u8, flat: &Flat<'a>, pos: Pos) -> Result<Self>;
 }
+
+/// Size in bytes of the longest vtable that is compared with those of other tables. A hostile file has one of 64 KiB, and
+/// a copy, for thousands of tables.
+#[cfg(all(feature = "vortex", feature = "std"))]
+const FRAME_MOST: usize = 64;
 
 /// A vtable that was checked, and the place of one of its fields.
 #[cfg(all(feature = "vortex", feature = "std"))]

@@ -133,8 +133,8 @@ impl<'a, T: Target<'a>> Linked<'a, T> {
 #[cfg(all(feature = "vortex", feature = "std"))]
 impl<'a> Linked<'a, super::Table<'a>> {
     /// Adds field `field`, a `u64`, of the tables starting at `k` to `sum`, while the sum is at most `most`. Ends before a table
-    /// whose vtable does not equal the vtable of table `k`, and before a damaged one. Returns the number of the first table that was
-    /// not added, and the sum.
+    /// whose vtable does not equal the vtable of table `k`, before a damaged one, and at once if the vtable is unusually long.
+    /// Returns the number of the first table that was not added, and the sum.
     ///
     /// Takes a third of the instructions of reading each field, because the vtable is checked once.
     pub(crate) fn sum_up_to(&self, field: u8, (k, sum): (usize, u64), most: u64) -> (usize, u64) {
