@@ -22,14 +22,16 @@ skip() {
 }
 
 # tests_in_memory: the files of the tests are in memory where that is known to have room, as the tool waits for the disk twice for each
-# of the thousands that it writes.
+# of the thousands that it writes. A folder that the caller names stays. $made_tmp is the one that is made here.
+made_tmp=
 tests_in_memory() {
   local free
+  [ -z "${PILASTER_TMP:-}" ] || return 0
   free=$(df --output=avail -k /dev/shm 2>/dev/null | tail -1) || true
   [ "${free:-0}" -gt 2000000 ] || return 0
-  PILASTER_TMP=$(mktemp -d -p /dev/shm)
-  export PILASTER_TMP
-  trap 'rm -rf "$PILASTER_TMP"' EXIT
+  made_tmp=$(mktemp -d -p /dev/shm)
+  export PILASTER_TMP="$made_tmp"
+  trap 'rm -rf "$made_tmp"' EXIT
 }
 
 # some_tests COMMAND...: runs `cargo test` with a filter; fails also if no test has such a name.

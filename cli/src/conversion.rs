@@ -84,6 +84,9 @@ fn by_columns<B: Build>(
     progress: &mut Progress,
     scratch: &mut Scratch<'_>,
 ) -> Result<(), B::Error> {
+    if chosen.columns.numbers.is_empty() {
+        return build.no_columns(chosen.rows(scratch)?);
+    }
     let mut done = 0u64;
     let mut more = |rows: u64| {
         done = done.saturating_add(rows);

@@ -45,16 +45,6 @@ fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scrat
     }))
 }
 
-fn has_rows<T: Table>(table: &mut View<'_, T>, scratch: &mut Scratch<'_>) -> Result<bool, Failure> {
-    table.restart()?;
-    while let Some(part) = table.next_part(&mut scratch.scope())? {
-        if part.rows() > 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// Checks the target.
 pub fn open_target(how: &Convert, to: Goal) -> Result<Target<'_>, Failure> {
     match to {
@@ -187,9 +177,6 @@ fn to_jay<T: Table>(
     };
     let holds = |ty| storage(ty, &options).is_some();
     Storable { to: Format::Jay, holds: &holds, hint: &hint, any_time: how.any_time }.check(table, scratch)?;
-    if table.columns.numbers.is_empty() && has_rows(table, scratch)? {
-        return Err(no_columns(table, Format::Jay, scratch)?);
-    }
     let mut refused = None;
     let done = target.fill(|sink| {
         let mut builder = Noting::new(jay::write::Builder::new(sink, &options)?);

@@ -72,6 +72,10 @@ impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
         self.build.again()
     }
 
+    fn no_columns(&mut self, rows: u64) -> Result<(), B::Error> {
+        self.build.no_columns(rows)
+    }
+
     fn open(&mut self, rows: u64) -> Result<(), B::Error> {
         self.build.open(rows)
     }

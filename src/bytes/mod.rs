@@ -81,3 +81,13 @@ pub(crate) const FAST: bool = !cfg!(pilaster_small);
 /// True on targets that load an unaligned word byte by byte, such as Cortex-M0. The compiler does not tell, so they are
 /// detected by the lack of 32-bit atomics.
 pub(crate) const STRICT: bool = cfg!(not(target_has_atomic = "32"));
+
+#[cfg(test)]
+mod tests {
+    use super::FAST;
+
+    #[test]
+    fn small_code_is_tested_where_it_is_asked_for() {
+        assert!(!FAST || std::env::var_os("PILASTER_SMALL").is_none());
+    }
+}

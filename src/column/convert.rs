@@ -79,6 +79,27 @@ pub trait Build {
         false
     }
 
+    /// Takes the number of rows of a table without columns, with [`Feed::Columns`]. No other method is called then.
+    ///
+    /// ```
+    /// # #[cfg(feature = "filo")] {
+    /// use pilaster::column::Build;
+    /// use pilaster::error::{Kind, Result};
+    /// use pilaster::filo::{Builder, Element};
+    ///
+    /// let mut builder = Builder::new(|_, _: &str, _: Element, _: &[u8]| Ok(()));
+    /// assert!(builder.no_columns(0).is_ok());
+    /// // Vectors are columns.
+    /// assert_eq!(builder.no_columns(5).unwrap_err().kind(), Kind::Lossy);
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Kind::Lossy`] if there are rows, unless the format has a place for their number.
+    fn no_columns(&mut self, rows: u64) -> Result<(), Self::Error> {
+        if rows > 0 { Err(Error::new(Kind::Lossy, What::ROW, 0).into()) } else { Ok(()) }
+    }
+
     /// Starts a group of `rows` rows, or a column.
     ///
     /// # Errors
@@ -132,8 +153,7 @@ pub trait Build {
 ///
 /// # Errors
 /// Errors of the table and of the builder; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch` is too small for a
-/// part and one row; [`Kind::Lossy`](crate::error::Kind::Lossy) for rows without columns and a builder of [`Feed::Columns`], which
-/// has no place for them.
+/// part and one row; errors of [`Build::no_columns`] for a table without columns and a builder of [`Feed::Columns`].
 pub fn convert<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
     match build.feed() {
         Feed::Groups { rows } => by_groups(table, build, rows.max(1), scratch),
@@ -184,8 +204,9 @@ fn one_by_one<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Sc
             let Some(part) = table.next_part(&mut outer)? else { break };
             width = part.width();
             if k >= width {
-                if width == 0 && part.rows() > 0 {
-                    return Err(Error::new(Kind::Lossy, What::ROW, 0).into());
+                if width == 0 {
+                    at = at.saturating_add(part.rows());
+                    continue;
                 }
                 break;
             }
@@ -199,6 +220,9 @@ fn one_by_one<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Sc
         }
         if opened {
             build.close()?;
+        }
+        if width == 0 {
+            return build.no_columns(at);
         }
         pass = u32::saturating_add(pass, 1);
         if pass >= passes && !build.again() {

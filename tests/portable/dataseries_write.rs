@@ -172,6 +172,36 @@ fn a_rewrite_keeps_packed_records() {
     assert!(same >= 160 && hashed > 0, "only {same} and {hashed} compared");
 }
 
+/// No reader takes such an extent, so no file with one is written.
+#[cfg(all(feature = "alloc", target_pointer_width = "64"))]
+#[test]
+fn a_rewrite_refuses_extents_that_are_too_large() {
+    use pilaster::bytes::WriteError;
+    use pilaster::dataseries::AnyFile;
+    use pilaster::dataseries::write::{self, Compress, Compressed, Repack};
+    use pilaster::error::{Kind, What};
+
+    /// Makes parts of a length.
+    #[derive(Clone)]
+    struct Long(Vec<u8>);
+
+    impl Compress for Long {
+        fn compress<'c>(&'c mut self, _: &'c [u8], variable: &'c [u8]) -> Compressed<'c> {
+            Compressed { fixed: (Mode::None, &self.0), variable: (Mode::None, variable) }
+        }
+    }
+
+    let golden = undamaged().into_iter().find(|golden| golden.name.ends_with("/tiny")).unwrap();
+    let (bytes, mut memory) = (golden.bytes(), vec![0; 1 << 20]);
+    let file = AnyFile::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
+    let order = Order::of(&bytes).unwrap();
+    // The zeros are never read.
+    let long = Long(vec![0; 512 << 20]);
+    let refused = write::rewrite(&file, order, Repack::KEEP, Vec::new(), long, |_| {});
+    let Err(WriteError::Format(e)) = refused else { panic!("a file that no reader opens") };
+    assert_eq!((e.kind(), e.what()), (Kind::Limit, What::DATASERIES_EXTENT));
+}
+
 /// Writes in the same byte order, and in the other `F` and back.
 fn there_and_back<E: Endian, F: Endian>(bytes: &[u8], name: &str) {
     let there = rewrite::<E, F>(bytes).unwrap();

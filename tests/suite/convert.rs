@@ -1,7 +1,7 @@
 //! The one loop: tables into builders, by groups and by columns, in little memory.
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Build, Column, Feed, Once, Values, convert};
+use pilaster::column::{Batch, Build, Column, Feed, Once, Part, Values, convert};
 use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::write::{Plain, Rows, Strings, encode_auto};
 use pilaster::filo::{Builder, Element, Value, Vector};
@@ -147,9 +147,9 @@ fn a_column_without_rows_is_seen() {
     assert_eq!(count, 1);
 }
 
-/// A format of columns has no place for them, so they are not left out.
+/// They are not left out: most formats of columns have no place for them.
 #[test]
-fn rows_without_columns_are_an_error_for_columns() {
+fn rows_without_columns_are_kept_or_an_error() {
     let bytes = std::fs::read("tests/golden/jay/rows_no_columns.jay").unwrap();
     let converted = |feed| {
         let file = jay::File::open(&bytes, &jay::ReadOptions::DEFAULT, &mut Scratch::new(&mut [])).unwrap();
@@ -159,4 +159,11 @@ fn rows_without_columns_are_an_error_for_columns() {
     assert_eq!(converted(Feed::Groups { rows: 3 }).unwrap(), ["open 3", "close", "open 2", "close"]);
     let e = converted(Feed::Columns).unwrap_err();
     assert_eq!((e.kind(), e.what(), e.at()), (Kind::Lossy, What::ROW, 0));
+
+    let file = jay::File::open(&bytes, &jay::ReadOptions::DEFAULT, &mut Scratch::new(&mut [])).unwrap();
+    let mut builder = jay::write::Builder::new(Vec::new(), &jay::write::WriteOptions::DEFAULT).unwrap();
+    convert(&mut Once::new(file), &mut builder, &mut Scratch::new(&mut [0; 64])).unwrap();
+    let again = builder.finish().unwrap();
+    let file = jay::File::open(&again, &jay::ReadOptions::DEFAULT, &mut Scratch::new(&mut [])).unwrap();
+    assert_eq!((Part::rows(&file), file.width()), (5, 0));
 }

@@ -219,7 +219,8 @@ exports! {
         let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
         let (lent, bytes) = (config.load(2)?.places(writer.bounds()), log.bounds(len));
         let log = log.apart(len, &lent, 3)?;
-        found.outside(&lent, bytes, 5)?;
+        found.bounds(1).outside(&lent, 5)?;
+        found.bounds(1).outside(&[bytes], 5)?;
         let resume = Resume::find::<NativeEndian>(log, types, slots)?;
         let rest = match resume.rest() {
             Rest::Nothing => 0,

@@ -104,10 +104,12 @@ impl Asked {
 /// the column that `number` returns for its name.
 fn refused(mut e: pilaster_arrow::Error, number: impl Fn(&str) -> Option<usize>) -> Failure {
     use pilaster_arrow::Error as Refused;
+    // The outermost name is that of a column of the table; the others are those of parts of its values.
     let mut column = None;
     while let Refused::Column { column: name, error } = e {
-        (e, column) = (*error, column.or_else(|| number(&name)));
+        (e, column) = (*error, column.or(Some(number(&name))));
     }
+    let column = column.flatten();
     let (kind, need) = match e {
         Refused::File(e) => return e.into(),
         Refused::Arrow(e) => refused_by_arrow(&e),

@@ -122,13 +122,6 @@ impl<T> Out<T> {
         Ok(unsafe { self.checked(len) })
     }
 
-    /// Fails if the place of a result overlaps memory that is lent, or that the call reads. That memory is checked before.
-    pub fn outside(self, lent: &[Bounds], read: Bounds, argument: u32) -> Done {
-        let place = self.bounds(1);
-        place.outside(lent, argument)?;
-        place.outside(&[read], argument)
-    }
-
     /// Returns the items at the pointer, which lie outside of other memory of the call. That memory is checked before.
     #[cfg(any(feature = "blosc", feature = "ring", feature = "verify"))]
     pub fn apart(self, len: usize, others: &[Bounds], argument: u32) -> Result<&'static mut [T], Failure> {

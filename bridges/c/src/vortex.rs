@@ -218,7 +218,8 @@ exports! {
         let Lent { sink, fields, places, count, rows, groups, policy } = config.lend(log.bounds())?;
         let (lent, read) = (config.places(log.bounds()), bytes.bounds(len));
         let bytes = bytes.apart(len, &lent, 3)?;
-        found.outside(&lent, read, 5)?;
+        found.bounds(1).outside(&lent, 5)?;
+        found.bounds(1).outside(&[read], 5)?;
         let end = Resume::find(bytes, &fields, groups)?;
         found.tell(Found { at: end.at(), rows: end.rows(), full: end.is_full().into(), zero: 0 }, 5)?;
         log.place(VortexLog { log: Log::resume(sink, fields, rows, groups, (&end, policy))?, places, count }, 1)

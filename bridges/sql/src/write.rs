@@ -10,7 +10,7 @@ use pilaster::bytes::IoSink;
 use pilaster::dataseries::Mode;
 use pilaster::dataseries::write::Smallest;
 use pilaster::{jay, vortex};
-use pilaster_arrow::{Batches, Cause, Kept, SeriesOptions, Source as _, convert, write_series};
+use pilaster_arrow::{Batches, Cause, Kept, SeriesOptions, convert, write_series};
 
 use crate::schema::duplicate;
 
@@ -57,19 +57,13 @@ pub fn write<R: RecordBatchReader, W: Write>(format: Format, rows: R, out: W) ->
     if let Some(name) = duplicate(&rows.schema()) {
         return plan_err!("two columns are called {name:?}; AS gives one of them another name");
     }
-    let has_columns = !rows.schema().fields().is_empty();
-    let no_columns = || plan_err!("the rows have no columns, and {format} cannot store such rows");
     let done = match format {
         Format::Vortex => vortex_file(rows, out),
-        Format::DataSeries if has_columns => dataseries_file(rows, out),
-        Format::DataSeries => return no_columns(),
-        Format::Jay => {
-            let rows = kept(rows, JAY_BYTES)?;
-            if !has_columns && rows.rows() != Some(0) {
-                return no_columns();
-            }
-            jay_file(rows, out)
+        Format::DataSeries if rows.schema().fields().is_empty() => {
+            return plan_err!("the rows have no columns, and {format} cannot store such rows");
         }
+        Format::DataSeries => dataseries_file(rows, out),
+        Format::Jay => jay_file(kept(rows, JAY_BYTES)?, out),
         _ => return not_impl_err!("files of {format} are not written here; pilaster convert writes them"),
     };
     let mut out = done.map_err(|e| DataFusionError::External(Box::new(e)))?;

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 
 use zerocopy::IntoBytes;
 
+#[cfg(feature = "alloc")]
 use super::extent::Parts;
 use super::list::IndexSlot;
 use super::output::{Finished, Output, Stopped};
@@ -13,6 +14,8 @@ use super::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Stored};
 use crate::bytes::{Endian, Sink, WriteError};
 use crate::dataseries;
 use crate::dataseries::raw::FileHeader;
+#[cfg(feature = "alloc")]
+use crate::dataseries::raw::MAX_STORED;
 use crate::error::{Kind, What};
 
 /// Writes a file of byte order `E` from front to back through a [`Sink`].
@@ -210,29 +213,31 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     #[inline(never)]
     fn put_rows<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) {
         let Ok(slot) = self.slot(extent.schema().name().as_bytes()) else { return };
-        if self.put_parts(slot, &extent.parts()) {
+        let parts = extent.parts();
+        let stored = self.compress.compress(parts.fixed, parts.variable);
+        if self.out.put_extent::<E>(&mut Finished::new(&parts, &stored)).is_ok() {
+            self.enter(slot);
             extent.clear();
         }
     }
 
-    /// Writes an extent that is packed. Returns whether the sink has it.
-    #[inline(always)]
-    fn put_parts(&mut self, slot: IndexSlot, parts: &Parts<'_>) -> bool {
-        let stored = self.compress.compress(parts.fixed, parts.variable);
-        let done = self.out.put_extent::<E>(&mut Finished::new(parts, &stored)).is_ok();
-        if done {
-            self.enter(slot);
-        }
-        done
-    }
-
-    /// Writes an extent of another file with another compression. Its packed parts and their hash are correct.
+    /// Writes an extent of another file with another compression. Its packed parts and their hash are correct; as they are those
+    /// of another file, they may be larger than what an [`ExtentBuffer`] holds.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if a part takes `MAX_STORED` bytes or more; errors of [`flush`](Self::flush).
     #[cfg(feature = "alloc")]
     pub(super) fn put_packed(&mut self, parts: &Parts<'_>) -> Result<(), WriteError<S::Error>> {
         if self.start().is_ok()
             && let Ok(slot) = self.slot(parts.name.as_bytes())
         {
-            self.put_parts(slot, parts);
+            let stored = self.compress.compress(parts.fixed, parts.variable);
+            let longest = stored.fixed.1.len().max(stored.variable.1.len());
+            if longest as u64 >= MAX_STORED {
+                self.out.stop(Kind::Limit, What::DATASERIES_EXTENT, longest);
+            } else if self.out.put_extent::<E>(&mut Finished::new(parts, &stored)).is_ok() {
+                self.enter(slot);
+            }
         }
         self.out.outcome()
     }

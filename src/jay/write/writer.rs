@@ -259,6 +259,12 @@ impl<S: Sink> Build for Builder<S> {
         self.open.is_some()
     }
 
+    /// Keeps the number of rows. The original shows such a frame without rows.
+    fn no_columns(&mut self, rows: u64) -> Done<S> {
+        self.rows = Some(rows);
+        Ok(())
+    }
+
     fn open(&mut self, _rows: u64) -> Done<S> {
         Ok(())
     }

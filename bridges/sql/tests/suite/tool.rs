@@ -173,16 +173,17 @@ fn rows_without_columns() {
     assert_eq!(out(&ask(&[], &["--format", "json"], sql)), "{}\n".repeat(5));
     assert_eq!(out(&ask(&[], &["--format", "csv"], sql)).lines().count(), 6);
     assert_eq!(out(&ask(&[], &[], "CREATE VIEW none AS SELECT 1")), "");
-    let [json, arrow, vortex] = ["a.json", "a.arrow", "a.vortex"].map(|name| dir.path().join(name));
-    for path in [&json, &arrow, &vortex] {
+    let [json, arrow, vortex, jay] = ["a.json", "a.arrow", "a.vortex", "a.jay"].map(|name| dir.path().join(name));
+    for path in [&json, &arrow, &vortex, &jay] {
         out(&ask(&[], &["--output", path.to_str().unwrap()], sql));
     }
     assert_eq!(fs::read_to_string(&json).unwrap(), "{}\n".repeat(5));
-    let again = format!("SELECT count(*) AS n FROM '{}'", vortex.display());
-    assert_eq!(out(&ask(&[], &["--format", "json"], &again)), "{\"n\":5}\n");
+    for path in [&vortex, &jay] {
+        let again = format!("SELECT count(*) AS n FROM '{}'", path.display());
+        assert_eq!(out(&ask(&[], &["--format", "json"], &again)), "{\"n\":5}\n");
+    }
     let no_columns = "no columns, and";
     for (name, why) in [
-        ("a.jay", no_columns),
         ("a.ds", no_columns),
         ("a.bcolz", no_columns),
         ("a.parquet", "Parquet has no rows without columns"),
