@@ -104,7 +104,7 @@ impl Asked {
 /// the column that `number` returns for its name.
 fn refused(mut e: pilaster_arrow::Error, number: impl Fn(&str) -> Option<usize>) -> Failure {
     use pilaster_arrow::Error as Refused;
-    // The outermost name is that of a column of the table; the others are those of parts of its values.
+    // The outermost name is a column of the table; names inside are parts of its values.
     let mut column = None;
     while let Refused::Column { column: name, error } = e {
         (e, column) = (*error, column.or(Some(number(&name))));

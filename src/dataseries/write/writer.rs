@@ -221,8 +221,8 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         }
     }
 
-    /// Writes an extent of another file with another compression. Its packed parts and their hash are correct; as they are those
-    /// of another file, they may be larger than what an [`ExtentBuffer`] holds.
+    /// Writes an extent of another file with another compression. Its packed parts and their hash are correct, but
+    /// may be larger than what an [`ExtentBuffer`] holds.
     ///
     /// # Errors
     /// [`Kind::Limit`] if a part takes `MAX_STORED` bytes or more; errors of [`flush`](Self::flush).
