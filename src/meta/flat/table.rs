@@ -339,7 +339,7 @@ pub trait Union<'a>: Sized {
     fn member(tag: u8, flat: &Flat<'a>, pos: Pos) -> Result<Self>;
 }
 
-/// Size in bytes of the longest vtable that is compared with those of other tables. A hostile file has one of 64 KiB, and
+/// Size in bytes of the longest vtable that is compared with other vtables. A hostile file has one of 64 KiB, and
 /// a copy, for thousands of tables.
 #[cfg(all(feature = "vortex", feature = "std"))]
 const FRAME_MOST: usize = 64;
