@@ -11,7 +11,7 @@ use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::meta::{Sizes, Storage, names};
 use pilaster::bcolz::{Column, Dtype, open_file};
 use pilaster::bytes::Scratch;
-use pilaster::column::{self, Prim, Spans, VarBytes};
+use pilaster::column::{Prim, Spans, VarBytes};
 use pilaster::error::{Error, Kind, What};
 use pilaster::unstable::bytes::{checked_product, product};
 
