@@ -191,7 +191,9 @@ fn a_rewrite_refuses_extents_that_are_too_large() {
         }
     }
 
-    let golden = undamaged().into_iter().find(|golden| golden.name.ends_with("/tiny")).unwrap();
+    // Packed records are kept in native byte order only.
+    let name = if cfg!(target_endian = "little") { "/tiny" } else { "/tiny_be" };
+    let golden = undamaged().into_iter().find(|golden| golden.name.ends_with(name)).unwrap();
     let (bytes, mut memory) = (golden.bytes(), vec![0; 1 << 20]);
     let file = AnyFile::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
     let order = Order::of(&bytes).unwrap();
