@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use arrays::Rng;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, Int32Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray,
-    new_empty_array,
+    Array, ArrayRef, BinaryArray, Int32Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader,
+    StructArray, new_empty_array,
 };
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -368,4 +368,21 @@ fn large_batches_take_little_more_than_their_values() {
         println!("{format}: {kept} bytes for {values} in {buffers} buffers");
         assert!(values > 8 << 20 && kept * 100 <= values * 115, "{format}: {kept} bytes for {values}");
     }
+}
+
+/// Also behind a batch without rows.
+#[test]
+fn rows_without_columns_reach_formats_that_count_them() {
+    let batch = |rows| {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options).unwrap()
+    };
+    let table = || Batches::from_source(Kept::new(Arc::new(Schema::empty()), [batch(0), batch(5)])).unwrap();
+    let mut jay = pilaster::jay::write::Builder::new(Vec::new(), &pilaster::jay::write::WriteOptions::DEFAULT).unwrap();
+    convert(&mut table(), &mut jay).unwrap();
+    let bytes = jay.finish().unwrap();
+    let file = pilaster::jay::File::open(&bytes, &pilaster::jay::ReadOptions::DEFAULT, &mut Scratch::new(&mut []));
+    assert_eq!(Part::rows(&file.unwrap()), 5);
+    let mut vectors = pilaster::filo::Builder::new(|_, _: &str, _: pilaster::filo::Element, _: &[u8]| Ok(()));
+    assert!(convert(&mut table(), &mut vectors).is_err());
 }

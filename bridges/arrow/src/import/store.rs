@@ -117,6 +117,10 @@ impl<B: Build> Build for Noting<'_, B> {
         self.build.again()
     }
 
+    fn no_columns(&mut self, rows: u64) -> Result<(), B::Error> {
+        self.build.no_columns(rows)
+    }
+
     fn open(&mut self, rows: u64) -> Result<(), B::Error> {
         self.build.open(rows)
     }
