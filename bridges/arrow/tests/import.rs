@@ -370,7 +370,7 @@ fn large_batches_take_little_more_than_their_values() {
     }
 }
 
-/// Also behind a batch without rows.
+/// The first batch has no rows, and the number of the second one is kept.
 #[test]
 fn rows_without_columns_reach_formats_that_count_them() {
     let batch = |rows| {
