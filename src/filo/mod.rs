@@ -104,4 +104,4 @@ pub use build::Builder;
 pub use element::Element;
 pub use encoding::Encoding;
 pub use raw::{Header, Packing};
-pub use read::{Column, Iter, Value, Vector, View};
+pub use read::{Access, Column, Iter, Value, Vector, View, Visitor};

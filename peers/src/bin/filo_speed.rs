@@ -8,7 +8,7 @@ use cpu_time::ThreadTime;
 use pilaster::bytes::Scratch;
 use pilaster::column::{Batch, Column as _, Values, fit};
 use pilaster::filo::write::{Rows, encode_auto, scratch_len};
-use pilaster::filo::{Column, Element, Vector};
+use pilaster::filo::{Access, Column, Element, Vector, Visitor};
 use pilaster::unstable::filo::original::{BuilderFamily, Hint, Original, encode_like_original};
 use pilaster_peers::filo::{ELEMENTS, Vals};
 use pilaster_peers::random::Random;
@@ -87,21 +87,26 @@ fn decode(chunk: &[u8], element: Element, sums: bool, memory: &mut [u8]) -> pila
     Ok(())
 }
 
+/// Adds rows to a number.
+struct Total<S, F>(S, F);
+
+impl<T, S, F: Fn(S, Option<T>) -> S> Visitor<T> for Total<S, F> {
+    type Output = pilaster::Result<S>;
+
+    fn visit<A: Access<T>>(self, rows: A) -> pilaster::Result<S> {
+        (0..rows.rows()).try_fold(self.0, |sum, row| Ok(self.1(sum, rows.get(row)?)))
+    }
+}
+
 /// Adds the values, or the lengths of texts, row by row through a view of the type.
 fn by_view(chunk: &[u8], element: Element) -> pilaster::Result<()> {
-    // The trait of the types of rows has no public name.
-    macro_rules! total {
-        ($vector:expr, $ty:ty, $number:expr) => {{
-            let view = $vector.view::<$ty>()?;
-            (0..view.rows()).try_fold(0i64, |sum, row| Ok(sum.wrapping_add(view.get(row)?.map_or(1, $number))))?
-        }};
-    }
+    let text = |sum: i64, v: Option<&[u8]>| sum + v.map_or(0, |v| v.len() as i64);
     let vector = black_box(Vector::open(black_box(chunk), element)?);
     black_box(match element {
-        Element::Int => total!(vector, i32, i64::from),
-        Element::Long => total!(vector, i64, |v| v),
-        Element::Double => total!(vector, f64, |v| v as i64),
-        _ => total!(vector, &[u8], |v| v.len() as i64),
+        Element::Int => vector.view()?.visit(Total(0, |sum, v: Option<i32>| sum + i64::from(v.unwrap_or(0))))?,
+        Element::Long => vector.view()?.visit(Total(0, |sum: i64, v: Option<i64>| sum.wrapping_add(v.unwrap_or(0))))?,
+        Element::Double => vector.view()?.visit(Total(0.0, |sum: f64, v: Option<f64>| sum + v.unwrap_or(0.0)))? as i64,
+        _ => vector.view()?.visit(Total(0, text))?,
     });
     Ok(())
 }

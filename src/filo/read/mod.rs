@@ -13,7 +13,7 @@ mod view;
 
 pub use column::Column;
 pub use value::Value;
-pub use view::View;
+pub use view::{Access, View, Visitor};
 
 use self::flat::Shape;
 use self::mask::Mask;

@@ -1,5 +1,7 @@
 //! One row at a time, with the type chosen once per vector.
 
+mod access;
+
 use super::mask::Mask;
 use super::numbers::Form;
 use super::strings::{Kinds, text_of_word};
@@ -10,6 +12,8 @@ use crate::encoding::linear::Line;
 use crate::error::Result;
 use crate::filo::Element;
 use crate::filo::raw::Packing;
+
+pub use access::{Access, Visitor};
 
 /// The rows of a [`Vector`] as values of one type, which [`Vector::view`] returns. Reading a row makes fewer decisions
 /// than [`Vector::get`], and its code is inlined.

@@ -43,6 +43,29 @@ fn all(values: Plain<'_>, len: usize, check: impl Fn(&Vector<'_>)) -> usize {
     count
 }
 
+/// Compares the rows of a form with those of `get`.
+struct Same<'s, 'a, T> {
+    vector: &'s Vector<'a>,
+    value: fn(T) -> Value<'a>,
+}
+
+impl<T> Visitor<T> for Same<'_, '_, T> {
+    type Output = ();
+
+    fn visit<A: Access<T>>(self, rows: A) {
+        assert_eq!(rows.rows(), self.vector.rows());
+        for row in (0..rows.rows() + 2).chain([1 << 32, u64::MAX]) {
+            let expected = self.vector.any(row);
+            assert_eq!(
+                rows.get(row).map(|found| found.map(self.value)),
+                expected,
+                "row {row} of {:?}",
+                self.vector.encoding()
+            );
+        }
+    }
+}
+
 /// Checks that view and `get` return what the path of all kinds of data does, and at the end its error.
 fn same<'a, T: Row<'a> + Debug>(vector: &Vector<'a>, value: fn(T) -> Value<'a>) {
     let view = vector.view::<T>().unwrap();
@@ -52,6 +75,7 @@ fn same<'a, T: Row<'a> + Debug>(vector: &Vector<'a>, value: fn(T) -> Value<'a>) 
         assert_eq!(vector.get(row), expected, "row {row} of {:?}", vector.encoding());
         assert_eq!(view.get(row).map(|found| found.map(value)), expected, "row {row} of {:?}", vector.encoding());
     }
+    view.visit(Same { vector, value });
 }
 
 #[test]

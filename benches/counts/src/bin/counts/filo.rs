@@ -5,7 +5,7 @@ use std::hint::black_box;
 use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Column as _, Validity, fit};
 use pilaster::filo::write::{Plain, Rows, Strings, encode_auto, scratch_len};
-use pilaster::filo::{Element, Vector};
+use pilaster::filo::{Access, Element, Vector, Visitor};
 use pilaster::unstable::filo::original::{BuilderFamily, Hint, Original, encode_like_original};
 use pilaster_counts::Run;
 use pilaster_counts::data::Random;
@@ -92,7 +92,11 @@ fn vector(run: &Run, name: &str, rows: Rows<'_>, like: Original) {
     });
     /// Adds all rows, or their lengths, by a view.
     macro_rules! view {
-        ($ty:ty, $number:expr) => {
+        ($ty:ty, $number:expr) => {{
+            run.case(&format!("Filo, {name}, visit"), || {
+                let view = black_box(&vector).view::<$ty>().expect("rows of this type");
+                black_box(view.visit(Sum($number)));
+            });
             run.case(&format!("Filo, {name}, view"), || {
                 let view = black_box(&vector).view::<$ty>().expect("rows of this type");
                 let mut sum = 0i64;
@@ -101,15 +105,27 @@ fn vector(run: &Run, name: &str, rows: Rows<'_>, like: Original) {
                 }
                 black_box(sum);
             })
-        };
+        }};
     }
     match element {
-        Element::Int => view!(i32, i64::from),
-        Element::Long => view!(i64, |v| v),
-        Element::Double => view!(f64, |v| v.to_bits().cast_signed()),
-        _ => view!(&[u8], |v| v.len() as i64),
+        Element::Int => view!(i32, |v: i32| v.into()),
+        Element::Long => view!(i64, |v: i64| v),
+        Element::Double => view!(f64, |v: f64| v.to_bits().cast_signed()),
+        _ => view!(&[u8], |v: &[u8]| v.len() as i64),
     }
     run.case(&format!("Filo, {name}, verify"), || black_box(&vector).verify().expect("a valid chunk"));
+}
+
+/// Adds all rows, or their lengths.
+struct Sum<F>(F);
+
+impl<T, F: Fn(T) -> i64> Visitor<T> for Sum<F> {
+    type Output = i64;
+
+    fn visit<A: Access<T>>(self, rows: A) -> i64 {
+        let number = |row| rows.get(row).expect("a valid row").map_or(1, &self.0);
+        (0..rows.rows()).fold(0i64, |sum, row| sum.wrapping_add(number(row)))
+    }
 }
 
 fn batches(chunk: &[u8], element: Element, memory: &mut [u8]) {
