@@ -158,7 +158,9 @@ static void refused(void) {
     CHECK(pilaster_ring_mount(&ring, &config, &error) == PILASTER_MISUSE && error.need == SEGMENT);
     config = config_of();
     config.segments = 5u;
-    CHECK(pilaster_ring_mount(&ring, &config, &error) == PILASTER_MISUSE);
+    CHECK(pilaster_ring_mount(&ring, &config, &error) == PILASTER_MISUSE && error.need == 0u);
+    config.segments = 1u;
+    CHECK(pilaster_ring_mount(&ring, &config, &error) == PILASTER_MISUSE && error.need == 0u);
     config.segments = UINT32_MAX;
     CHECK(pilaster_ring_mount(&ring, &config, &error) == PILASTER_MISUSE);
     CHECK(mount() == PILASTER_OK);
