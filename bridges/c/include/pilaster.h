@@ -318,7 +318,10 @@ int32_t pilaster_ring_mount(pilaster_ring *ring, const pilaster_ring_config *con
 int32_t pilaster_ring_row(pilaster_ring *ring, pilaster_ds_extent *extent, const uint8_t *record, size_t len,
                           const pilaster_text *texts, size_t text_count, pilaster_error *error);
 
-/* Writes the rows of the extent, if it has any. They are in the flash then. */
+/*
+ * Writes the rows of the extent, if it has any. They are in the flash then. After an error they stay in the extent; after one of the flash, mount the
+ * log again, and flush the extent to it, without pilaster_ds_extent_init: the rows are in the log twice if the flash stored them nevertheless.
+ */
 int32_t pilaster_ring_flush(pilaster_ring *ring, pilaster_ds_extent *extent, pilaster_error *error);
 
 /* Gives up the oldest segment: it is erased when its space is needed. */
