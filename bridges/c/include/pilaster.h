@@ -44,7 +44,7 @@ enum {
     PILASTER_LOSSY = 12,       /* A value that the encoding cannot hold. */
     PILASTER_MISUSE = 13,      /* A call in the wrong order, or with values that do not fit each other. */
     PILASTER_MISSING = 14,     /* Bytes of a file that were not provided. */
-    PILASTER_UNKNOWN = 15,     /* No column has this name. */
+    PILASTER_UNKNOWN = 15,     /* No column, table or field of an error has this name or number. at, need: the first 12 bytes of a name. */
     PILASTER_ARGUMENT = 32,    /* at: the number of the argument, from 1: NULL, unaligned, too short (need: bytes), overlapping. */
     PILASTER_STATE = 33,       /* at: the argument whose state is not initialised, is finished, or is in use. */
     PILASTER_CALLER = 34       /* A function of the caller returned the positive number `need`. */
@@ -151,7 +151,8 @@ typedef struct pilaster_ds_config {
     pilaster_memory slots;  /* For the index: 8 bytes for each extent. Without enough, finish fails (need: the number of extents, not of
                                bytes), and all rows are readable. */
     pilaster_memory table;  /* PILASTER_DS_TABLE_LEN bytes; none if stored. */
-    pilaster_memory packed; /* For compressed extents: half of the largest one, or more; none if stored. */
+    pilaster_memory packed; /* For compressed extents: half of the largest one, or more; none if stored. What is larger when it is compressed is
+                               stored uncompressed, without an error. */
 } pilaster_ds_config;
 
 /* Memory of an extent. */
@@ -219,7 +220,8 @@ int32_t pilaster_ds_extent_init(pilaster_ds_extent *extent, const pilaster_ds_ty
 /*
  * Adds a record, as the function that PILASTER_RECORD defines does. If it does not fit, the extent is flushed first. `texts`: one for
  * each text field, in their order, and no more. After an error the row is not in the extent; the other rows stay. Neither the record nor `texts`
- * or their bytes lie in the states or in memory that is lent to them: the call does not compare them.
+ * or their bytes lie in the states or in memory that is lent to them: the call does not compare them. The extent is the one of the record's type:
+ * a record of another type is refused with PILASTER_MISUSE if its length or its number of texts differs (need: the length), and is not noticed else.
  */
 int32_t pilaster_ds_row(pilaster_ds_writer *writer, pilaster_ds_extent *extent, const uint8_t *record, size_t len,
                         const pilaster_text *texts, size_t text_count, pilaster_error *error);
@@ -302,7 +304,11 @@ typedef struct pilaster_ring_counts {
     uint32_t begun;    /* Since the log exists: divided by the number of segments, the erasures of each unit. */
 } pilaster_ring_counts;
 
-/* Finds the log, and where it continues. Writes nothing. */
+/*
+ * Finds the log, and where it continues. Writes nothing. PILASTER_MISUSE: `start` or `segment` is not a multiple of `erase_size` (need), or, if need
+ * is 0, there are fewer than two segments, or they end after `capacity`. PILASTER_ARGUMENT with need not 0: a function of the flash is NULL, or `word`
+ * does not divide need.
+ */
 int32_t pilaster_ring_mount(pilaster_ring *ring, const pilaster_ring_config *config, pilaster_error *error);
 
 /*
@@ -312,7 +318,10 @@ int32_t pilaster_ring_mount(pilaster_ring *ring, const pilaster_ring_config *con
 int32_t pilaster_ring_row(pilaster_ring *ring, pilaster_ds_extent *extent, const uint8_t *record, size_t len,
                           const pilaster_text *texts, size_t text_count, pilaster_error *error);
 
-/* Writes the rows of the extent, if it has any. They are in the flash then. */
+/*
+ * Writes the rows of the extent, if it has any. They are in the flash then. After an error they stay in the extent; after one of the flash, mount the
+ * log again, and flush the extent to it, without pilaster_ds_extent_init: the rows are in the log twice if the flash stored them nevertheless.
+ */
 int32_t pilaster_ring_flush(pilaster_ring *ring, pilaster_ds_extent *extent, pilaster_error *error);
 
 /* Gives up the oldest segment: it is erased when its space is needed. */

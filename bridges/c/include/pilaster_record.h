@@ -16,6 +16,8 @@
  *     int32_t air_log(pilaster_ring *, pilaster_ds_extent *, const struct air *, pilaster_error *);
  *
  * Types:     BOOL, BYTE, INT32, INT64, DOUBLE, FIXED(bytes), TEXT, UNIQUE_TEXT (equal texts of an extent are stored once)
+ *            Their members are bool, uint8_t, int32_t, int64_t, double, struct { uint8_t bytes[bytes]; } and, of texts, pilaster_text: where the
+ *            text is, and its length. They are read by ..._row only, which copies the text.
  * Presence:  REQUIRED, or NULLABLE, which adds a member NAME_is_null; the value of a null is not stored
  * Base:      ABSOLUTE; RELATIVE: stored as the difference to the row before; TO(field): to a field above, of the same type
  * Unit:      EXACT; SCALED(unit): a DOUBLE that is stored as a multiple of the unit; BASED(base): a DOUBLE that counts from a base

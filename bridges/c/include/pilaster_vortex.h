@@ -96,7 +96,7 @@ typedef struct pilaster_vortex_config {
     pilaster_vortex_entry *entries; /* As many as fields. */
     pilaster_vortex_place *places;  /* As many as fields. */
     uint32_t field_count;
-    uint32_t row_count;             /* Of a row group: a multiple of 8; multiples of 1,024 are packed best. */
+    uint32_t row_count;             /* Of a row group, rounded up to a multiple of 8; multiples of 1,024 are packed best. */
     pilaster_memory rows;           /* For the values of a row group, and its texts. */
     uint32_t *groups;               /* For each row group 3 words, and one more per column. */
     size_t group_words;

@@ -21,6 +21,10 @@ PILASTER_RECORD(every, "Every", "example.org", "1.0", EVERY_FIELDS)
 #define TICK_FIELDS(F) F(INT64, time, REQUIRED, RELATIVE, EXACT)
 PILASTER_RECORD_ABOUT(tick, "Tick", "example.org", "1.0", PILASTER_ABOUT("firmware", "2.1.0") PILASTER_ABOUT("build", "b17"), TICK_FIELDS)
 
+/* As long as a tick. */
+#define TOCK_FIELDS(F) F(DOUBLE, level, REQUIRED, ABSOLUTE, EXACT)
+PILASTER_RECORD(tock, "Tock", "example.org", "1.0", TOCK_FIELDS)
+
 #define WRONG_FIELDS(F) F(TEXT, note, REQUIRED, RELATIVE, EXACT)
 PILASTER_RECORD(wrong, "Wrong", "example.org", "1.0", WRONG_FIELDS)
 
@@ -98,13 +102,11 @@ static struct every row_of(int32_t n) {
     return row;
 }
 
-static void write_every(uint32_t compression, int32_t count) {
-    const pilaster_ds_type *const types[] = {every_type(), tick_type()};
-    const pilaster_ds_config config = config_of(types, 2u, compression);
+static void write_with(const pilaster_ds_config *config, int32_t count) {
     pilaster_error error;
     out.len = 0;
     out.most = sizeof out.at;
-    CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_OK);
+    CHECK(pilaster_ds_init(&writer, config, &error) == PILASTER_OK);
     CHECK(pilaster_ds_extent_init(&everies, every_type(), &every_memory, &error) == PILASTER_OK);
     for (int32_t n = 0; n < count; n += 1) {
         const struct every row = row_of(n);
@@ -114,6 +116,41 @@ static void write_every(uint32_t compression, int32_t count) {
     CHECK(pilaster_ds_finish(&writer, &error) == PILASTER_OK);
     CHECK(error.code == PILASTER_OK && error.what == 0u);
     CHECK(pilaster_ds_finish(&writer, &error) == PILASTER_STATE && error.at == 1u);
+}
+
+static void write_every(uint32_t compression, int32_t count) {
+    const pilaster_ds_type *const types[] = {every_type(), tick_type()};
+    const pilaster_ds_config config = config_of(types, 2u, compression);
+    write_with(&config, count);
+}
+
+/* Extents that do not fit into `packed` when they are compressed are stored: the file is the one without compression. */
+static void without_packed(void) {
+    const pilaster_ds_type *const types[] = {every_type(), tick_type()};
+    pilaster_ds_config config = config_of(types, 2u, PILASTER_DS_LZ4);
+    static uint8_t stored[sizeof out.at];
+    write_every(PILASTER_DS_STORED, 50);
+    const size_t len = out.len;
+    (void)memcpy(stored, out.at, len);
+    for (size_t k = 0; k < 9u; k += 8u) {
+        config.packed.len = k;
+        write_with(&config, 50);
+        CHECK(out.len == len && memcmp(stored, out.at, len) == 0);
+    }
+}
+
+/* A record of another type is refused if its length differs, and is not noticed else. */
+static void records_of_another_type(void) {
+    const pilaster_ds_type *const types[] = {tick_type(), tock_type()};
+    const pilaster_ds_config config = config_of(types, 2u, PILASTER_DS_STORED);
+    const struct tock tock = {0.5};
+    const struct every row = row_of(1);
+    pilaster_error error;
+    out.len = 0;
+    CHECK(pilaster_ds_init(&writer, &config, &error) == PILASTER_OK);
+    CHECK(pilaster_ds_extent_init(&ticks, tick_type(), &tick_memory, &error) == PILASTER_OK);
+    CHECK(tock_row(&writer, &ticks, &tock, &error) == PILASTER_OK);
+    CHECK(every_row(&writer, &ticks, &row, &error) == PILASTER_MISUSE && error.need == tick_record_len);
 }
 
 static void refused_configurations(void) {
@@ -374,6 +411,8 @@ int main(int count, char **arguments) {
     refused_configurations();
     refused_extents();
     refused_rows();
+    records_of_another_type();
+    without_packed();
     sinks_that_fail();
     heads();
     resumed();

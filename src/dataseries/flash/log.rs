@@ -182,7 +182,8 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
     /// [`Kind::NoRoom`] if the log is full: the rows stay in `extent`, and another flush writes them after
     /// [`give_up`](Self::give_up). [`Kind::Limit`] if the extent is larger than a segment;
     /// [`Kind::Misuse`] for a type that was not passed to [`mount`](Self::mount). Errors of the flash, after
-    /// which the log must be mounted again.
+    /// which the log must be mounted again. The rows stay in `extent`, and a flush to the mounted log writes them; they are in the log
+    /// twice if the flash had stored them and failed nevertheless.
     pub fn flush<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<F::Error>> {
         if extent.is_empty() {
             return Ok(());
@@ -207,8 +208,11 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
     fn put<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<F::Error>> {
         let done = self.file.begin();
         self.synced(done)?;
-        let done = self.file.flush(extent);
-        self.synced(done)
+        let done = self.file.put_any(extent);
+        self.synced(done)?;
+        // Not before the last page is in the flash.
+        extent.clear();
+        Ok(())
     }
 
     /// Syncs the bytes of a successful write, and records a failure of the flash.

@@ -203,6 +203,22 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// # Errors
     /// Errors of [`flush`](Self::flush).
     pub fn flush_any<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<S::Error>> {
+        let done = self.put_any(extent);
+        if done.is_ok() {
+            extent.clear();
+        }
+        done
+    }
+
+    /// Writes the rows of `extent`, even if there are none, and keeps them in it.
+    ///
+    /// # Errors
+    /// Errors of [`flush`](Self::flush).
+    #[inline]
+    pub(in crate::dataseries) fn put_any<T: Schema>(
+        &mut self,
+        extent: &mut ExtentBuffer<'_, E, T>,
+    ) -> Result<(), WriteError<S::Error>> {
         // Two consecutive calls, so that the stack frame of the first is released before the second needs its own.
         if self.start().is_ok() {
             self.put_rows(extent);
@@ -217,7 +233,6 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         let stored = self.compress.compress(parts.fixed, parts.variable);
         if self.out.put_extent::<E>(&mut Finished::new(&parts, &stored)).is_ok() {
             self.enter(slot);
-            extent.clear();
         }
     }
 
