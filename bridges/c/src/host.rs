@@ -199,7 +199,10 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
 
 /// Returns an error whose text is a C string: without NUL, which ends one. The stream panics at another one.
 fn without_nul(e: ArrowError) -> ArrowError {
-    let text = e.to_string();
+    let text = match &e {
+        ArrowError::ExternalError(e) => e.to_string(),
+        e => e.to_string(),
+    };
     if text.contains('\0') { ArrowError::ExternalError(text.replace('\0', "\u{fffd}").into()) } else { e }
 }
 
