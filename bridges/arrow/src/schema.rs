@@ -67,8 +67,8 @@ static PLAIN: [(Type, DataType); 26] = [
     (Type::Opaque, DataType::Binary),
 ];
 
-/// Returns the first column with a NUL in a name or in a time zone, its own or that of a part of its values. Arrow's C data interface has
-/// both as C strings, which end at a NUL; its implementation for Rust panics at one in a time zone.
+/// Returns the number of the first column with a NUL in a name or in a time zone, also inside of its type. Arrow's C data interface has
+/// both as C strings, which end at a NUL; its implementation for Rust panics at a NUL in a time zone.
 ///
 /// ```
 /// use pilaster_arrow::arrow_schema::{DataType, Field, Schema, TimeUnit};

@@ -181,7 +181,7 @@ pub fn ascii(bytes: &[u8]) -> Option<&str> {
 
 impl<T: Marked> At<T> {
     /// Places the state that `make` returns. The memory is in use meanwhile: functions of C that `make` calls cannot use it. If `make` fails,
-    /// no state is there, as it may have used the memory of a former one.
+    /// no state remains, as it may have used the memory of a former one.
     pub fn place(self, argument: u32, make: impl FnOnce() -> Result<T, Failure>) -> Done {
         let mark = self.enter(0, argument)?;
         let made = make();

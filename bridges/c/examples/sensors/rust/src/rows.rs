@@ -7,7 +7,7 @@ use logger::typed::TYPES;
 use pilaster::bytes::{LittleEndian, Scratch};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::write::{ExtentBuffer, IndexSlot, Lzf, Memory, Of, Writer};
-use pilaster_c::error::{Done, Failure, Report};
+use pilaster_c::error::{Failure, Report};
 use pilaster_c::raw::{At, CSink, In, Marked, Out, Put, State};
 
 type Extent<R> = ExtentBuffer<'static, LittleEndian, Of<R>>;
