@@ -355,6 +355,7 @@ fn decimal(precision: u8, scale: i8) -> Option<DataType> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[test]
     fn nuls_are_found_at_any_depth() {
