@@ -308,6 +308,9 @@ fn refused_values_are_named() {
     assert_eq!(e.to_string(), "filo difference to line or base: -129 does not fit 8 bits, signed");
     let mut doubles = Doubles::new(&mut memory, bytes).unwrap();
     assert_eq!(doubles.push(128.0).unwrap_err().to_string(), "filo value: 128 does not fit 8 bits, signed");
+    assert_eq!(doubles.push(3.0), Ok(()));
+    let e = doubles.push_na().unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Lossy, What::FILO_MASK, 1), "the row: the vector has no mask");
     assert_eq!(doubles.push(0.5).unwrap_err().to_string(), "filo double: no whole number, and 8 bits hold no other");
     let e = Ints::new(&mut memory[..8], bytes).unwrap_err();
     assert_eq!(e.to_string(), "buffer of a filo vector: row 0 does not fit into an empty one; 9 bytes needed");

@@ -67,6 +67,42 @@ static PLAIN: [(Type, DataType); 26] = [
     (Type::Opaque, DataType::Binary),
 ];
 
+/// Returns the number of the first column with a NUL in a name or in a time zone, also inside of its type. Arrow's C data interface has
+/// both as C strings, which end at a NUL; its implementation for Rust panics at a NUL in a time zone.
+///
+/// ```
+/// use pilaster_arrow::arrow_schema::{DataType, Field, Schema, TimeUnit};
+/// use pilaster_arrow::schema::column_with_nul;
+///
+/// let at = |zone: &str| Field::new("at", DataType::Timestamp(TimeUnit::Second, Some(zone.into())), true);
+/// assert_eq!(column_with_nul(&Schema::new(vec![at("UTC")])), None);
+/// assert_eq!(column_with_nul(&Schema::new(vec![at("UTC"), at("U\0C")])), Some(1));
+/// ```
+#[must_use]
+pub fn column_with_nul(schema: &Schema) -> Option<usize> {
+    schema.fields().iter().position(|field| has_nul(field))
+}
+
+fn has_nul(field: &Field) -> bool {
+    field.name().contains('\0') || type_has_nul(field.data_type())
+}
+
+fn type_has_nul(ty: &DataType) -> bool {
+    match ty {
+        DataType::Timestamp(_, Some(zone)) => zone.contains('\0'),
+        DataType::List(of)
+        | DataType::LargeList(of)
+        | DataType::ListView(of)
+        | DataType::LargeListView(of)
+        | DataType::FixedSizeList(of, _)
+        | DataType::Map(of, _) => has_nul(of),
+        DataType::Struct(fields) => fields.iter().any(|of| has_nul(of)),
+        DataType::Dictionary(_, values) => type_has_nul(values),
+        DataType::RunEndEncoded(_, values) => has_nul(values),
+        _ => false,
+    }
+}
+
 /// Returns the Arrow type of a column type without children, texts with 32-bit offsets; `None` for a nested type and for
 /// one that Arrow lacks.
 ///
@@ -319,6 +355,26 @@ fn decimal(precision: u8, scale: i8) -> Option<DataType> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn nuls_are_found_at_any_depth() {
+        let zoned = DataType::Timestamp(TimeUnit::Second, Some("a\0".into()));
+        let item = |ty: DataType| Arc::new(Field::new("item", ty, true));
+        let named = Arc::new(Field::new("a\0b", DataType::Int8, true));
+        for ty in [
+            zoned.clone(),
+            DataType::List(item(zoned.clone())),
+            DataType::Struct(vec![Arc::clone(&named)].into()),
+            DataType::FixedSizeList(item(DataType::Struct(vec![named].into())), 2),
+            DataType::Dictionary(Box::new(DataType::Int8), Box::new(zoned.clone())),
+            DataType::RunEndEncoded(Arc::new(Field::new("ends", DataType::Int32, false)), item(zoned)),
+        ] {
+            let fields = vec![Field::new("k", DataType::Int8, true), Field::new("v", ty, true)];
+            assert_eq!(column_with_nul(&Schema::new(fields)), Some(1));
+        }
+        assert_eq!(column_with_nul(&Schema::new(vec![Field::new("v", DataType::Utf8, true)])), None);
+    }
 
     #[test]
     fn every_type_reads_back() {

@@ -5,14 +5,16 @@
  * returned. `error` may be NULL; else it receives the details.
  *
  * Memory. A state (`pilaster_ds_writer`, for instance) lies where the caller wants, for example in `.bss`, and must be zero, or a
- * state of the same type, before its first use. It has no destructor. Memory that is lent to a state is not touched by the caller, and
- * not freed, until the state is finished or is not used again; different states have different memory. Memory
+ * state of the same type, before its first use. It has no destructor. A call that begins a state (init, resume, mount, begin) and fails
+ * leaves none, also where one was. A copy of a state is no second one: only one of both is used. Memory that is lent to a state is not touched
+ * by the caller, and not freed, until the state is finished or is not used again; different states have different memory. Memory
  * that is lent overlaps neither other memory of the call nor the lists of types or columns, or the log, that the call reads, nor the place for
  * what a log ends with: PILASTER_ARGUMENT. Records, cells, texts and other results lie outside of states and of memory that is lent, too: no
  * call compares them, unless it says so.
  *
  * Threads. A state is used by one thread at a time. A call from an interrupt, or from a function of the caller that the library has
- * called, while another call uses the state is refused with PILASTER_STATE.
+ * called, while another call uses or begins the state is refused with PILASTER_STATE. A function of the caller returns: neither longjmp nor an
+ * exception of C++ leaves it.
  *
  * C99 and C++17. No function allocates, is recursive, or aborts.
  */

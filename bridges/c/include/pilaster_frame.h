@@ -47,24 +47,30 @@ typedef struct pilaster_frames {
 } pilaster_frames;
 
 /*
- * `room` is 16 to PILASTER_FRAME_MOST. With less, all other functions return PILASTER_FRAME_SMALL, with more PILASTER_FRAME_LARGE. `at`: the
- * offset of the first byte.
+ * `room` is 16 to PILASTER_FRAME_MOST. With less, all other functions return PILASTER_FRAME_SMALL, with more PILASTER_FRAME_LARGE, and without
+ * `put`, `chunk` or `frames` PILASTER_FRAME_NULL. `at`: the offset of the first byte.
  */
 #define PILASTER_FRAME_MOST 65008u
 #define PILASTER_FRAME_SMALL (-1000)
 #define PILASTER_FRAME_LARGE (-1001)
+#define PILASTER_FRAME_NULL (-1002)
 PILASTER_FRAME_UNUSED static inline void pilaster_frames_init(pilaster_frames *frames, pilaster_frame_put put, void *context,
                                                               uint8_t *chunk, size_t room, uint32_t at) {
-    frames->put = put;
-    frames->context = context;
-    frames->chunk = chunk;
-    frames->room = room;
-    frames->len = 0u;
-    frames->at = at;
+    if (frames != NULL) {
+        frames->put = put;
+        frames->context = context;
+        frames->chunk = chunk;
+        frames->room = room;
+        frames->len = 0u;
+        frames->at = at;
+    }
 }
 
-/* Whether the size of the chunk is one. */
+/* Whether there is a chunk, of a size that is one. */
 PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_room_(const pilaster_frames *frames) {
+    if ((frames == NULL) || (frames->put == NULL) || (frames->chunk == NULL)) {
+        return PILASTER_FRAME_NULL;
+    }
     return (frames->room < 16u) ? PILASTER_FRAME_SMALL : (frames->room > PILASTER_FRAME_MOST) ? PILASTER_FRAME_LARGE : 0;
 }
 
@@ -90,12 +96,13 @@ PILASTER_FRAME_UNUSED static inline uint32_t pilaster_frame_crc_(const uint8_t *
 /* Sends the chunk as a frame. */
 PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_send_(pilaster_frames *frames) {
     static const uint8_t zero = 0u;
-    const size_t end = frames->len + 8u;
+    size_t end = 0u;
     size_t at = 0u;
     int32_t code = pilaster_frame_room_(frames);
     if (code != 0) {
         return code;
     }
+    end = frames->len + 8u;
     pilaster_frame_word_(frames->chunk, frames->at);
     pilaster_frame_word_(&frames->chunk[end - 4u], pilaster_frame_crc_(frames->chunk, end - 4u));
     while ((code == 0) && (at <= end)) {
@@ -125,6 +132,9 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frame_send_(pilaster_frames
 PILASTER_FRAME_UNUSED static inline int32_t pilaster_frames_put(void *context, const uint8_t *bytes, size_t len) {
     pilaster_frames *const frames = PILASTER_TO_(pilaster_frames *, context);
     int32_t code = pilaster_frame_room_(frames);
+    if ((code == 0) && (bytes == NULL) && (len > 0u)) {
+        code = PILASTER_FRAME_NULL;
+    }
     for (size_t k = 0u; (code == 0) && (k < len); k++) {
         if ((frames->len + 8u) == frames->room) {
             code = pilaster_frame_send_(frames);
@@ -139,7 +149,8 @@ PILASTER_FRAME_UNUSED static inline int32_t pilaster_frames_put(void *context, c
 
 /* Sends the bytes that wait for a full chunk. */
 PILASTER_FRAME_UNUSED static inline int32_t pilaster_frames_flush(pilaster_frames *frames) {
-    return (frames->len > 0u) ? pilaster_frame_send_(frames) : pilaster_frame_room_(frames);
+    const int32_t code = pilaster_frame_room_(frames);
+    return ((code == 0) && (frames->len > 0u)) ? pilaster_frame_send_(frames) : code;
 }
 
 /* Sends the rest, and a frame that says where the file ends. */

@@ -350,16 +350,22 @@ void *memcpy(void *to, const void *from, size_t len);
         pilaster_error *error) {                                                                                    \
         uint8_t record[record_name##_record_len] = {0};                                                             \
         pilaster_text texts[record_name##_texts + 1] = {{NULL, 0u}};                                                \
-        record_name##_put_(row, record, texts);                                                                     \
-        return pilaster_ds_row(writer, extent, record, sizeof record, texts, PILASTER_TO_(size_t, record_name##_texts), error); \
+        if (row != NULL) {                                                                                          \
+            record_name##_put_(row, record, texts);                                                                 \
+        }                                                                                                           \
+        return pilaster_ds_row(writer, extent, (row != NULL) ? record : NULL, sizeof record, texts,\
+                               PILASTER_TO_(size_t, record_name##_texts), error);                                   \
     }                                                                                                               \
                                                                                                                     \
     PILASTER_MAYBE_UNUSED static inline int32_t record_name##_log(                                                  \
         pilaster_ring *ring, pilaster_ds_extent *extent, const struct record_name *row, pilaster_error *error) {    \
         uint8_t record[record_name##_record_len] = {0};                                                             \
         pilaster_text texts[record_name##_texts + 1] = {{NULL, 0u}};                                                \
-        record_name##_put_(row, record, texts);                                                                     \
-        return pilaster_ring_row(ring, extent, record, sizeof record, texts, PILASTER_TO_(size_t, record_name##_texts), error); \
+        if (row != NULL) {                                                                                          \
+            record_name##_put_(row, record, texts);                                                                 \
+        }                                                                                                           \
+        return pilaster_ring_row(ring, extent, (row != NULL) ? record : NULL, sizeof record, texts,\
+                               PILASTER_TO_(size_t, record_name##_texts), error);                                   \
     }
 
 #endif

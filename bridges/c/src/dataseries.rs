@@ -191,11 +191,15 @@ fn torn(xml: &[u8]) -> Option<usize> {
     })
 }
 
-/// Creates an extent of rows of type `ty`.
-fn extent(ty: In<CType>, memory: Memory<'static>) -> Result<Extent, Failure> {
+/// Creates an extent of rows of type `ty`, in memory of the caller that overlaps neither the state, whose bounds are `own`, nor the fields.
+fn extent(own: Bounds, ty: In<CType>, memory: In<ExtentMemory>) -> Result<Extent, Failure> {
     let name = CType::description(ty, 2)?.name;
-    let ty = ty.load(2)?;
-    let fields = ty.fields.items(ty.field_count as usize, 2)?;
+    let (ty, ExtentMemory { rows, pool, unique, unique_count }) = (ty.load(2)?, memory.load(3)?);
+    let count = ty.field_count as usize;
+    let fields = ty.fields.items(count, 2)?;
+    let (read, nothing) = (ty.fields.bounds(count), Region::EMPTY.items());
+    let (rows, pool, unique, _) = lend(own, read, rows.items(), pool.items(), (unique, unique_count), nothing, 3)?;
+    let memory = Memory { rows, pool, unique };
     let extent = ExtentBuffer::new(Foreign::new(name, fields)?, memory)?;
     if extent.record_len() as u64 != u64::from(ty.record_len) {
         let need = extent.record_len() as u64;
@@ -207,40 +211,36 @@ fn extent(ty: In<CType>, memory: Memory<'static>) -> Result<Extent, Failure> {
 exports! {
     /// Begins a file.
     fn pilaster_ds_init(writer: At<File>, config: In<Config>) {
-        let vacant = writer.vacant(1)?;
-        let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
-        vacant.place(Writer::with(sink, types, slots, codec));
-        Ok(())
+        writer.place(1, || {
+            let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
+            Ok(Writer::with(sink, types, slots, codec))
+        })
     }
 
     /// Continues a log.
     fn pilaster_ds_resume(writer: At<File>, config: In<Config>, log: In<u8>, len: usize, found: Out<Found>) {
-        let vacant = writer.vacant(1)?;
-        let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
-        let (lent, bytes) = (config.load(2)?.places(writer.bounds()), log.bounds(len));
-        let log = log.apart(len, &lent, 3)?;
-        found.bounds(1).outside(&lent, 5)?;
-        found.bounds(1).outside(&[bytes], 5)?;
-        let resume = Resume::find::<NativeEndian>(log, types, slots)?;
-        let rest = match resume.rest() {
-            Rest::Nothing => 0,
-            Rest::Erased => 1,
-            Rest::Index => 2,
-            Rest::Damage(_) => 3,
-        };
-        found.tell(Found { at: resume.at(), rows: resume.rows(), rest, zero: 0 }, 5)?;
-        vacant.place(Writer::resume_with(sink, types, slots, codec, &resume));
-        Ok(())
+        writer.place(1, || {
+            // Before entries are written, which may be where the configuration is.
+            let (lent, bytes) = (config.load(2)?.places(writer.bounds()), log.bounds(len));
+            let Lent { sink, types, slots, codec } = Config::lend(config, writer.bounds(), 2)?;
+            let log = log.apart(len, &lent, 3)?;
+            found.bounds(1).outside(&lent, 5)?;
+            found.bounds(1).outside(&[bytes], 5)?;
+            let resume = Resume::find::<NativeEndian>(log, types, slots)?;
+            let rest = match resume.rest() {
+                Rest::Nothing => 0,
+                Rest::Erased => 1,
+                Rest::Index => 2,
+                Rest::Damage(_) => 3,
+            };
+            found.tell(Found { at: resume.at(), rows: resume.rows(), rest, zero: 0 }, 5)?;
+            Ok(Writer::resume_with(sink, types, slots, codec, &resume))
+        })
     }
 
     /// Creates an extent.
     fn pilaster_ds_extent_init(at: At<Extent>, ty: In<CType>, memory: In<ExtentMemory>) {
-        let vacant = at.vacant(1)?;
-        let ExtentMemory { rows, pool, unique, unique_count } = memory.load(3)?;
-        let (read, nothing) = (Region::EMPTY.bounds(), Region::EMPTY.items());
-        let (rows, pool, unique, _) = lend(at.bounds(), read, rows.items(), pool.items(), (unique, unique_count), nothing, 3)?;
-        vacant.place(extent(ty, Memory { rows, pool, unique })?);
-        Ok(())
+        at.place(1, || extent(at.bounds(), ty, memory))
     }
 
     /// Adds a row.

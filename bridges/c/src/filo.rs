@@ -88,70 +88,65 @@ appenders! {
 exports! {
     /// Begins a vector of ints.
     fn pilaster_filo_ints_init(vector: At<Ints<'static>>, page: Out<u8>, len: usize, width: u32, masked: u32) {
-        vector.vacant(1)?;
-        let (page, width) = (page.lend(len, 2)?, packing(width)?);
-        vector.place(if masked != 0 { Ints::masked(page, width)? } else { Ints::new(page, width)? }, 1)
+        vector.place(1, || {
+            let (page, width) = (page.apart(len, &[vector.bounds()], 2)?, packing(width)?);
+            Ok(if masked != 0 { Ints::masked(page, width)? } else { Ints::new(page, width)? })
+        })
     }
 
     /// Begins a vector of longs.
     fn pilaster_filo_longs_init(vector: At<Longs<'static>>, page: Out<u8>, len: usize, width: u32, masked: u32) {
-        vector.vacant(1)?;
-        let (page, width) = (page.lend(len, 2)?, packing(width)?);
-        vector.place(if masked != 0 { Longs::masked(page, width)? } else { Longs::new(page, width)? }, 1)
+        vector.place(1, || {
+            let (page, width) = (page.apart(len, &[vector.bounds()], 2)?, packing(width)?);
+            Ok(if masked != 0 { Longs::masked(page, width)? } else { Longs::new(page, width)? })
+        })
     }
 
     /// Begins a vector of doubles.
     fn pilaster_filo_doubles_init(vector: At<Doubles<'static>>, page: Out<u8>, len: usize, width: u32, masked: u32) {
-        vector.vacant(1)?;
-        let (page, width) = (page.lend(len, 2)?, packing(width)?);
-        vector.place(if masked != 0 { Doubles::masked(page, width)? } else { Doubles::new(page, width)? }, 1)
+        vector.place(1, || {
+            let (page, width) = (page.apart(len, &[vector.bounds()], 2)?, packing(width)?);
+            Ok(if masked != 0 { Doubles::masked(page, width)? } else { Doubles::new(page, width)? })
+        })
     }
 
     /// Begins a vector of longs near a line.
     fn pilaster_filo_lines_init(vector: At<Lines<'static>>, page: Out<u8>, len: usize, base: i64, slope: i32, width: u32) {
-        vector.vacant(1)?;
-        vector.place(Lines::new(page.lend(len, 2)?, Line { base, slope }, packing(width)?)?, 1)
+        vector.place(1, || Ok(Lines::new(page.apart(len, &[vector.bounds()], 2)?, Line { base, slope }, packing(width)?)?))
     }
 
     /// Begins a vector of floats.
     fn pilaster_filo_floats_init(vector: At<Floats<'static>>, page: Out<u8>, len: usize) {
-        vector.vacant(1)?;
-        vector.place(Floats::new(page.lend(len, 2)?)?, 1)
+        vector.place(1, || Ok(Floats::new(page.apart(len, &[vector.bounds()], 2)?)?))
     }
 
     /// Begins a vector of booleans.
     fn pilaster_filo_booleans_init(vector: At<Booleans<'static>>, page: Out<u8>, len: usize) {
-        vector.vacant(1)?;
-        vector.place(Booleans::new(page.lend(len, 2)?)?, 1)
+        vector.place(1, || Ok(Booleans::new(page.apart(len, &[vector.bounds()], 2)?)?))
     }
 
     /// Begins a vector of timestamps near a base.
     fn pilaster_filo_timestamps_init(vector: At<Timestamps<'static>>, page: Out<u8>, len: usize, base: i64, width: u32) {
-        vector.vacant(1)?;
-        vector.place(Timestamps::new(page.lend(len, 2)?, base, packing(width)?)?, 1)
+        vector.place(1, || Ok(Timestamps::new(page.apart(len, &[vector.bounds()], 2)?, base, packing(width)?)?))
     }
 
     /// Begins a vector of instants near a base, all with one offset from UTC.
     fn pilaster_filo_date_times_init(vector: At<DateTimes<'static>>, page: Out<u8>, len: usize, base: i64, offset: i32, width: u32) {
-        vector.vacant(1)?;
-        vector.place(DateTimes::new(page.lend(len, 2)?, base, offset, packing(width)?)?, 1)
+        vector.place(1, || Ok(DateTimes::new(page.apart(len, &[vector.bounds()], 2)?, base, offset, packing(width)?)?))
     }
 
     /// Begins a vector of text.
     fn pilaster_filo_strings_init(vector: At<SimpleStrings<'static>>, page: Out<u8>, len: usize, rows: usize) {
-        vector.vacant(1)?;
-        vector.place(SimpleStrings::new(page.lend(len, 2)?, rows)?, 1)
+        vector.place(1, || Ok(SimpleStrings::new(page.apart(len, &[vector.bounds()], 2)?, rows)?))
     }
 
     /// Begins a vector of byte strings.
     fn pilaster_filo_utf8s_init(vector: At<Utf8s<'static>>, page: Out<u8>, len: usize, rows: usize) {
-        vector.vacant(1)?;
-        vector.place(Utf8s::new(page.lend(len, 2)?, rows)?, 1)
+        vector.place(1, || Ok(Utf8s::new(page.apart(len, &[vector.bounds()], 2)?, rows)?))
     }
 
     /// Begins a vector of byte strings in slots of one size.
     fn pilaster_filo_fixed_init(vector: At<FixedMax<'static>>, page: Out<u8>, len: usize, longest: u8) {
-        vector.vacant(1)?;
-        vector.place(FixedMax::new(page.lend(len, 2)?, longest)?, 1)
+        vector.place(1, || Ok(FixedMax::new(page.apart(len, &[vector.bounds()], 2)?, longest)?))
     }
 }

@@ -12,6 +12,7 @@ use pilaster::any::{Hints, Owned};
 use pilaster::column::{Memory, Part as _, Table};
 use pilaster::error::{Cause, Error, Kind, What};
 use pilaster::filo::Element;
+use pilaster_arrow::schema::column_with_nul;
 use pilaster_arrow::{ReadOptions, read};
 
 use crate::error::Failure;
@@ -181,16 +182,28 @@ fn send(asked: Asked, schema: &SyncSender<Result<SchemaRef, Failure>>, to: &Sync
         Ok(reader) => reader,
         Err(failure) => return drop(schema.send(Err(failure))),
     };
+    if let Some(k) = column_with_nul(&reader.schema()) {
+        return drop(schema.send(Err(Error::new(Kind::Unsupported, What::COLUMN, k as u64).into())));
+    }
     if schema.send(Ok(reader.schema())).is_err() {
         return;
     }
     for batch in reader {
         // The program has released the stream.
-        if to.send(Some(batch)).is_err() {
+        if to.send(Some(batch.map_err(without_nul))).is_err() {
             return;
         }
     }
     let _ended = to.send(None);
+}
+
+/// Returns an error whose text is a C string: without NUL, which ends one. The stream panics at another one.
+fn without_nul(e: ArrowError) -> ArrowError {
+    let text = match &e {
+        ArrowError::ExternalError(e) => e.to_string(),
+        e => e.to_string(),
+    };
+    if text.contains('\0') { ArrowError::ExternalError(text.replace('\0', "\u{fffd}").into()) } else { e }
 }
 
 /// Opens a table of a file.
@@ -224,9 +237,9 @@ fn some(text: Text, argument: u32) -> Result<Option<String>, Failure> {
 exports! {
     /// Opens a file as a stream of record batches.
     fn pilaster_open_stream(path: Text, table: Text, stream: Out<FFI_ArrowArrayStream>) {
-        let asked = Asked::new(path, table)?;
-        // A place for the result comes before the work.
+        // Before other arguments are checked: `release` of a stream that is not opened is null.
         stream.tell(FFI_ArrowArrayStream::empty(), 3)?;
+        let asked = Asked::new(path, table)?;
         stream.tell(FFI_ArrowArrayStream::new(Box::new(open(asked)?)), 3)
     }
 
@@ -288,6 +301,13 @@ mod tests {
         }
         let nowhere = refused(Refused::Arrow(text()), |_| Some(3));
         assert_eq!(nowhere, Error::new(Kind::Invalid, What::INPUT, 0).into());
+    }
+
+    #[test]
+    fn texts_of_errors_are_c_strings() {
+        let text = |e: ArrowError| without_nul(e).to_string();
+        assert_eq!(text(ArrowError::ExternalError("a\0b".into())), "External error: a\u{fffd}b");
+        assert!(matches!(without_nul(ArrowError::MemoryError("a".into())), ArrowError::MemoryError(_)));
     }
 
     #[test]

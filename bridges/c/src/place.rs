@@ -26,8 +26,9 @@ impl Bounds {
         if others.iter().any(|other| self.meets(*other)) { Err(Failure::argument(argument)) } else { Ok(()) }
     }
 
+    /// Whether both have a byte. An empty range has none.
     fn meets(self, other: Bounds) -> bool {
-        self.at < other.end() && other.at < self.end()
+        self.at.max(other.at) < self.end().min(other.end())
     }
 
     /// The address after the last one.

@@ -32,10 +32,6 @@ pub struct Out<T>(*mut T);
 #[repr(transparent)]
 pub struct At<T>(*mut State<T>);
 
-/// Memory for a state, which no call uses.
-#[derive(Debug)]
-pub struct Vacant<T>(*mut State<T>);
-
 /// State in memory of the caller: a mark, and what it marks.
 #[repr(C)]
 pub struct State<T> {
@@ -123,7 +119,7 @@ impl<T> Out<T> {
     }
 
     /// Returns the items at the pointer, which lie outside of other memory of the call. That memory is checked before.
-    #[cfg(any(feature = "blosc", feature = "ring", feature = "verify"))]
+    #[cfg(any(feature = "blosc", feature = "filo", feature = "ring", feature = "verify"))]
     pub fn apart(self, len: usize, others: &[Bounds], argument: u32) -> Result<&'static mut [T], Failure> {
         check(self.0, len, argument)?;
         self.bounds(len).outside(others, argument)?;
@@ -184,20 +180,23 @@ pub fn ascii(bytes: &[u8]) -> Option<&str> {
 }
 
 impl<T: Marked> At<T> {
-    /// Checks that a state can be placed here. No function of C may be called until it is placed.
-    pub fn vacant(self, argument: u32) -> Result<Vacant<T>, Failure> {
-        check(self.0, 1, argument)?;
-        // SAFETY: checked; the caller guarantees the rest. A mark is a plain number.
-        match unsafe { ptr::addr_of!((*self.0).mark).read_volatile() } {
-            BUSY => Err(Failure::state(argument)),
-            _ => Ok(Vacant(self.0)),
+    /// Places the state that `make` returns. The memory is in use meanwhile: functions of C that `make` calls cannot use it. If `make` fails,
+    /// no state remains, as it may have used the memory of a former one.
+    pub fn place(self, argument: u32, make: impl FnOnce() -> Result<T, Failure>) -> Done {
+        let mark = self.enter(0, argument)?;
+        let made = make();
+        // SAFETY: `enter` has checked the pointer; the caller guarantees the rest.
+        unsafe {
+            let (after, done) = match made {
+                Ok(value) => {
+                    ptr::addr_of_mut!((*self.0).value).write(MaybeUninit::new(value));
+                    (T::MARK, Ok(()))
+                }
+                Err(e) => (0, Err(e)),
+            };
+            mark.write_volatile(after);
+            done
         }
-    }
-
-    /// Places a state.
-    pub fn place(self, value: T, argument: u32) -> Done {
-        self.vacant(argument)?.place(value);
-        Ok(())
     }
 
     /// Calls `f` with the state, which is in use meanwhile.
@@ -223,12 +222,7 @@ impl<T: Marked> At<T> {
         argument: u32,
         f: impl FnOnce(&mut T) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        let (bytes, align, mark) = (size_of::<State<T>>(), align_of::<State<T>>(), self.0.cast::<u32>());
-        // SAFETY: the mark comes first in a state.
-        match unsafe { enter(mark, bytes, align, T::MARK) } {
-            0 => {}
-            code => return Err(Failure::refused(code, argument)),
-        }
+        let mark = self.enter(T::MARK, argument)?;
         // SAFETY: checked; the caller guarantees the rest. Only a marked value is initialised. No other reference to it exists, because the
         // mark differs while this one exists.
         unsafe {
@@ -238,25 +232,24 @@ impl<T: Marked> At<T> {
         }
     }
 
+    /// Marks the state as in use. `is`: its mark, or 0 for any that no call uses. Returns the place of the mark.
+    fn enter(self, is: u32, argument: u32) -> Result<*mut u32, Failure> {
+        let (bytes, align, mark) = (size_of::<State<T>>(), align_of::<State<T>>(), self.0.cast::<u32>());
+        // SAFETY: the mark comes first in a state.
+        match unsafe { enter(mark, bytes, align, is) } {
+            0 => Ok(mark),
+            code => Err(Failure::refused(code, argument)),
+        }
+    }
+
     /// The bounds of the state.
     pub fn bounds(self) -> Bounds {
         Bounds::of(self.0, 1)
     }
 }
 
-impl<T: Marked> Vacant<T> {
-    /// Places a state.
-    pub fn place(self, value: T) {
-        // SAFETY: `At::vacant`, which alone creates this, has checked the pointer.
-        unsafe {
-            ptr::addr_of_mut!((*self.0).value).write(MaybeUninit::new(value));
-            ptr::addr_of_mut!((*self.0).mark).write_volatile(T::MARK);
-        }
-    }
-}
-
-/// Checks the state of `bytes` bytes that begins with the mark, and marks it as in use. Returns 0, [`ARGUMENT`] or [`STATE`]. One function for
-/// all types.
+/// Checks the state of `bytes` bytes that begins with the mark, and marks it as in use. `is`: what the mark must be, or 0 for any that no call
+/// uses. Returns 0, [`ARGUMENT`] or [`STATE`]. One function for all types.
 ///
 /// # Safety
 /// A valid pointer is one to a state.
@@ -267,7 +260,8 @@ unsafe fn enter(mark: *mut u32, bytes: usize, align: usize, is: u32) -> i32 {
     }
     // SAFETY: checked; the caller guarantees the rest.
     unsafe {
-        if mark.read_volatile() != is {
+        let now = mark.read_volatile();
+        if now == BUSY || (is != 0 && now != is) {
             return STATE;
         }
         mark.write_volatile(BUSY);

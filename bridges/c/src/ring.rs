@@ -177,8 +177,7 @@ pub struct Counts {
 exports! {
     /// Finds the log in the flash, and where it continues.
     fn pilaster_ring_mount(ring: At<RingLog>, config: In<Config>) {
-        ring.vacant(1)?;
-        ring.place(config.load(2)?.mount(ring.bounds())?, 1)
+        ring.place(1, || config.load(2)?.mount(ring.bounds()))
     }
 
     /// Adds a row.
@@ -212,7 +211,7 @@ exports! {
 
     /// Places a cursor before the oldest extent.
     fn pilaster_ring_begin(cursor: At<Cursor>) {
-        cursor.place(Cursor::new(), 1)
+        cursor.place(1, || Ok(Cursor::new()))
     }
 
     /// Reads the next extent; its length is 0 after the newest.

@@ -206,23 +206,25 @@ impl Config {
 exports! {
     /// Begins a log.
     fn pilaster_vortex_init(log: At<VortexLog>, config: In<Config>) {
-        log.vacant(1)?;
-        let Lent { sink, fields, places, count, rows, groups, policy } = config.load(2)?.lend(log.bounds())?;
-        log.place(VortexLog { log: Log::new(sink, fields, rows, groups, policy)?, places, count }, 1)
+        log.place(1, || {
+            let Lent { sink, fields, places, count, rows, groups, policy } = config.load(2)?.lend(log.bounds())?;
+            Ok(VortexLog { log: Log::new(sink, fields, rows, groups, policy)?, places, count })
+        })
     }
 
     /// Continues a log.
     fn pilaster_vortex_resume(log: At<VortexLog>, config: In<Config>, bytes: In<u8>, len: usize, found: Out<Found>) {
-        log.vacant(1)?;
-        let config = config.load(2)?;
-        let Lent { sink, fields, places, count, rows, groups, policy } = config.lend(log.bounds())?;
-        let (lent, read) = (config.places(log.bounds()), bytes.bounds(len));
-        let bytes = bytes.apart(len, &lent, 3)?;
-        found.bounds(1).outside(&lent, 5)?;
-        found.bounds(1).outside(&[read], 5)?;
-        let end = Resume::find(bytes, &fields, groups)?;
-        found.tell(Found { at: end.at(), rows: end.rows(), full: end.is_full().into(), zero: 0 }, 5)?;
-        log.place(VortexLog { log: Log::resume(sink, fields, rows, groups, (&end, policy))?, places, count }, 1)
+        log.place(1, || {
+            let config = config.load(2)?;
+            let Lent { sink, fields, places, count, rows, groups, policy } = config.lend(log.bounds())?;
+            let (lent, read) = (config.places(log.bounds()), bytes.bounds(len));
+            let bytes = bytes.apart(len, &lent, 3)?;
+            found.bounds(1).outside(&lent, 5)?;
+            found.bounds(1).outside(&[read], 5)?;
+            let end = Resume::find(bytes, &fields, groups)?;
+            found.tell(Found { at: end.at(), rows: end.rows(), full: end.is_full().into(), zero: 0 }, 5)?;
+            Ok(VortexLog { log: Log::resume(sink, fields, rows, groups, (&end, policy))?, places, count })
+        })
     }
 
     /// Adds a row.

@@ -23,24 +23,28 @@ static void begin_columns(void) {
 }
 
 static void begin_vector(uint32_t type) {
-    const size_t len = odd() ? SIZE_MAX : below(129u), rows_of = odd() ? SIZE_MAX : below(9u);
-    uint8_t *const page = odd() ? NULL : vector_page;
+    /* A page in the vector is refused. */
+    const bool itself = odd();
+    const size_t len = itself ? 16u : odd() ? SIZE_MAX : below(129u), rows_of = odd() ? SIZE_MAX : below(9u);
+    uint8_t *const page = itself ? (uint8_t *)&vector : odd() ? NULL : vector_page;
     const uint32_t width = next(), masked = next() % 2u;
     const int64_t base = (int64_t)((uint64_t)below(65536u) << below(49u));
     const int32_t slope = (int32_t)below(2000u) - 1000;
+    int32_t code = PILASTER_OK;
     switch (type) {
-    case 0: (void)checked(pilaster_filo_ints_init(&vector, page, len, width, masked, &error)); break;
-    case 1: (void)checked(pilaster_filo_longs_init(&vector, page, len, width, masked, &error)); break;
-    case 2: (void)checked(pilaster_filo_doubles_init(&vector, page, len, width, masked, &error)); break;
-    case 3: (void)checked(pilaster_filo_lines_init(&vector, page, len, base, slope, width, &error)); break;
-    case 4: (void)checked(pilaster_filo_floats_init(&vector, page, len, &error)); break;
-    case 5: (void)checked(pilaster_filo_booleans_init(&vector, page, len, &error)); break;
-    case 6: (void)checked(pilaster_filo_timestamps_init(&vector, page, len, base, width, &error)); break;
-    case 7: (void)checked(pilaster_filo_date_times_init(&vector, page, len, base, slope * 900000, width, &error)); break;
-    case 8: (void)checked(pilaster_filo_strings_init(&vector, page, len, rows_of, &error)); break;
-    case 9: (void)checked(pilaster_filo_utf8s_init(&vector, page, len, rows_of, &error)); break;
-    default: (void)checked(pilaster_filo_fixed_init(&vector, page, len, (uint8_t)width, &error)); break;
+    case 0: code = checked(pilaster_filo_ints_init(&vector, page, len, width, masked, &error)); break;
+    case 1: code = checked(pilaster_filo_longs_init(&vector, page, len, width, masked, &error)); break;
+    case 2: code = checked(pilaster_filo_doubles_init(&vector, page, len, width, masked, &error)); break;
+    case 3: code = checked(pilaster_filo_lines_init(&vector, page, len, base, slope, width, &error)); break;
+    case 4: code = checked(pilaster_filo_floats_init(&vector, page, len, &error)); break;
+    case 5: code = checked(pilaster_filo_booleans_init(&vector, page, len, &error)); break;
+    case 6: code = checked(pilaster_filo_timestamps_init(&vector, page, len, base, width, &error)); break;
+    case 7: code = checked(pilaster_filo_date_times_init(&vector, page, len, base, slope * 900000, width, &error)); break;
+    case 8: code = checked(pilaster_filo_strings_init(&vector, page, len, rows_of, &error)); break;
+    case 9: code = checked(pilaster_filo_utf8s_init(&vector, page, len, rows_of, &error)); break;
+    default: code = checked(pilaster_filo_fixed_init(&vector, page, len, (uint8_t)width, &error)); break;
     }
+    CHECK(!itself || (code == PILASTER_ARGUMENT && error.at == 2u) || code == PILASTER_UNSUPPORTED);
 }
 
 static void push_value(uint32_t type) {

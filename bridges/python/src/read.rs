@@ -9,7 +9,7 @@ use std::{hint, mem, thread};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use pilaster::any::{File, Format, Table};
 use pilaster::column::{Memory, Part as _, Table as _, Zone};
-use pilaster_arrow::arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use pilaster_arrow::arrow_schema::{ArrowError, Schema, SchemaRef};
 use pilaster_arrow::{Filter, ReadOptions, Spare};
 
 use crate::condition::{Condition, filtered, may_match};
@@ -69,26 +69,17 @@ pub fn schema(source: &Source, selection: &Selection) -> Result<SchemaRef> {
     })
 }
 
-/// Checks that a C string can hold each name: other programs read the schema.
+/// Checks that a C string can hold each name and each time zone: other programs read the schema.
 fn checked(schema: &Schema) -> Result<()> {
-    fn check(field: &Field) -> Result<()> {
-        if field.name().contains('\0') {
+    match pilaster_arrow::schema::column_with_nul(schema).and_then(|k| schema.fields().get(k)) {
+        None => Ok(()),
+        Some(field) => {
+            let name = field.name();
             let text =
-                format!("the name of column {:?} has a NUL, which Arrow's C interface does not allow", field.name());
-            return Err(Failure::other("Unsupported", text));
-        }
-        match field.data_type() {
-            DataType::List(of)
-            | DataType::LargeList(of)
-            | DataType::ListView(of)
-            | DataType::LargeListView(of)
-            | DataType::FixedSizeList(of, _)
-            | DataType::Map(of, _) => check(of.as_ref()),
-            DataType::Struct(fields) => fields.iter().try_for_each(|of| check(of.as_ref())),
-            _ => Ok(()),
+                format!("a name or a time zone of column {name:?} has a NUL, which Arrow's C interface does not allow");
+            Err(Failure::other("Unsupported", text))
         }
     }
-    schema.fields().iter().try_for_each(|of| check(of.as_ref()))
 }
 
 /// Returns what is read: also columns of conditions.

@@ -43,13 +43,13 @@ use crate::error::Result;
 /// The original reads every file of such a record. It writes two more kinds of `compact`, which it cannot read back, so they do not
 /// compile: with a `fixedwidth` of more than one byte, and with `big_to_small`. Nor does `compact` without a bool or a nullable field.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// pilaster::dataseries::record! {
 ///     struct Wide = "Wide" pack compact { id: fixedwidth 6 nullable }
 /// }
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// pilaster::dataseries::record! {
 ///     struct Turned = "Turned" pack compact big_to_small { temp: double nullable }
 /// }
@@ -83,7 +83,7 @@ use crate::error::Result;
 /// }
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// pilaster::dataseries::record! {
 ///     struct Whole = "Whole" pack compact { temp: double }
 /// }

@@ -310,3 +310,35 @@ const fn has_any(text: &str, any: &[u8]) -> bool {
     }
     false
 }
+
+/// The compiler prints the texts of these panics, and no test on a stable compiler compares them: here they are called.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(spec: Spec, words: &[&str]) {
+        let options = options(words);
+        let specs = [spec.nullable()];
+        let layout = layout(&specs, options);
+        check_compact(&fields(&specs, layout), layout, options);
+    }
+
+    #[test]
+    #[should_panic(expected = "the original cannot read `compact` with a fixedwidth of more than one byte")]
+    fn compact_with_a_wide_fixedwidth_is_refused() {
+        declared(Spec::new("id", FieldType::FixedWidth(6)), &["compact"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the original cannot read `compact` with `big_to_small`")]
+    fn compact_with_big_to_small_is_refused() {
+        declared(Spec::new("temp", FieldType::Double), &["compact", "big_to_small"]);
+    }
+
+    #[test]
+    fn each_alone_is_declared() {
+        declared(Spec::new("id", FieldType::FixedWidth(6)), &["big_to_small"]);
+        declared(Spec::new("id", FieldType::FixedWidth(1)), &["compact"]);
+        declared(Spec::new("temp", FieldType::Double), &["compact", "max_column_size"]);
+    }
+}

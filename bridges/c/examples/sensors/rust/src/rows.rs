@@ -7,7 +7,7 @@ use logger::typed::TYPES;
 use pilaster::bytes::{LittleEndian, Scratch};
 use pilaster::codec::HashTable;
 use pilaster::dataseries::write::{ExtentBuffer, IndexSlot, Lzf, Memory, Of, Writer};
-use pilaster_c::error::{Done, Failure, Report};
+use pilaster_c::error::{Failure, Report};
 use pilaster_c::raw::{At, CSink, In, Marked, Out, Put, State};
 
 type Extent<R> = ExtentBuffer<'static, LittleEndian, Of<R>>;
@@ -50,21 +50,18 @@ pub extern "C" fn sensors_begin(
     context: Out<c_void>,
     error: Out<Report>,
 ) -> i32 {
-    let begin = || -> Done {
-        let vacant = log.vacant(1)?;
+    error.answer(log.place(1, || {
         let [memory] = memory.lend(1, 2)? else { return Err(Failure::argument(2)) };
         let Lent { air, battery, motion, pressure, packed, table, slots } = memory;
         let lzf = Lzf::<256>::new(HashTable::take(&mut Scratch::new(table))?, packed);
-        vacant.place(Log {
+        Ok(Log {
             file: Writer::with(CSink::new(put, context, 3)?, TYPES, IndexSlot::over(slots), lzf),
             airs: ExtentBuffer::of::<Air>(Memory::rows(air))?,
             batteries: ExtentBuffer::of::<Battery>(Memory::rows(battery))?,
             motions: ExtentBuffer::of::<Motion>(Memory::rows(motion))?,
             pressures: ExtentBuffer::of::<Pressure>(Memory::rows(pressure))?,
-        });
-        Ok(())
-    };
-    error.answer(begin())
+        })
+    }))
 }
 
 /// Ends the log.
