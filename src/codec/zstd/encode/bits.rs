@@ -24,6 +24,15 @@ impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
         self.used = self.used.wrapping_add(low32(entry));
     }
 
+    /// Appends the codes of two entries, the first of which is lower in the stream, under the condition of [`add`](Self::add).
+    /// They are joined without the word, so that one shift of the word, on which each next code waits, is enough for both.
+    #[inline(always)]
+    pub(super) const fn add_two(&mut self, first: u64, second: u64) {
+        let len = low32(first.wrapping_add(second));
+        self.word = self.word >> (len & 63) | first >> (second & 63) | second;
+        self.used = self.used.wrapping_add(len);
+    }
+
     /// Appends the last code before a flush, after which at most 63 bits are in the word.
     #[inline(always)]
     pub(super) const fn add_last(&mut self, entry: u64) {

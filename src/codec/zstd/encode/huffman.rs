@@ -110,7 +110,11 @@ impl Code {
         let mut steps = symbols.rchunks_exact(STEP);
         for step in steps.by_ref() {
             let Some([last, others @ ..]) = step.first_chunk::<STEP>().map(<[u8; STEP]>::as_slice) else { break };
-            for symbol in others.iter().rev() {
+            let (odd, pairs) = others.as_rchunks::<2>();
+            for [second, first] in pairs.iter().rev() {
+                codes.add_two(entry(first), entry(second));
+            }
+            for symbol in odd {
                 codes.add(entry(symbol));
             }
             codes.add_last(entry(last));

@@ -196,9 +196,10 @@ impl Encoder<'_> {
         let head_at = out.at;
         out.array([0; 3])?;
         let body = out.at;
-        if let Some((first, rest)) = block.split_first()
+        // Each byte equals the one before it. The comparison of slices is several times as fast as a loop over bytes.
+        if let ([first, rest @ ..], Some(before)) = (block, block.get(..block.len().saturating_sub(1)))
             && rest.len() > 2
-            && rest.iter().all(|byte| byte == first)
+            && rest == before
         {
             out.byte(*first)?;
             return out.set_all(head_at, &head(REPEATED, block.len()));
