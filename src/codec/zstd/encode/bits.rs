@@ -5,14 +5,14 @@ use crate::codec::greedy::Put;
 
 /// Codes that are appended to a stream of bits at the highest bits of a word, which takes fewer instructions: the code of an
 /// entry is in its highest bits, and its length in the lowest byte.
-pub(super) struct Codewords<'b, 'p, 'o> {
-    bits: &'b mut Bits<'p, 'o>,
+pub(super) struct Codewords<'p> {
+    bits: Bits<'p>,
     word: u64,
     used: u32,
 }
 
-impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
-    pub(super) const fn new(bits: &'b mut Bits<'p, 'o>) -> Self {
+impl<'p> Codewords<'p> {
+    pub(super) const fn new(bits: Bits<'p>) -> Self {
         let word = bits.word << (64u32.wrapping_sub(bits.used) & 63);
         Codewords { word, used: bits.used, bits }
     }
@@ -25,7 +25,7 @@ impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
     }
 
     /// Appends the codes of two entries, the first of which is lower in the stream, under the condition of [`add`](Self::add).
-    /// They are joined without the word, so that one shift of the word, on which each next code waits, is enough for both.
+    /// They are joined without the word: each further code waits for one shift of the word instead of two.
     #[inline(always)]
     pub(super) const fn add_two(&mut self, first: u64, second: u64) {
         let len = low32(first.wrapping_add(second));
@@ -50,19 +50,28 @@ impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
         self.used = self.bits.used;
         Some(())
     }
+
+    /// Returns the stream, after a [`flush`](Self::flush).
+    pub(super) const fn bits(self) -> Bits<'p> {
+        self.bits
+    }
 }
 
 /// The destination of a stream of bits. Its functions return `None` if the destination is full.
-pub(super) struct Bits<'p, 'o> {
-    out: &'p mut Put<'o>,
+pub(super) struct Bits<'p> {
+    bytes: &'p mut [u8],
+    /// Number of bytes written, which the destination gets at the end of the stream.
+    at: usize,
+    end: &'p mut usize,
     word: u64,
     /// Number of bits in the word; at most 7 after [`flush`](Self::flush).
     used: u32,
 }
 
-impl<'p, 'o> Bits<'p, 'o> {
-    pub(super) const fn new(out: &'p mut Put<'o>) -> Self {
-        Bits { out, word: 0, used: 0 }
+impl<'p> Bits<'p> {
+    pub(super) const fn new(out: &'p mut Put<'_>) -> Self {
+        let (bytes, end) = out.parts();
+        Bits { bytes, at: *end, end, word: 0, used: 0 }
     }
 
     /// Appends the lowest `n` bits of `value`, whose other bits are zero. Between two calls of
@@ -76,45 +85,43 @@ impl<'p, 'o> Bits<'p, 'o> {
     /// Writes all complete bytes.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Option<()> {
-        match self.out.window::<8>() {
-            Some(window) => {
-                *window = self.word.to_le_bytes();
-                self.out.at = self.out.at.wrapping_add((self.used >> 3) as usize);
-                self.word >>= self.used & 56;
-                self.used &= 7;
-                Some(())
-            }
-            None => self.flush_bytes(),
+        let n = (self.used >> 3) as usize;
+        match self.bytes.get_mut(self.at..).and_then(|free| free.first_chunk_mut::<8>()) {
+            Some(window) => *window = self.word.to_le_bytes(),
+            None => put_bytes(self.bytes, self.at, self.word, n)?,
         }
-    }
-
-    /// [`flush`](Self::flush) near the end of the destination.
-    #[cold]
-    #[inline(never)]
-    fn flush_bytes(&mut self) -> Option<()> {
-        while self.used >= 8 {
-            let [byte, ..] = self.word.to_le_bytes();
-            self.out.byte(byte)?;
-            self.word >>= 8;
-            self.used = self.used.wrapping_sub(8);
-        }
+        self.at = self.at.wrapping_add(n);
+        self.word >>= self.used & 56;
+        self.used &= 7;
         Some(())
     }
 
     /// Writes the rest of the bits; zeros fill the last byte.
+    #[inline]
     pub(super) fn finish(mut self) -> Option<()> {
         self.flush()?;
         if self.used > 0 {
-            let [byte, ..] = self.word.to_le_bytes();
-            self.out.byte(byte)?;
+            put_bytes(self.bytes, self.at, self.word, 1)?;
+            self.at = self.at.wrapping_add(1);
         }
+        *self.end = self.at;
         Some(())
     }
 
     /// Writes the rest of the bits and the end marker, from which a decoder reads backwards.
+    #[inline]
     pub(super) fn mark(mut self) -> Option<()> {
         self.flush()?;
         self.add(1, 1);
         self.finish()
     }
+}
+
+/// Writes the lowest `n` bytes of a word near the end of the destination. A method of [`Bits`] would keep its
+/// position in memory instead of a register.
+#[cold]
+#[inline(never)]
+fn put_bytes(bytes: &mut [u8], at: usize, word: u64, n: usize) -> Option<()> {
+    bytes.get_mut(at..)?.get_mut(..n)?.copy_from_slice(word.to_le_bytes().get(..n)?);
+    Some(())
 }

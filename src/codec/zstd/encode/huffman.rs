@@ -104,8 +104,7 @@ impl Code {
     /// Writes `STEP` codes of at most `MOST` bits between two flushes.
     fn steps<const STEP: usize, const MOST: u32>(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
         const { assert!(len32(STEP) * MOST <= 56 && STEP > 0) }
-        let mut bits = Bits::new(out);
-        let mut codes = Codewords::new(&mut bits);
+        let mut codes = Codewords::new(Bits::new(out));
         let entry = |symbol: &u8| self.0.get(usize::from(*symbol)).copied().unwrap_or(0);
         let mut steps = symbols.rchunks_exact(STEP);
         for step in steps.by_ref() {
@@ -124,7 +123,7 @@ impl Code {
             codes.add_last(entry(symbol));
         }
         codes.flush()?;
-        bits.mark()
+        codes.bits().mark()
     }
 }
 

@@ -196,12 +196,8 @@ impl Encoder<'_> {
         let head_at = out.at;
         out.array([0; 3])?;
         let body = out.at;
-        // Each byte equals the one before it. The comparison of slices is several times as fast as a loop over bytes.
-        if let ([first, rest @ ..], Some(before)) = (block, block.get(..block.len().saturating_sub(1)))
-            && rest.len() > 2
-            && rest == before
-        {
-            out.byte(*first)?;
+        if let Some(first) = split::run(block) {
+            out.byte(first)?;
             return out.set_all(head_at, &head(REPEATED, block.len()));
         }
         let repeats = self.store.repeats;

@@ -271,7 +271,7 @@ impl<'s> Sequences<'s> {
 
 /// Appends the extra bits of a sequence, after at most 26 bits since the last flush, and flushes.
 #[inline(always)]
-fn extras(sequence: Sequence, [l, o, m]: [u8; 3], bits: &mut Bits<'_, '_>) -> Option<()> {
+fn extras(sequence: Sequence, [l, o, m]: [u8; 3], bits: &mut Bits<'_>) -> Option<()> {
     let l = LITERALS.get(usize::from(l)).copied().unwrap_or(0).into();
     let m = MATCHES.get(usize::from(m)).copied().unwrap_or(0).into();
     let o = u32::from(o);
