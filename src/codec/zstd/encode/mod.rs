@@ -168,8 +168,9 @@ impl Encoder<'_> {
         let mut start = 0usize;
         loop {
             let rest = src.get(start..)?;
-            let end = start.wrapping_add(split::next(rest));
-            self.block(src, start, end, &mut finder, out)?;
+            let (len, noise) = split::next(rest);
+            let end = start.wrapping_add(len);
+            self.block(src, (start, end, noise), &mut finder, out)?;
             if end >= src.len() {
                 break;
             }
@@ -178,12 +179,11 @@ impl Encoder<'_> {
         out.array(low32(xxh64(0, src)).to_le_bytes())
     }
 
-    /// Writes a block in its shortest form.
+    /// Writes bytes `start..end`, which look like noise or not, as a block in its shortest form.
     fn block(
         &mut self,
         src: &[u8],
-        start: usize,
-        end: usize,
+        (start, end, noise): (usize, usize, bool),
         finder: &mut impl Finder,
         out: &mut Put<'_>,
     ) -> Option<()> {
@@ -204,7 +204,11 @@ impl Encoder<'_> {
         self.store.clear();
         finder.block(src, start, end, &mut self.store)?;
         let limit = block.len();
-        let written = self.literals.write(self.store.literals.written(), out);
+        let literals = self.store.literals(block);
+        // The literals are counted only if matches cover a part of the noise.
+        let noise = noise && literals.len() > limit.wrapping_sub(limit >> 4);
+        let written = Some(()).filter(|()| !noise || literals.len() < limit);
+        let written = written.and_then(|()| self.literals.write(literals, noise, out));
         let written = written.and_then(|()| self.sequences.write(&self.store, out));
         let len = out.at.wrapping_sub(body);
         if written.is_some() && len < limit {

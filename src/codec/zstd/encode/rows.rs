@@ -226,7 +226,7 @@ impl<const W: usize> Finder for Rows<'_, W> {
             at = again(src, best.at.wrapping_add(best.len), last, end, store)?;
             literals = at;
         }
-        store.literals.slice(src, literals, end)
+        store.finish(src, literals, end)
     }
 }
 

@@ -15,13 +15,16 @@ const WAYS: usize = if FAST { 4 } else { 1 };
 /// Number of bits that the counted bytes must save for a new block.
 const PRICE: u64 = 250;
 
+/// Literals are coded only if this saves one byte of 2^`GAIN`: a code that gains less costs more time than it saves.
+pub(super) const GAIN: u32 = 6;
+
 type Counts = [u32; SYMBOLS];
 
-/// Returns the length of the next block of `src`.
-pub(super) fn next(src: &[u8]) -> usize {
+/// Returns the length of the next block of `src`, and whether its bytes look like noise, so that no code shortens them enough.
+pub(super) fn next(src: &[u8]) -> (usize, bool) {
     let most = src.get(..LONGEST).unwrap_or(src);
     let mut steps = most.chunks(STEP);
-    let Some(first) = steps.next() else { return 0 };
+    let Some(first) = steps.next() else { return (0, false) };
     let mut all = Block::of(first);
     let mut len = first.len();
     for step in steps {
@@ -36,7 +39,9 @@ pub(super) fn next(src: &[u8]) -> usize {
         }
         len = len.wrapping_add(step.len());
     }
-    len
+    // The counts of a sample are less even than the counts of all bytes, and promise more than there is to gain.
+    let bits = u64::from(all.total) << FRACTION << 3;
+    (len, all.bits() > bits.wrapping_sub(bits >> GAIN))
 }
 
 /// Returns the byte of which there are several and no others. The comparison of slices is several times as fast as a loop
@@ -67,9 +72,14 @@ impl Block {
         }
         // Equal bytes in a row would wait for each other.
         let mut ways = [[0u32; SYMBOLS]; WAYS];
-        let (groups, rest) = bytes.as_chunks::<{ SAMPLE * WAYS }>();
+        let (groups, rest) = bytes.as_chunks::<{ SAMPLE * SAMPLE }>();
         for group in groups {
-            ways.iter_mut().zip(group.as_chunks::<SAMPLE>().0).for_each(|(way, sample)| count(way, sample[0]));
+            // Another byte of each word, so that the bytes of numbers are counted alike.
+            for (i, word) in group.as_chunks::<SAMPLE>().0.iter().enumerate() {
+                if let (Some(way), Some(byte)) = (ways.get_mut(i % WAYS), word.get(i)) {
+                    count(way, *byte);
+                }
+            }
         }
         let [first, ..] = &mut ways;
         rest.iter().step_by(SAMPLE).for_each(|byte| count(first, *byte));
