@@ -12,9 +12,9 @@ pub(super) struct Codewords<'p> {
 }
 
 impl<'p> Codewords<'p> {
-    pub(super) const fn new(bits: Bits<'p>) -> Self {
-        let word = bits.word << (64u32.wrapping_sub(bits.used) & 63);
-        Codewords { word, used: bits.used, bits }
+    /// Begins a stream.
+    pub(super) const fn new(out: &'p mut Put<'_>) -> Self {
+        Codewords { bits: Bits::new(out), word: 0, used: 0 }
     }
 
     /// Appends the code of an entry, after which at most 56 bits are in the word: the lowest byte is then overwritten.
@@ -43,16 +43,20 @@ impl<'p> Codewords<'p> {
     /// Writes all complete bytes.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Option<()> {
-        // Two shifts, as there may be no bits.
-        self.bits.word = self.word >> 1 >> (63u32.wrapping_sub(self.used) & 63);
-        self.bits.used = self.used;
-        self.bits.flush()?;
-        self.used = self.bits.used;
+        self.bits.put(self.lowest(), self.used)?;
+        self.used &= 7;
         Some(())
     }
 
-    /// Returns the stream, after a [`flush`](Self::flush).
-    pub(super) const fn bits(self) -> Bits<'p> {
+    /// Returns the bits of the word as the lowest ones. Two shifts, as there may be no bits.
+    #[inline(always)]
+    const fn lowest(&self) -> u64 {
+        self.word >> 1 >> (63u32.wrapping_sub(self.used) & 63)
+    }
+
+    /// Returns the stream.
+    pub(super) const fn bits(mut self) -> Bits<'p> {
+        (self.bits.word, self.bits.used) = (self.lowest(), self.used);
         self.bits
     }
 }
@@ -85,14 +89,23 @@ impl<'p> Bits<'p> {
     /// Writes all complete bytes.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Option<()> {
-        let n = (self.used >> 3) as usize;
-        match self.bytes.get_mut(self.at..).and_then(|free| free.first_chunk_mut::<8>()) {
-            Some(window) => *window = self.word.to_le_bytes(),
-            None => put_bytes(self.bytes, self.at, self.word, n)?,
-        }
-        self.at = self.at.wrapping_add(n);
+        self.put(self.word, self.used)?;
         self.word >>= self.used & 56;
         self.used &= 7;
+        Some(())
+    }
+
+    /// Writes the complete bytes of the lowest `used` bits of a word.
+    #[inline(always)]
+    fn put(&mut self, word: u64, used: u32) -> Option<()> {
+        let n = (used >> 3) as usize;
+        // No slice is half as long as there are addresses: without the highest bit, a single comparison is left.
+        let at = self.at & usize::MAX >> 1;
+        match self.bytes.get_mut(at..at.wrapping_add(8)).and_then(|window| window.first_chunk_mut()) {
+            Some(window) => *window = word.to_le_bytes(),
+            None => put_bytes(self.bytes, at, word, n)?,
+        }
+        self.at = at.wrapping_add(n);
         Some(())
     }
 

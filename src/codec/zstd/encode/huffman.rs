@@ -1,6 +1,6 @@
 //! Huffman codes of literals, for encoding (RFC 8878, section 4.2).
 
-use super::bits::{Bits, Codewords};
+use super::bits::Codewords;
 use super::fse::{Norm, Table, pairs};
 use crate::bytes::{FAST, len32, low8, low32};
 use crate::codec::greedy::Put;
@@ -104,7 +104,7 @@ impl Code {
     /// Writes `STEP` codes of at most `MOST` bits between two flushes.
     fn steps<const STEP: usize, const MOST: u32>(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
         const { assert!(len32(STEP) * MOST <= 56 && STEP > 0) }
-        let mut codes = Codewords::new(Bits::new(out));
+        let mut codes = Codewords::new(out);
         let entry = |symbol: &u8| self.0.get(usize::from(*symbol)).copied().unwrap_or(0);
         let mut steps = symbols.rchunks_exact(STEP);
         for step in steps.by_ref() {

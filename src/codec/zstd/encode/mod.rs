@@ -23,6 +23,7 @@ use self::huffman::Code;
 use self::literals::Literals;
 use self::rows::Rows;
 use self::sequences::{Sequences, Store};
+use self::split::Bytes;
 use crate::bytes::{Scratch, len32, low32};
 use crate::codec::greedy::Put;
 use crate::codec::lz::no_room;
@@ -168,9 +169,9 @@ impl Encoder<'_> {
         let mut start = 0usize;
         loop {
             let rest = src.get(start..)?;
-            let (len, noise) = split::next(rest);
+            let (len, bytes) = split::next(rest);
             let end = start.wrapping_add(len);
-            self.block(src, (start, end, noise), &mut finder, out)?;
+            self.block(src, (start, end, bytes), &mut finder, out)?;
             if end >= src.len() {
                 break;
             }
@@ -179,11 +180,11 @@ impl Encoder<'_> {
         out.array(low32(xxh64(0, src)).to_le_bytes())
     }
 
-    /// Writes bytes `start..end`, which look like noise or not, as a block in its shortest form.
+    /// Writes bytes `start..end` as a block in its shortest form.
     fn block(
         &mut self,
         src: &[u8],
-        (start, end, noise): (usize, usize, bool),
+        (start, end, bytes): (usize, usize, Bytes),
         finder: &mut impl Finder,
         out: &mut Put<'_>,
     ) -> Option<()> {
@@ -196,8 +197,8 @@ impl Encoder<'_> {
         let head_at = out.at;
         out.array([0; 3])?;
         let body = out.at;
-        if let Some(first) = split::run(block) {
-            out.byte(first)?;
+        if let Bytes::Run(byte) = bytes {
+            out.byte(byte)?;
             return out.set_all(head_at, &head(REPEATED, block.len()));
         }
         let repeats = self.store.repeats;
@@ -206,7 +207,7 @@ impl Encoder<'_> {
         let limit = block.len();
         let literals = self.store.literals(block);
         // The literals are counted only if matches cover a part of the noise.
-        let noise = noise && literals.len() > limit.wrapping_sub(limit >> 4);
+        let noise = bytes == Bytes::Noise && literals.len() > limit.wrapping_sub(limit >> 4);
         let written = Some(()).filter(|()| !noise || literals.len() < limit);
         let written = written.and_then(|()| self.literals.write(literals, noise, out));
         let written = written.and_then(|()| self.sequences.write(&self.store, out));

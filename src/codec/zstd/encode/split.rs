@@ -20,35 +20,51 @@ pub(super) const GAIN: u32 = 6;
 
 type Counts = [u32; SYMBOLS];
 
-/// Returns the length of the next block of `src`, and whether its bytes look like noise, so that no code shortens them enough.
-pub(super) fn next(src: &[u8]) -> (usize, bool) {
+/// The bytes of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bytes {
+    /// More than three bytes, all of which have this value.
+    Run(u8),
+    /// No code of single bytes shortens them enough.
+    Noise,
+    Other,
+}
+
+/// Returns the length of the next block of `src`, and what its bytes seem to be.
+pub(super) fn next(src: &[u8]) -> (usize, Bytes) {
     let most = src.get(..LONGEST).unwrap_or(src);
     let mut steps = most.chunks(STEP);
-    let Some(first) = steps.next() else { return (0, false) };
-    let mut all = Block::of(first);
-    let mut len = first.len();
+    let Some(first) = steps.next() else { return (0, Bytes::Other) };
+    let mut same = run(first);
+    let (mut all, mut len) = (Block::of(first, same), first.len());
     for step in steps {
+        let step_same = run(step);
         // The last few bytes are no block of their own.
         if step.len() == STEP {
-            let new = Block::of(step);
+            let new = Block::of(step, step_same);
             let both = all.joined(&new);
             if both.bits().saturating_sub(all.bits()).saturating_sub(new.bits()) >> FRACTION > PRICE {
                 break;
             }
             all = both;
         }
+        same = same.filter(|_| step_same == same);
         len = len.wrapping_add(step.len());
     }
     // The counts of a sample are less even than the counts of all bytes, and promise more than there is to gain.
     let bits = u64::from(all.total) << FRACTION << 3;
-    (len, all.bits() > bits.wrapping_sub(bits >> GAIN))
+    let kind = match same {
+        Some(byte) if len > 3 => Bytes::Run(byte),
+        _ if all.bits() > bits.wrapping_sub(bits >> GAIN) => Bytes::Noise,
+        _ => Bytes::Other,
+    };
+    (len, kind)
 }
 
-/// Returns the byte of which there are several and no others. The comparison of slices is several times as fast as a loop
-/// over bytes.
-pub(super) fn run(bytes: &[u8]) -> Option<u8> {
+/// Returns the value of all bytes, if they are equal. The comparison of slices is several times as fast as a loop over bytes.
+fn run(bytes: &[u8]) -> Option<u8> {
     let ([first, rest @ ..], [before @ .., _]) = (bytes, bytes) else { return None };
-    (rest.len() > 2 && rest == before).then_some(*first)
+    (rest == before).then_some(*first)
 }
 
 /// The counted bytes of a block.
@@ -61,9 +77,9 @@ struct Block {
 }
 
 impl Block {
-    fn of(bytes: &[u8]) -> Self {
+    fn of(bytes: &[u8], same: Option<u8>) -> Self {
         let total = len32(bytes.len().div_ceil(SAMPLE));
-        if let Some(first) = run(bytes) {
+        if let Some(first) = same {
             let mut counts = [0u32; SYMBOLS];
             if let Some(count) = counts.get_mut(usize::from(first)) {
                 *count = total;
