@@ -70,10 +70,13 @@ const fn plan(level: u8, n: usize) -> Plan {
         9 => (Search::Rows32(32, 2), 19, 4),
         _ => (Search::Rows32(32, 2), 20, 4),
     };
-    // More positions than bytes are never used.
+    // More positions than bytes are never used. Rows for half of the bytes find nearly as much, as many bytes are inside of
+    // matches or look like others, and take less of a cache: frames of 256 KiB take 0.87 to 0.96 of the time at level 5, and
+    // are at most 0.6 % larger.
+    let half = matches!(search, Search::Rows16(..) | Search::Rows32(..));
     let most = match n {
         0..256 => 8,
-        _ => n.wrapping_sub(1).ilog2().wrapping_add(1),
+        _ => n.wrapping_sub(1).ilog2().wrapping_add(if half { 0 } else { 1 }),
     };
     Plan { search, log: if log < most { log } else { most }, hashed }
 }
