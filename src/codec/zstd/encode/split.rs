@@ -92,7 +92,7 @@ impl Block {
         for group in groups {
             // Another byte of each word, so that the bytes of numbers are counted alike.
             for (i, word) in group.as_chunks::<SAMPLE>().0.iter().enumerate() {
-                if let (Some(way), Some(byte)) = (ways.get_mut(i % WAYS), word.get(i)) {
+                if let (Some(way), Some(byte)) = (ways.get_mut(i & WAYS.wrapping_sub(1)), word.get(i)) {
                     count(way, *byte);
                 }
             }
