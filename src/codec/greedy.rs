@@ -301,6 +301,12 @@ impl<'o> Put<'o> {
         self.array([byte])
     }
 
+    /// Returns the whole destination, and the number of bytes written, so that a loop can hold that number in a register.
+    #[cfg(feature = "zstd-encode")]
+    pub(super) const fn parts(&mut self) -> (&mut [u8], &mut usize) {
+        (self.bytes, &mut self.at)
+    }
+
     /// Replaces a byte that was written.
     #[cfg(feature = "zstd-encode")]
     pub(super) fn set(&mut self, at: usize, byte: u8) -> Option<()> {

@@ -5,16 +5,16 @@ use crate::codec::greedy::Put;
 
 /// Codes that are appended to a stream of bits at the highest bits of a word, which takes fewer instructions: the code of an
 /// entry is in its highest bits, and its length in the lowest byte.
-pub(super) struct Codewords<'b, 'p, 'o> {
-    bits: &'b mut Bits<'p, 'o>,
+pub(super) struct Codewords<'p> {
+    bits: Bits<'p>,
     word: u64,
     used: u32,
 }
 
-impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
-    pub(super) const fn new(bits: &'b mut Bits<'p, 'o>) -> Self {
-        let word = bits.word << (64u32.wrapping_sub(bits.used) & 63);
-        Codewords { word, used: bits.used, bits }
+impl<'p> Codewords<'p> {
+    /// Begins a stream.
+    pub(super) const fn new(out: &'p mut Put<'_>) -> Self {
+        Codewords { bits: Bits::new(out), word: 0, used: 0 }
     }
 
     /// Appends the code of an entry, after which at most 56 bits are in the word: the lowest byte is then overwritten.
@@ -22,6 +22,15 @@ impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
     pub(super) const fn add(&mut self, entry: u64) {
         self.word = self.word >> (entry & 63) | entry;
         self.used = self.used.wrapping_add(low32(entry));
+    }
+
+    /// Appends the codes of two entries, the first of which is lower in the stream, under the condition of [`add`](Self::add).
+    /// They are joined without the word: each further code waits for one shift of the word instead of two.
+    #[inline(always)]
+    pub(super) const fn add_two(&mut self, first: u64, second: u64) {
+        let len = low32(first.wrapping_add(second));
+        self.word = self.word >> (len & 63) | first >> (second & 63) | second;
+        self.used = self.used.wrapping_add(len);
     }
 
     /// Appends the last code before a flush, after which at most 63 bits are in the word.
@@ -34,26 +43,39 @@ impl<'b, 'p, 'o> Codewords<'b, 'p, 'o> {
     /// Writes all complete bytes.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Option<()> {
-        // Two shifts, as there may be no bits.
-        self.bits.word = self.word >> 1 >> (63u32.wrapping_sub(self.used) & 63);
-        self.bits.used = self.used;
-        self.bits.flush()?;
-        self.used = self.bits.used;
+        self.bits.put(self.lowest(), self.used)?;
+        self.used &= 7;
         Some(())
+    }
+
+    /// Returns the bits of the word as the lowest ones. Two shifts, as there may be no bits.
+    #[inline(always)]
+    const fn lowest(&self) -> u64 {
+        self.word >> 1 >> (63u32.wrapping_sub(self.used) & 63)
+    }
+
+    /// Returns the stream.
+    pub(super) const fn bits(mut self) -> Bits<'p> {
+        (self.bits.word, self.bits.used) = (self.lowest(), self.used);
+        self.bits
     }
 }
 
 /// The destination of a stream of bits. Its functions return `None` if the destination is full.
-pub(super) struct Bits<'p, 'o> {
-    out: &'p mut Put<'o>,
+pub(super) struct Bits<'p> {
+    bytes: &'p mut [u8],
+    /// Number of bytes written, which the destination gets at the end of the stream.
+    at: usize,
+    end: &'p mut usize,
     word: u64,
     /// Number of bits in the word; at most 7 after [`flush`](Self::flush).
     used: u32,
 }
 
-impl<'p, 'o> Bits<'p, 'o> {
-    pub(super) const fn new(out: &'p mut Put<'o>) -> Self {
-        Bits { out, word: 0, used: 0 }
+impl<'p> Bits<'p> {
+    pub(super) const fn new(out: &'p mut Put<'_>) -> Self {
+        let (bytes, end) = out.parts();
+        Bits { bytes, at: *end, end, word: 0, used: 0 }
     }
 
     /// Appends the lowest `n` bits of `value`, whose other bits are zero. Between two calls of
@@ -67,45 +89,52 @@ impl<'p, 'o> Bits<'p, 'o> {
     /// Writes all complete bytes.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Option<()> {
-        match self.out.window::<8>() {
-            Some(window) => {
-                *window = self.word.to_le_bytes();
-                self.out.at = self.out.at.wrapping_add((self.used >> 3) as usize);
-                self.word >>= self.used & 56;
-                self.used &= 7;
-                Some(())
-            }
-            None => self.flush_bytes(),
-        }
+        self.put(self.word, self.used)?;
+        self.word >>= self.used & 56;
+        self.used &= 7;
+        Some(())
     }
 
-    /// [`flush`](Self::flush) near the end of the destination.
-    #[cold]
-    #[inline(never)]
-    fn flush_bytes(&mut self) -> Option<()> {
-        while self.used >= 8 {
-            let [byte, ..] = self.word.to_le_bytes();
-            self.out.byte(byte)?;
-            self.word >>= 8;
-            self.used = self.used.wrapping_sub(8);
+    /// Writes the complete bytes of the lowest `used` bits of a word.
+    #[inline(always)]
+    fn put(&mut self, word: u64, used: u32) -> Option<()> {
+        let n = (used >> 3) as usize;
+        // No slice is half as long as there are addresses: without the highest bit, a single comparison is left.
+        let at = self.at & usize::MAX >> 1;
+        match self.bytes.get_mut(at..at.wrapping_add(8)).and_then(|window| window.first_chunk_mut()) {
+            Some(window) => *window = word.to_le_bytes(),
+            None => put_bytes(self.bytes, at, word, n)?,
         }
+        self.at = at.wrapping_add(n);
         Some(())
     }
 
     /// Writes the rest of the bits; zeros fill the last byte.
+    #[inline]
     pub(super) fn finish(mut self) -> Option<()> {
         self.flush()?;
         if self.used > 0 {
-            let [byte, ..] = self.word.to_le_bytes();
-            self.out.byte(byte)?;
+            put_bytes(self.bytes, self.at, self.word, 1)?;
+            self.at = self.at.wrapping_add(1);
         }
+        *self.end = self.at;
         Some(())
     }
 
     /// Writes the rest of the bits and the end marker, from which a decoder reads backwards.
+    #[inline]
     pub(super) fn mark(mut self) -> Option<()> {
         self.flush()?;
         self.add(1, 1);
         self.finish()
     }
+}
+
+/// Writes the lowest `n` bytes of a word near the end of the destination. A method of [`Bits`] would keep its
+/// position in memory instead of a register.
+#[cold]
+#[inline(never)]
+fn put_bytes(bytes: &mut [u8], at: usize, word: u64, n: usize) -> Option<()> {
+    bytes.get_mut(at..)?.get_mut(..n)?.copy_from_slice(word.to_le_bytes().get(..n)?);
+    Some(())
 }

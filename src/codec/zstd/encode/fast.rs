@@ -100,6 +100,6 @@ impl<const LONG: bool> Finder for Fast<'_, LONG> {
             at = again(src, behind, last, end, store)?;
             literals = at;
         }
-        store.literals.slice(src, literals, end)
+        store.finish(src, literals, end)
     }
 }

@@ -1,8 +1,8 @@
 //! Common parts of the match finders.
 
 use super::sequences::Store;
-use crate::bytes::{len32, low32};
-use crate::codec::greedy::common;
+use crate::bytes::{FAST, len32, low32};
+use crate::codec::greedy;
 
 /// Minimum length of a match that is searched for.
 pub(super) const MIN: usize = 4;
@@ -34,6 +34,23 @@ pub(super) fn half(src: &[u8], at: usize) -> Option<u32> {
 fn chunk<const N: usize>(src: &[u8], at: usize) -> Option<&[u8; N]> {
     let at = at & usize::MAX >> 1;
     src.get(at..at.wrapping_add(N))?.first_chunk()
+}
+
+/// Returns how many bytes starting at `at`, and before `end`, equal the bytes `distance` back. Most matches end in the first
+/// word, which is compared without a call.
+#[inline(always)]
+pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let behind = at.wrapping_add(8);
+    if FAST
+        && behind <= end
+        && let (Some(new), Some(old)) = (word(src, at), word(src, at.wrapping_sub(distance)))
+    {
+        return match new ^ old {
+            0 => greedy::common(src, behind, distance, end).wrapping_add(8),
+            differ => differ.trailing_zeros() as usize >> 3,
+        };
+    }
+    greedy::common(src, at, distance, end)
 }
 
 /// The factor of hashes.

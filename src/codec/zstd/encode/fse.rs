@@ -190,7 +190,7 @@ impl Table {
 
     /// Writes the bits that lead from the state of `symbol`, which becomes the state, to the current one.
     #[inline(always)]
-    pub(super) fn encode(&self, state: &mut u32, symbol: u8, bits: &mut Bits<'_, '_>) {
+    pub(super) fn encode(&self, state: &mut u32, symbol: u8, bits: &mut Bits<'_>) {
         let change = self.change(symbol);
         let n = state.wrapping_add(change.width) >> 16;
         bits.add(u64::from(*state & !(u32::MAX << (n & 31))), n);
@@ -198,7 +198,7 @@ impl Table {
     }
 
     /// Writes the initial state of the decoder.
-    pub(super) fn end(&self, state: u32, bits: &mut Bits<'_, '_>) {
+    pub(super) fn end(&self, state: u32, bits: &mut Bits<'_>) {
         bits.add(u64::from(state & !(u32::MAX << (self.log & 31))), self.log);
     }
 

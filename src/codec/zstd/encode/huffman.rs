@@ -1,6 +1,6 @@
 //! Huffman codes of literals, for encoding (RFC 8878, section 4.2).
 
-use super::bits::{Bits, Codewords};
+use super::bits::Codewords;
 use super::fse::{Norm, Table, pairs};
 use crate::bytes::{FAST, len32, low8, low32};
 use crate::codec::greedy::Put;
@@ -104,13 +104,16 @@ impl Code {
     /// Writes `STEP` codes of at most `MOST` bits between two flushes.
     fn steps<const STEP: usize, const MOST: u32>(&self, symbols: &[u8], out: &mut Put<'_>) -> Option<()> {
         const { assert!(len32(STEP) * MOST <= 56 && STEP > 0) }
-        let mut bits = Bits::new(out);
-        let mut codes = Codewords::new(&mut bits);
+        let mut codes = Codewords::new(out);
         let entry = |symbol: &u8| self.0.get(usize::from(*symbol)).copied().unwrap_or(0);
         let mut steps = symbols.rchunks_exact(STEP);
         for step in steps.by_ref() {
             let Some([last, others @ ..]) = step.first_chunk::<STEP>().map(<[u8; STEP]>::as_slice) else { break };
-            for symbol in others.iter().rev() {
+            let (odd, pairs) = others.as_rchunks::<2>();
+            for [second, first] in pairs.iter().rev() {
+                codes.add_two(entry(first), entry(second));
+            }
+            for symbol in odd {
                 codes.add(entry(symbol));
             }
             codes.add_last(entry(last));
@@ -120,7 +123,7 @@ impl Code {
             codes.add_last(entry(symbol));
         }
         codes.flush()?;
-        bits.mark()
+        codes.bits().mark()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::costs::entropy;
 use super::fse::Table;
 use super::huffman::Code;
+use super::split::GAIN;
 use crate::bytes::FAST;
 use crate::codec::greedy::Put;
 use crate::codec::zstd::huffman::SYMBOLS;
@@ -38,17 +39,16 @@ impl<'s> Literals<'s> {
         self.holds = false;
     }
 
-    /// Writes the section in its shortest form.
-    pub(super) fn write(&mut self, literals: &[u8], out: &mut Put<'_>) -> Option<()> {
+    /// Writes the section in its shortest form, or without a code if `noise`.
+    pub(super) fn write(&mut self, literals: &[u8], noise: bool, out: &mut Put<'_>) -> Option<()> {
         let len = literals.len();
-        if len > FEW {
+        if len > FEW && !noise {
             let counts = counts(literals);
             if counts.iter().any(|count| *count as usize == len) {
                 plain(REPEATED, len, literals.get(..1)?, out)?;
                 return Some(());
             }
-            // A code that gains less costs more time than it saves.
-            let gain = (len >> 6).wrapping_add(2);
+            let gain = (len >> GAIN).wrapping_add(2);
             let most = len.saturating_sub(gain);
             if bytes(entropy(&counts)) < most && self.coded(literals, &counts, most, out)? {
                 return Some(());

@@ -23,6 +23,7 @@ use self::huffman::Code;
 use self::literals::Literals;
 use self::rows::Rows;
 use self::sequences::{Sequences, Store};
+use self::split::Bytes;
 use crate::bytes::{Scratch, len32, low32};
 use crate::codec::greedy::Put;
 use crate::codec::lz::no_room;
@@ -69,10 +70,13 @@ const fn plan(level: u8, n: usize) -> Plan {
         9 => (Search::Rows32(32, 2), 19, 4),
         _ => (Search::Rows32(32, 2), 20, 4),
     };
-    // More positions than bytes are never used.
+    // More positions than bytes are never used. Rows for half of the bytes find nearly as much, as many bytes are inside of
+    // matches or look like others, and take less of a cache: frames of 256 KiB take 0.87 to 0.96 of the time at level 5, and
+    // are at most 0.6 % larger.
+    let half = matches!(search, Search::Rows16(..) | Search::Rows32(..));
     let most = match n {
         0..256 => 8,
-        _ => n.wrapping_sub(1).ilog2().wrapping_add(1),
+        _ => n.wrapping_sub(1).ilog2().wrapping_add(if half { 0 } else { 1 }),
     };
     Plan { search, log: if log < most { log } else { most }, hashed }
 }
@@ -168,8 +172,9 @@ impl Encoder<'_> {
         let mut start = 0usize;
         loop {
             let rest = src.get(start..)?;
-            let end = start.wrapping_add(split::next(rest));
-            self.block(src, start, end, &mut finder, out)?;
+            let (len, bytes) = split::next(rest);
+            let end = start.wrapping_add(len);
+            self.block(src, (start, end, bytes), &mut finder, out)?;
             if end >= src.len() {
                 break;
             }
@@ -178,12 +183,11 @@ impl Encoder<'_> {
         out.array(low32(xxh64(0, src)).to_le_bytes())
     }
 
-    /// Writes a block in its shortest form.
+    /// Writes bytes `start..end` as a block in its shortest form.
     fn block(
         &mut self,
         src: &[u8],
-        start: usize,
-        end: usize,
+        (start, end, bytes): (usize, usize, Bytes),
         finder: &mut impl Finder,
         out: &mut Put<'_>,
     ) -> Option<()> {
@@ -196,18 +200,19 @@ impl Encoder<'_> {
         let head_at = out.at;
         out.array([0; 3])?;
         let body = out.at;
-        if let Some((first, rest)) = block.split_first()
-            && rest.len() > 2
-            && rest.iter().all(|byte| byte == first)
-        {
-            out.byte(*first)?;
+        if let Bytes::Run(byte) = bytes {
+            out.byte(byte)?;
             return out.set_all(head_at, &head(REPEATED, block.len()));
         }
         let repeats = self.store.repeats;
         self.store.clear();
         finder.block(src, start, end, &mut self.store)?;
         let limit = block.len();
-        let written = self.literals.write(self.store.literals.written(), out);
+        let literals = self.store.literals(block);
+        // The literals are counted only if matches cover a part of the noise.
+        let noise = bytes == Bytes::Noise && literals.len() > limit.wrapping_sub(limit >> 4);
+        let written = Some(()).filter(|()| !noise || literals.len() < limit);
+        let written = written.and_then(|()| self.literals.write(literals, noise, out));
         let written = written.and_then(|()| self.sequences.write(&self.store, out));
         let len = out.at.wrapping_sub(body);
         if written.is_some() && len < limit {

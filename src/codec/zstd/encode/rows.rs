@@ -1,9 +1,8 @@
 //! The thorough match finder: rows of the last positions of each hash, with a tag of each; greedy or lazy.
 
-use super::finder::{FACTOR, Finder, MIN, Match, again, distance, half, word};
+use super::finder::{FACTOR, Finder, MIN, Match, again, common, distance, half, word};
 use super::sequences::Store;
 use crate::bytes::{len32, low8};
-use crate::codec::greedy::common;
 use crate::codec::zstd::bits::size;
 
 /// Without matches, the step grows by one byte after every 2^`PATIENCE` bytes.
@@ -226,7 +225,7 @@ impl<const W: usize> Finder for Rows<'_, W> {
             at = again(src, best.at.wrapping_add(best.len), last, end, store)?;
             literals = at;
         }
-        store.literals.slice(src, literals, end)
+        store.finish(src, literals, end)
     }
 }
 

@@ -76,7 +76,7 @@ const fn codes<const N: usize>(extra: &[u8]) -> [u8; N] {
 
 /// The literals and sequences of a block, and the recent distances.
 pub(super) struct Store<'s> {
-    pub literals: Put<'s>,
+    literals: Put<'s>,
     items: &'s mut [u64],
     count: usize,
     pub repeats: [u32; 3],
@@ -103,6 +103,17 @@ impl<'s> Store<'s> {
         *self.items.get_mut(self.count)? = Sequence::new(offset, run, len).0;
         self.count = self.count.wrapping_add(1);
         Some(())
+    }
+
+    /// Appends the literals after the last match, bytes `literals..end` of `src`. A block without matches is not copied.
+    #[inline]
+    pub(super) fn finish(&mut self, src: &[u8], literals: usize, end: usize) -> Option<()> {
+        if self.count == 0 { Some(()) } else { self.literals.slice(src, literals, end) }
+    }
+
+    /// Returns the literals of `block`, which the store has split.
+    pub(super) fn literals<'b>(&'b self, block: &'b [u8]) -> &'b [u8] {
+        if self.count == 0 { block } else { self.literals.written() }
     }
 
     /// Returns the value that stands for the distance (RFC 8878, section 3.1.1.5), which becomes recent.
@@ -271,7 +282,7 @@ impl<'s> Sequences<'s> {
 
 /// Appends the extra bits of a sequence, after at most 26 bits since the last flush, and flushes.
 #[inline(always)]
-fn extras(sequence: Sequence, [l, o, m]: [u8; 3], bits: &mut Bits<'_, '_>) -> Option<()> {
+fn extras(sequence: Sequence, [l, o, m]: [u8; 3], bits: &mut Bits<'_>) -> Option<()> {
     let l = LITERALS.get(usize::from(l)).copied().unwrap_or(0).into();
     let m = MATCHES.get(usize::from(m)).copied().unwrap_or(0).into();
     let o = u32::from(o);

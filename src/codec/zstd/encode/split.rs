@@ -15,28 +15,56 @@ const WAYS: usize = if FAST { 4 } else { 1 };
 /// Number of bits that the counted bytes must save for a new block.
 const PRICE: u64 = 250;
 
+/// Literals are coded only if this saves one byte of 2^`GAIN`: a code that gains less costs more time than it saves.
+pub(super) const GAIN: u32 = 6;
+
 type Counts = [u32; SYMBOLS];
 
-/// Returns the length of the next block of `src`.
-pub(super) fn next(src: &[u8]) -> usize {
+/// The bytes of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bytes {
+    /// More than three bytes, all of which have this value.
+    Run(u8),
+    /// No code of single bytes shortens them enough.
+    Noise,
+    Other,
+}
+
+/// Returns the length of the next block of `src`, and what its bytes seem to be.
+pub(super) fn next(src: &[u8]) -> (usize, Bytes) {
     let most = src.get(..LONGEST).unwrap_or(src);
     let mut steps = most.chunks(STEP);
-    let Some(first) = steps.next() else { return 0 };
-    let mut all = Block::of(first);
-    let mut len = first.len();
+    let Some(first) = steps.next() else { return (0, Bytes::Other) };
+    let mut same = run(first);
+    let (mut all, mut len) = (Block::of(first, same), first.len());
     for step in steps {
+        let step_same = run(step);
         // The last few bytes are no block of their own.
         if step.len() == STEP {
-            let new = Block::of(step);
+            let new = Block::of(step, step_same);
             let both = all.joined(&new);
             if both.bits().saturating_sub(all.bits()).saturating_sub(new.bits()) >> FRACTION > PRICE {
                 break;
             }
             all = both;
         }
+        same = same.filter(|_| step_same == same);
         len = len.wrapping_add(step.len());
     }
-    len
+    // The counts of a sample are less even than the counts of all bytes, and promise more than there is to gain.
+    let bits = u64::from(all.total) << FRACTION << 3;
+    let kind = match same {
+        Some(byte) if len > 3 => Bytes::Run(byte),
+        _ if all.bits() > bits.wrapping_sub(bits >> GAIN) => Bytes::Noise,
+        _ => Bytes::Other,
+    };
+    (len, kind)
+}
+
+/// Returns the value of all bytes, if they are equal. The comparison of slices is several times as fast as a loop over bytes.
+fn run(bytes: &[u8]) -> Option<u8> {
+    let ([first, rest @ ..], [before @ .., _]) = (bytes, bytes) else { return None };
+    (rest == before).then_some(*first)
 }
 
 /// The counted bytes of a block.
@@ -49,12 +77,25 @@ struct Block {
 }
 
 impl Block {
-    fn of(bytes: &[u8]) -> Self {
+    fn of(bytes: &[u8], same: Option<u8>) -> Self {
+        let total = len32(bytes.len().div_ceil(SAMPLE));
+        if let Some(first) = same {
+            let mut counts = [0u32; SYMBOLS];
+            if let Some(count) = counts.get_mut(usize::from(first)) {
+                *count = total;
+            }
+            return Block { weights: weight(total), counts, total };
+        }
         // Equal bytes in a row would wait for each other.
         let mut ways = [[0u32; SYMBOLS]; WAYS];
-        let (groups, rest) = bytes.as_chunks::<{ SAMPLE * WAYS }>();
+        let (groups, rest) = bytes.as_chunks::<{ SAMPLE * SAMPLE }>();
         for group in groups {
-            ways.iter_mut().zip(group.as_chunks::<SAMPLE>().0).for_each(|(way, sample)| count(way, sample[0]));
+            // Another byte of each word, so that the bytes of numbers are counted alike.
+            for (i, word) in group.as_chunks::<SAMPLE>().0.iter().enumerate() {
+                if let (Some(way), Some(byte)) = (ways.get_mut(i & WAYS.wrapping_sub(1)), word.get(i)) {
+                    count(way, *byte);
+                }
+            }
         }
         let [first, ..] = &mut ways;
         rest.iter().step_by(SAMPLE).for_each(|byte| count(first, *byte));
@@ -62,7 +103,7 @@ impl Block {
         for way in &ways {
             counts.iter_mut().zip(way).for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
         }
-        Block { weights: weights(&counts), counts, total: len32(bytes.len().div_ceil(SAMPLE)) }
+        Block { weights: weights(&counts), counts, total }
     }
 
     /// Returns both blocks as one.
