@@ -2,8 +2,10 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::{Block, LAST_END, LAST_START, MIN, max_len};
+use crate::bytes::low16;
 use crate::codec::greedy::{Put, Wire as _, common};
 use crate::codec::lz::no_room;
 use crate::error::Result;
@@ -17,10 +19,14 @@ const HASH_BITS: u32 = 16;
 const LONG: usize = 512;
 /// Number of positions at the end of a long match that are searched for later.
 const KEPT: usize = 64;
-/// If fewer bytes of a match are left, a better one is searched for.
-const SEARCHED: usize = 4;
+/// Number of bytes at the end of a match where a better one is searched for.
+const SEARCHED: usize = 3;
+/// Number of candidates at the first of these positions, if none is longer than [`MIN`] bytes. Most of that match is known
+/// then, so the chain is long and of little use. Without this limit, numbers as they are take up to 1.3 times as long, and
+/// are at most 0.1 % smaller.
+const POOR: u32 = 4;
 /// Maximum number of bytes by which a better match may begin before the position where it was found.
-const WIDER: usize = 32;
+const WIDER: usize = 128;
 
 /// Encodes a block as small as possible, with at most 512 KB of memory from the heap. Returns its length in
 /// bytes.
@@ -103,9 +109,9 @@ struct Node {
 }
 
 impl Node {
-    /// Creates the node of a match that was found.
-    fn of(len: usize, distance: usize) -> Option<Self> {
-        Some(Node { len: u16::try_from(len).ok()?, distance: u16::try_from(distance).ok()?, cost: 0 })
+    /// Creates the node of a match of less than [`LONG`] + [`WIDER`] bytes.
+    const fn of(len: usize, distance: usize) -> Self {
+        Node { len: low16(len), distance: low16(distance), cost: 0 }
     }
 }
 
@@ -138,8 +144,26 @@ impl Chains {
         Some(distance.into())
     }
 
-    /// Returns length and distance of the longest match at `at` that does not extend past `end`.
-    fn longest(&self, src: &[u8], at: usize, mut distance: usize, end: usize, depth: u32) -> Option<(usize, usize)> {
+    /// Inserts positions that are not searched for.
+    #[inline(always)]
+    fn skip(&mut self, src: &[u8], positions: Range<usize>) -> Option<()> {
+        for at in positions {
+            self.insert(src, at)?;
+        }
+        Some(())
+    }
+
+    /// Returns length and distance of the longest match at `at` that does not extend past `end`. `INSIDE`: at the first position
+    /// at the end of a match.
+    #[inline(always)]
+    fn longest<const INSIDE: bool>(
+        &self,
+        src: &[u8],
+        at: usize,
+        mut distance: usize,
+        end: usize,
+        depth: u32,
+    ) -> Option<(usize, usize)> {
         let places = self.back.len().wrapping_sub(1);
         let (mut best, mut total) = ((MIN.wrapping_sub(1), 0), distance);
         // A candidate can be better only if it agrees at the end of the best match so far and one byte
@@ -163,6 +187,9 @@ impl Chains {
                 }
             }
             total = total.wrapping_add(distance);
+            if INSIDE && depth.wrapping_sub(tries) == POOR && best.0 <= MIN {
+                break;
+            }
         }
         (best.1 > 0).then_some(best)
     }
@@ -188,35 +215,47 @@ fn word(src: &[u8], at: usize) -> Option<u32> {
 
 /// Plans positions from `first` on, up to a long match: finds the longest match of each.
 fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut Vec<Node>) -> Option<Option<Long>> {
-    let ends = src.len().saturating_sub(LAST_END);
     let starts = src.len().saturating_sub(LAST_START);
     // Where the plan ends, and no match of it extends further.
     let stop = first.wrapping_add(PLANNED).min(src.len());
-    let end = ends.min(stop);
+    let end = src.len().saturating_sub(LAST_END).min(stop);
+    let limit = starts.min(stop);
     plan.clear();
-    // Remaining length of the last match.
-    let (mut left, mut distance) = (0usize, 0usize);
-    for at in first..starts.min(stop) {
-        let before = chains.insert(src, at)?;
-        left = left.saturating_sub(1);
-        plan.push(Node::default());
-        // Inside a match, a better one is searched for near its end.
-        if left < SEARCHED
-            && let Some(found) = chains.longest(src, at, before, end, depth)
-            && found.0 > left
-        {
-            if found.0 >= LONG {
-                return Some(Some(long(src, first, at, found.1, chains, plan)?));
-            }
-            (left, distance) = found;
-            widen(src, first, at, found, plan)?;
-        }
-        if left >= MIN {
-            *plan.last_mut()? = Node::of(left, distance)?;
-        }
-    }
     plan.resize(stop.wrapping_sub(first), Node::default());
+    // `behind` is the end of the last match.
+    let (mut at, mut behind) = (first, first);
+    while at < limit {
+        let before = chains.insert(src, at)?;
+        let left = behind.saturating_sub(at);
+        let found = if left == SEARCHED {
+            chains.longest::<true>(src, at, before, end, depth)
+        } else {
+            chains.longest::<false>(src, at, before, end, depth)
+        };
+        let Some((len, distance)) = found.filter(|(len, _)| *len > left) else {
+            at = at.wrapping_add(1);
+            continue;
+        };
+        if len >= LONG {
+            return Some(Some(long(src, first, at, distance, chains, plan)?));
+        }
+        note(plan.get_mut(at.wrapping_sub(first)..)?, len, distance)?;
+        widen(src, first, at, (len, distance), plan)?;
+        behind = at.wrapping_add(len);
+        let next = behind.wrapping_sub(SEARCHED).min(limit);
+        chains.skip(src, at.wrapping_add(1)..next)?;
+        at = next;
+    }
     Some(None)
+}
+
+/// Enters a match and its ends of at least [`MIN`] bytes in the nodes from its start on.
+#[inline(always)]
+fn note(nodes: &mut [Node], len: usize, distance: usize) -> Option<()> {
+    for (node, begin) in nodes.get_mut(..len.wrapping_sub(MIN - 1))?.iter_mut().zip(0usize..) {
+        *node = Node::of(len.wrapping_sub(begin), distance);
+    }
+    Some(())
 }
 
 /// Ends a plan before a long match, which begins as early and ends as late as its bytes are equal. Of its positions, only the last
@@ -238,9 +277,7 @@ fn long(
     }
     plan.truncate(start.wrapping_sub(first));
     let starts = src.len().saturating_sub(LAST_START);
-    for behind in end.wrapping_sub(KEPT).max(at.wrapping_add(1))..end.min(starts) {
-        chains.insert(src, behind)?;
-    }
+    chains.skip(src, end.wrapping_sub(KEPT).max(at.wrapping_add(1))..end.min(starts))?;
     Some(Long { len: end.wrapping_sub(start), distance })
 }
 
@@ -259,7 +296,7 @@ fn widen(
         if src.get(before) != src.get(before.wrapping_sub(distance)) || usize::from(node.len) >= len {
             break;
         }
-        *node = Node::of(len, distance)?;
+        *node = Node::of(len, distance);
         at = before;
     }
     Some(())
@@ -275,8 +312,9 @@ fn choose(plan: &mut [Node]) -> Option<()> {
     for at in (0..last).rev() {
         let Node { len, distance, .. } = *plan.get(at)?;
         run = run.wrapping_add(1);
-        // A run of literals takes another byte at length 15, and then after every 255.
-        let more = u32::from(run >= 15 && run.wrapping_sub(15).is_multiple_of(255));
+        // A run of literals takes another byte at length 15. The further ones, after every 255, are left out: they hardly change
+        // the choice.
+        let more = u32::from(run == 15);
         rest = rest.wrapping_add(1).wrapping_add(more);
         let mut node = Node { cost: rest, ..Node::default() };
         // Matches before a long one may extend into it.
