@@ -35,6 +35,11 @@ use crate::target::Target;
 /// Size in bytes of the chunks that a thread encodes and that wait, at most, and as much for a thread that reads.
 const CHUNKS: u64 = 32 << 20;
 
+/// Size in bytes of the memory of a thread that encodes columns of Vortex, with the values that wait for it, and how many
+/// chunks its temporary arrays take at most.
+const COLUMNS: u64 = 4 << 20;
+const COPIES: u64 = 6;
+
 /// Returns the error of a table without columns, which `to` cannot store, or without parts.
 fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scratch<'_>) -> Result<Failure, Failure> {
     table.restart()?;
@@ -303,9 +308,11 @@ fn to_vortex<T: Table>(
 ) -> Result<u64, Failure> {
     let holds = vortex::write::holds;
     Storable { to: Format::Vortex, holds: &holds, hint: &time_hint, any_time: how.any_time }.check(table, scratch)?;
+    let mut options = how.vortex.options();
+    options.threads = how.threads.count(u64::MAX, COLUMNS.saturating_add(options.chunk_size.saturating_mul(COPIES)));
     let mut refused = None;
     let done = target.fill(|sink| {
-        let mut builder = Noting::new(vortex::write::Builder::new(sink, &how.vortex.options())?);
+        let mut builder = Noting::new(vortex::write::Builder::new(sink, &options)?);
         table.restart()?;
         builder.convert(table, how.threads, scratch, &mut refused)?;
         builder.build.finish()

@@ -28,11 +28,23 @@ pub(super) struct Files<D> {
     threads: usize,
     /// The threads, which start with the first chunk.
     encoders: Option<Encoders>,
+    /// Full chunks of all arrays that threads encode, in order: the number of the array, and the path of the chunk.
+    pending: VecDeque<(usize, PathBuf, Pending)>,
+    /// For each array, the total size in bytes of the chunks that threads encoded.
+    sizes: Vec<u64>,
 }
 
 impl<D: Disk> Files<D> {
     pub(super) const fn new(disk: D, live: bool) -> Self {
-        Files { disk, live, encoder: Encoder::new(), threads: 0, encoders: None }
+        Files {
+            disk,
+            live,
+            encoder: Encoder::new(),
+            threads: 0,
+            encoders: None,
+            pending: VecDeque::new(),
+            sizes: Vec::new(),
+        }
     }
 
     /// Lets several threads encode chunks.
@@ -61,6 +73,22 @@ impl<D: Disk> Files<D> {
         let file = file.wait().map_err(|e| Failure::io(path, e))?.map_err(|e| Failure::format(path, e))?;
         self.write(path, &file)?;
         Ok(chunk_len(&file))
+    }
+
+    /// Writes chunks that threads encode, until `most` are left.
+    fn write_pending(&mut self, most: usize) -> Result<(), Failure> {
+        while self.pending.len() > most
+            && let Some((number, path, file)) = self.pending.pop_front()
+        {
+            let len = self.pending(&path, file)?;
+            if self.sizes.len() <= number {
+                self.sizes.resize(number.saturating_add(1), 0);
+            }
+            if let Some(size) = self.sizes.get_mut(number) {
+                *size = size.saturating_add(len);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the threads that encode chunks of `bytes` bytes, if there are any.
@@ -94,6 +122,8 @@ fn write(disk: &mut impl Disk, live: bool, path: &Path, bytes: &[u8]) -> io::Res
 /// An array that is being written.
 #[derive(Debug)]
 pub(super) struct Growing {
+    /// Its number in the dataset.
+    pub(super) number: usize,
     pub(super) name: String,
     pub(super) dir: PathBuf,
     pub(super) dtype: String,
@@ -108,10 +138,8 @@ pub(super) struct Growing {
     pub(super) rows: u64,
     /// Decoded size in bytes of these rows.
     pub(super) nbytes: u64,
-    /// Total size in bytes of the full chunks that are written.
+    /// Total size in bytes of the full chunks that are written, without those that threads encoded.
     pub(super) cbytes: u64,
-    /// Full chunks that threads encode, in order.
-    pub(super) pending: VecDeque<(PathBuf, Pending)>,
     /// The rows after the last full chunk; all rows if they overwrite others.
     pub(super) buffer: Vec<u8>,
     /// True if the rows overwrite others.
@@ -199,7 +227,7 @@ impl Growing {
         if self.over {
             return Ok(());
         }
-        self.write_pending(0, files)?;
+        files.write_pending(0)?;
         let rest = core::mem::take(&mut self.buffer);
         if !rest.is_empty() {
             let number = self.rows.checked_div(self.chunklen()).unwrap_or(0);
@@ -212,7 +240,9 @@ impl Growing {
     pub(super) fn commit<D: Disk>(&self, files: &mut Files<D>) -> Result<(), Failure> {
         // The original also counts the buffer of the last chunk, at its full size.
         let buffer = if self.row > 0 { self.full as u64 } else { 0 };
-        let (shape, cbytes) = (self.shape.with_rows(self.rows), self.cbytes.saturating_add(buffer));
+        let encoded = files.sizes.get(self.number).copied().unwrap_or(0);
+        let cbytes = self.cbytes.saturating_add(encoded).saturating_add(buffer);
+        let shape = self.shape.with_rows(self.rows);
         let mut text = Vec::new();
         match (Sizes { shape, nbytes: self.nbytes, cbytes }).write(&mut text) {
             Ok(()) => {}
@@ -237,21 +267,12 @@ impl Growing {
         let path = self.chunk_path(number);
         if let Some(encoders) = files.encoders(rows.len()) {
             let ahead = encoders.ahead();
-            self.pending.push_back((path, encoders.encode(rows.to_owned(), self.params)));
-            return self.write_pending(ahead, files);
+            let file = encoders.encode(rows.to_owned(), self.params);
+            files.pending.push_back((self.number, path, file));
+            return files.write_pending(ahead);
         }
         let len = files.chunk(&path, rows, &self.params)?;
         self.cbytes = self.cbytes.saturating_add(len);
-        Ok(())
-    }
-
-    /// Writes chunks that threads encode, until `most` are left.
-    fn write_pending<D: Disk>(&mut self, most: usize, files: &mut Files<D>) -> Result<(), Failure> {
-        while self.pending.len() > most
-            && let Some((path, file)) = self.pending.pop_front()
-        {
-            self.cbytes = self.cbytes.saturating_add(files.pending(&path, file)?);
-        }
         Ok(())
     }
 
