@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use pilaster::any::{self, File, Format};
+use pilaster::bcolz;
 use pilaster::bcolz::write::{Builder, FileSystem, Missing};
-use pilaster::bcolz::{self, Compressor};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
 use pilaster::column::{Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
@@ -369,11 +369,7 @@ fn bcolz_options(how: &Convert, rows: u64) -> bcolz::write::WriteOptions {
         chunklen: how.bcolz.chunklen.map(NonZeroU64::get),
         expectedlen: Some(rows),
         missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
-        // The other compressors are as fast as the copies: with two threads, LZ4 took 1.1 times the time.
-        threads: match params(how).compressor {
-            Compressor::Lz4hc | Compressor::Zlib | Compressor::Zstd => how.threads.count(u64::MAX, CHUNKS),
-            _ => 1,
-        },
+        threads: how.threads.count(u64::MAX, CHUNKS),
     }
 }
 

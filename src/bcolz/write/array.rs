@@ -91,18 +91,25 @@ impl<D: Disk> Files<D> {
         Ok(())
     }
 
-    /// Returns the threads that encode chunks of `bytes` bytes, if there are any.
-    fn encoders(&mut self, bytes: usize) -> Option<&Encoders> {
+    /// Returns whether threads encode chunks of `bytes` bytes. Starts them.
+    fn has_encoders(&mut self, bytes: usize) -> bool {
         /// Maximum size in bytes of a chunk that waits. Larger ones would take much memory.
         const WAITING: usize = 1 << 22;
         if self.threads == 0 || bytes > WAITING {
-            return None;
+            return false;
         }
         if self.encoders.is_none() {
             self.encoders = Encoders::start(self.threads);
             self.threads = self.encoders.as_ref().map_or(0, |_| self.threads);
         }
-        self.encoders.as_ref()
+        self.encoders.is_some()
+    }
+
+    /// Lets a thread encode `rows` as the chunk at `path` of array `number`, and writes the chunks before that are encoded.
+    fn encode(&mut self, number: usize, path: PathBuf, rows: Vec<u8>, params: Params) -> Result<(), Failure> {
+        let Some(encoders) = &self.encoders else { return Ok(()) };
+        self.pending.push_back((number, path, encoders.encode(rows, params)));
+        self.write_pending(encoders.ahead())
     }
 }
 
@@ -186,17 +193,25 @@ impl Growing {
             rows = rest;
             self.rows = self.rows.saturating_add(now.len().checked_div(self.row).unwrap_or(0) as u64);
             self.nbytes = self.nbytes.saturating_add(now.len() as u64);
-            if now.len() == self.full {
+            if now.len() == self.full && !files.has_encoders(now.len()) {
                 self.chunk(now, files)?;
                 continue;
             }
             self.buffer.extend_from_slice(now);
-            if self.buffer.len() == self.full {
-                let mut whole = core::mem::take(&mut self.buffer);
-                self.chunk(&whole, files)?;
-                whole.clear();
-                self.buffer = whole;
+            if self.buffer.len() < self.full {
+                continue;
             }
+            let mut whole = core::mem::take(&mut self.buffer);
+            if files.has_encoders(whole.len()) {
+                // The next rows come soon; grown step by step, they would be copied twice.
+                self.buffer.reserve_exact(self.full);
+                let path = self.last_path();
+                files.encode(self.number, path, whole, self.params)?;
+                continue;
+            }
+            self.chunk(&whole, files)?;
+            whole.clear();
+            self.buffer = whole;
         }
         Ok(())
     }
@@ -261,17 +276,14 @@ impl Growing {
         self.full.checked_div(self.row).unwrap_or(1).max(1) as u64
     }
 
+    /// Returns the path of the chunk of the last rows that were put, which are a full chunk.
+    fn last_path(&self) -> PathBuf {
+        self.chunk_path(self.rows.checked_div(self.chunklen()).unwrap_or(0).saturating_sub(1))
+    }
+
     /// Writes the last rows that were put, which are a full chunk.
     fn chunk<D: Disk>(&mut self, rows: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
-        let number = self.rows.checked_div(self.chunklen()).unwrap_or(0).saturating_sub(1);
-        let path = self.chunk_path(number);
-        if let Some(encoders) = files.encoders(rows.len()) {
-            let ahead = encoders.ahead();
-            let file = encoders.encode(rows.to_owned(), self.params);
-            files.pending.push_back((self.number, path, file));
-            return files.write_pending(ahead);
-        }
-        let len = files.chunk(&path, rows, &self.params)?;
+        let len = files.chunk(&self.last_path(), rows, &self.params)?;
         self.cbytes = self.cbytes.saturating_add(len);
         Ok(())
     }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_nobody_waits_for_are_dropped() {
+    fn jobs_that_are_left_are_dropped() {
         let pool = Pool::start(1).unwrap();
         (0..40).for_each(|lane| pool.send(job(lane)));
         drop(pool);

@@ -13,7 +13,7 @@ use super::rows::Rows;
 /// Size in bytes of the values that are encoded before threads start.
 const START: u64 = 1 << 20;
 
-/// Size in bytes of the values of a job. With a job for each block of 64 KiB, threads were woken too often.
+/// Size in bytes of the values of a job: about a millisecond of work, beside which the wake of a thread is short.
 const JOB: u64 = 1 << 18;
 
 /// Number of blocks of a job: those of columns that take few bytes.
