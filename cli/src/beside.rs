@@ -1,5 +1,5 @@
-//! Columns that are fed to a builder side by side. A part of a DataSeries file is an extent, which unpacks all columns: one
-//! after the other, they would unpack it once for each.
+//! Several columns that are fed to a builder in one pass. A part of a DataSeries file is an extent, which unpacks all columns:
+//! with a pass for each column, each extent would be unpacked that often.
 
 use pilaster::any::File;
 use pilaster::bytes::Scratch;
@@ -8,7 +8,7 @@ use pilaster::column::{Build, Part as _};
 use crate::ahead::Ahead;
 use crate::feed::{Chosen, OneColumn, Part, Run, SPAN, runs};
 
-/// Size in bytes of the memory that a builder may keep for the columns that are fed side by side.
+/// Size in bytes of the memory that a builder may keep for the columns of a pass.
 const MEMORY: u64 = 12 << 20;
 
 /// Columns that are fed in one pass.
@@ -25,7 +25,7 @@ impl<'b, B: Build> Beside<'b, B> {
         Beside { columns: columns.map(|k| (k, 0)).collect(), build, spare: Vec::new() }
     }
 
-    /// Returns the columns, and those of the condition.
+    /// Returns the columns, and the columns of the condition.
     pub fn wanted(&self, chosen: &Chosen<'_>) -> Vec<usize> {
         chosen.some(self.columns.iter().map(|(k, _)| *k))
     }
@@ -57,9 +57,9 @@ impl<'b, B: Build> Beside<'b, B> {
     }
 }
 
-/// Feeds all columns to `build`, as many of them side by side as its memory allows. Returns false, and does nothing, if that
-/// is of no use, or if the builder takes one column after the other. `progress` is called with numbers of rows: all rows
-/// of each column in all.
+/// Feeds all columns to `build`, in each pass as many as its memory allows. Returns false, and does nothing, if that saves no
+/// work, or if the builder takes one column in a pass. `progress` is called with numbers of rows, whose sum is the number of
+/// rows of all columns.
 pub fn feed<B: Build>(
     chosen: &Chosen<'_>,
     ahead: Option<&Ahead<'_>>,

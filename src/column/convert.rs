@@ -82,7 +82,7 @@ pub trait Build {
     /// Returns the size in bytes of the memory that the builder keeps for column `k` between [`open`](Self::open) and
     /// [`close`](Self::close), if several columns may be fed between them: batches of each in the order of its rows, and the
     /// first batch of a column after the first ones of the columns before it. Then `close` ends a pass of all of them. `None`,
-    /// the default, if they are fed one after the other. Asked before each pass. With [`Feed::Columns`].
+    /// the default, if each has passes of its own. Asked before each pass. With [`Feed::Columns`].
     ///
     /// ```
     /// # #[cfg(all(feature = "bcolz", feature = "std"))] {

@@ -120,7 +120,7 @@ struct Fed {
     is_open: bool,
     /// For each leaf, the length of its longest text in characters or bytes.
     longest: Vec<usize>,
-    /// Its number in the dataset, once it is there.
+    /// Its number in the dataset, after its first rows.
     number: Option<usize>,
 }
 

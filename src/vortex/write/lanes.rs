@@ -1,5 +1,5 @@
 //! The encoders of all leaves, and the order in which their arrays become segments of the file: a block is encoded after the
-//! blocks before it in its leaf, and its arrays follow those of all blocks that were passed on before, whatever thread
+//! blocks before it in its leaf, and its arrays follow the arrays of all blocks that were passed on before, whatever thread
 //! encoded them.
 
 use alloc::boxed::Box;

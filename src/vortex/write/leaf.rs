@@ -19,17 +19,17 @@ use crate::vortex::raw::LayoutId;
 /// The encoded arrays of a leaf, each of which becomes a segment.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
-    /// Those that are not in the file yet.
+    /// The arrays that are not in the file yet.
     arrays: Vec<Array>,
-    /// Number of all.
+    /// Number of all arrays.
     count: u32,
 }
 
 impl Segments {
-    /// Adds an array of `rows` rows. Returns its flat layout, whose segment is numbered among those of the leaf.
+    /// Adds an array of `rows` rows. Returns its flat layout, whose segment is numbered among the segments of the leaf.
     pub fn flat(&mut self, array: Array, rows: u64) -> Layout {
         let number = self.count;
-        // A file refuses segments before so many.
+        // A file refuses the segment with the first number that is too large.
         self.count = number.saturating_add(1);
         self.arrays.push(array);
         Layout::flat(number, rows)

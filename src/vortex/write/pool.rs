@@ -14,7 +14,7 @@ use super::rows::Rows;
 /// A block of a leaf.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// Its number among those of all leaves.
+    /// Its number among the blocks of all leaves.
     pub number: u64,
     pub rows: Rows,
     /// Whether the leaf ends with it.

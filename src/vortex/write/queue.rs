@@ -16,7 +16,7 @@ const START: u64 = 1 << 20;
 /// Size in bytes of the values of a job: about a millisecond of work, beside which the wake of a thread is short.
 const JOB: u64 = 1 << 18;
 
-/// Number of blocks of a job: those of columns that take few bytes.
+/// Number of blocks of a job in columns whose blocks take few bytes.
 const BLOCKS: usize = 4;
 
 /// Size in bytes of the values that may wait, for each thread.
