@@ -8,8 +8,9 @@ use pilaster::column::{Batch, Build, Column, Feed, Memory, Part as _};
 use pilaster::error::{Kind, What};
 use pilaster::{Error, Result};
 
+use crate::beside::Beside;
 use crate::failure::Failure;
-use crate::feed::{Chosen, OneColumn, Part, Shared, WINDOW};
+use crate::feed::{Chosen, OneColumn, Part, Shared, WINDOW, format_of};
 use crate::owned::Owned;
 use crate::pieces::{Piece, Pieces};
 use crate::slice::slice;
@@ -47,38 +48,53 @@ impl<'c> Ahead<'c> {
         scratch: &mut Scratch<'_>,
     ) -> Result<bool, B::Error> {
         let Shared { chosen, .. } = self.0;
-        let Some(mut first) = self.pieces()?.next() else { return Ok(false) };
-        first.rows.end = first.rows.start.saturating_add(1);
         let mut is_shared = false;
-        chosen.walk(Some(&first), &chosen.only(one.k), scratch, &mut |part, rows, _, _| {
-            // Nested values are rows of other columns, of the same part.
-            is_shared = part.column(one.k)?.ty().children() == 0;
+        chosen.first_part(scratch, &mut |part| {
+            is_shared = is_flat(part, one.k)?;
             if is_shared {
                 one.open(part)?;
-                self.rows(part, one, progress)?;
+                let (passes, pass) = (one.passes, one.pass);
+                let mut columns = Beside::new(core::iter::once(one.k), one.build);
+                let share = |rows| crate::feed::share(passes, pass, rows);
+                self.rows(part, &mut columns, &mut |_, rows| progress(share(rows)))?;
+                one.at = columns.columns.first().map_or(0, |(_, at)| *at);
             }
-            Ok::<_, B::Error>(rows.end)
+            Ok::<_, B::Error>(())
+        })?;
+        Ok(is_shared)
+    }
+
+    /// Feeds all rows of some columns. Returns false, and does nothing, for columns that one thread must read.
+    pub fn feed_beside<B: Build>(
+        &self,
+        columns: &mut Beside<'_, B>,
+        progress: &mut dyn FnMut(usize, u64),
+        scratch: &mut Scratch<'_>,
+    ) -> Result<bool, B::Error> {
+        let mut is_shared = false;
+        self.0.chosen.first_part(scratch, &mut |part| {
+            is_shared = true;
+            for (k, _) in &columns.columns {
+                is_shared &= is_flat(part, *k)?;
+            }
+            if is_shared { self.rows(part, columns, progress) } else { Ok(()) }
         })?;
         Ok(is_shared)
     }
 
     fn pieces(&self) -> Result<Pieces<'c>> {
-        self.0.pieces().map_err(|failure| match failure {
-            Failure::Format(e) => e,
-            // Cannot occur: the same pieces were made before.
-            _ => Error::new(Kind::Misuse, What::INPUT, 0),
-        })
+        self.0.pieces().map_err(format_of)
     }
 
-    /// Feeds all rows of a column. `part` is the first part.
+    /// Feeds all rows of some columns. `part` is the first part.
     fn rows<B: Build>(
         &self,
         part: &Part<'_>,
-        one: &mut OneColumn<'_, B>,
-        progress: &mut dyn FnMut(u64),
+        columns: &mut Beside<'_, B>,
+        progress: &mut dyn FnMut(usize, u64),
     ) -> Result<(), B::Error> {
-        let (k, column, name) = (one.k, part.column(one.k)?, part.name(one.k)?);
         let Shared { chosen, threads, memory, .. } = self.0;
+        let numbers: Vec<usize> = columns.columns.iter().map(|(k, _)| *k).collect();
         let (mut pieces, mut stopped) = (self.pieces()?, None);
         let ruled_out = |piece: &Piece<'_>| {
             let windows = chosen.windows;
@@ -88,10 +104,10 @@ impl<'c> Ahead<'c> {
             threads,
             || pieces.find(|piece| !ruled_out(piece)),
             || Memory::with_len(memory),
-            |memory: &mut Result<Memory>, piece: Piece<'_>, pass: &mut Pass<'_, Result<Owned>>| {
+            |memory: &mut Result<Memory>, piece: Piece<'_>, pass: &mut Pass<'_, Result<Copied>>| {
                 let mut copying = Copying { pass };
                 let read = match memory {
-                    Ok(memory) => OneColumn::new(k, &mut copying).piece(&chosen, &piece, &mut memory.scratch()),
+                    Ok(memory) => copying.piece(&chosen, &numbers, &piece, &mut memory.scratch()),
                     Err(e) => Err(Stop::Read(*e)),
                 };
                 match read {
@@ -100,13 +116,16 @@ impl<'c> Ahead<'c> {
                     Ok(()) => Ok(()),
                 }
             },
-            |batch| {
+            |copied| {
                 let put = || -> Result<(), B::Error> {
-                    let batch = batch?;
-                    one.build.batch(k, name, one.at, &column, &batch.batch(column)?)?;
+                    let (k, batch) = copied?;
+                    let fed = columns.columns.iter_mut().find(|(number, _)| *number == k);
+                    let (_, at) = fed.ok_or_else(|| wrong_type(0))?;
+                    let column = part.column(k)?;
+                    columns.build.batch(k, part.name(k)?, *at, &column, &batch.batch(column)?)?;
                     let rows = batch.len() as u64;
-                    one.at = one.at.saturating_add(rows);
-                    progress(one.share(rows));
+                    *at = at.saturating_add(rows);
+                    progress(k, rows);
                     Ok(())
                 };
                 put().map_err(|e| {
@@ -124,6 +143,14 @@ impl<'c> Ahead<'c> {
     }
 }
 
+/// The number of a column, and a batch of it.
+type Copied = (usize, Owned);
+
+/// Returns whether a column of a part has no nested values, which are rows of other columns of the same part.
+fn is_flat(part: &Part<'_>, k: usize) -> Result<bool> {
+    Ok(part.column(k)?.ty().children() == 0)
+}
+
 /// Why a thread stops reading.
 enum Stop {
     Read(Error),
@@ -139,7 +166,27 @@ impl From<Error> for Stop {
 
 /// Passes copies of batches to the thread that writes them.
 struct Copying<'c, 'p> {
-    pass: &'c mut Pass<'p, Result<Owned>>,
+    pass: &'c mut Pass<'p, Result<Copied>>,
+}
+
+impl Copying<'_, '_> {
+    /// Passes on the rows of a piece.
+    fn piece(
+        &mut self,
+        chosen: &Chosen<'_>,
+        columns: &[usize],
+        piece: &Piece<'_>,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<(), Stop> {
+        if let [k] = columns {
+            return OneColumn::new(*k, self).piece(chosen, piece, scratch);
+        }
+        let mut beside = Beside::new(columns.iter().copied(), self);
+        chosen.walk(Some(piece), &beside.wanted(chosen), scratch, &mut |part, rows, _, scratch| {
+            beside.part(chosen, part, rows.clone(), &mut |_, _| {}, scratch)?;
+            Ok::<_, Stop>(rows.end)
+        })
+    }
 }
 
 impl Build for Copying<'_, '_> {
@@ -153,14 +200,14 @@ impl Build for Copying<'_, '_> {
         Ok(())
     }
 
-    fn batch<C: Column>(&mut self, _: usize, _: &str, _: u64, _: &C, batch: &Batch<'_, C>) -> Result<(), Stop> {
+    fn batch<C: Column>(&mut self, k: usize, _: &str, _: u64, _: &C, batch: &Batch<'_, C>) -> Result<(), Stop> {
         let mut row = 0;
         while row < batch.len {
             let rest = slice(batch, row..batch.len)?;
             // Nested columns are not shared.
             let Some(owned) = Owned::of(&rest, PIECE)? else { return Err(wrong_type(batch.first).into()) };
             row = row.saturating_add(owned.len());
-            (self.pass)(Ok(owned)).map_err(Stop::Closed)?;
+            (self.pass)(Ok((k, owned))).map_err(Stop::Closed)?;
         }
         Ok(())
     }

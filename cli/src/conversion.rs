@@ -5,6 +5,7 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{self, Build, Column as _, Feed, Part as _, Table};
 
 use crate::ahead::Ahead;
+use crate::beside;
 use crate::columns::{Columns, Seen};
 use crate::feed::{Chosen, Full, OneColumn, Windows, by_groups};
 use crate::pieces;
@@ -92,6 +93,9 @@ fn by_columns<B: Build>(
         done = done.saturating_add(rows);
         progress.at(done);
     };
+    if beside::feed(chosen, ahead, build, &mut more, scratch)? {
+        return Ok(());
+    }
     for k in 0..chosen.columns.numbers.len() {
         let (mut pass, mut passes) = (0, 1);
         while pass < passes || build.again() {
@@ -118,7 +122,12 @@ fn by_columns<B: Build>(
 }
 
 /// Feeds one empty batch of a column without rows.
-fn nothing<B: Build>(chosen: &Chosen<'_>, k: usize, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
+pub fn nothing<B: Build>(
+    chosen: &Chosen<'_>,
+    k: usize,
+    build: &mut B,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), B::Error> {
     let mut fed = false;
     chosen.walk(None, &chosen.only(k), scratch, &mut |part, _, _, scratch| {
         if !std::mem::replace(&mut fed, true) {

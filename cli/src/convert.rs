@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use pilaster::any::{self, File, Format};
+use pilaster::bcolz;
 use pilaster::bcolz::write::{Builder, FileSystem, Missing};
-use pilaster::bcolz::{self, Compressor};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
 use pilaster::column::{Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
@@ -34,6 +34,11 @@ use crate::target::Target;
 
 /// Size in bytes of the chunks that a thread encodes and that wait, at most, and as much for a thread that reads.
 const CHUNKS: u64 = 32 << 20;
+
+/// Size in bytes of the memory of a thread that encodes columns of Vortex, with the values that wait for it, and how many
+/// chunks its temporary arrays take at most.
+const COLUMNS: u64 = 4 << 20;
+const COPIES: u64 = 6;
 
 /// Returns the error of a table without columns, which `to` cannot store, or without parts.
 fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scratch<'_>) -> Result<Failure, Failure> {
@@ -303,9 +308,11 @@ fn to_vortex<T: Table>(
 ) -> Result<u64, Failure> {
     let holds = vortex::write::holds;
     Storable { to: Format::Vortex, holds: &holds, hint: &time_hint, any_time: how.any_time }.check(table, scratch)?;
+    let mut options = how.vortex.options();
+    options.threads = how.threads.count(u64::MAX, COLUMNS.saturating_add(options.chunk_size.saturating_mul(COPIES)));
     let mut refused = None;
     let done = target.fill(|sink| {
-        let mut builder = Noting::new(vortex::write::Builder::new(sink, &how.vortex.options())?);
+        let mut builder = Noting::new(vortex::write::Builder::new(sink, &options)?);
         table.restart()?;
         builder.convert(table, how.threads, scratch, &mut refused)?;
         builder.build.finish()
@@ -362,11 +369,7 @@ fn bcolz_options(how: &Convert, rows: u64) -> bcolz::write::WriteOptions {
         chunklen: how.bcolz.chunklen.map(NonZeroU64::get),
         expectedlen: Some(rows),
         missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
-        // The other compressors are as fast as the copies: with two threads, LZ4 took 1.1 times the time.
-        threads: match params(how).compressor {
-            Compressor::Lz4hc | Compressor::Zlib | Compressor::Zstd => how.threads.count(u64::MAX, CHUNKS),
-            _ => 1,
-        },
+        threads: how.threads.count(u64::MAX, CHUNKS),
     }
 }
 

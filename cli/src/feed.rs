@@ -71,7 +71,7 @@ impl<'c> Chosen<'c> {
         Ok(rows)
     }
 
-    fn sieve<'p>(&'p self, part: &Part<'p>, row: u64) -> Result<Option<Sieve<'p, any::Column<'p>>>> {
+    pub fn sieve<'p>(&'p self, part: &Part<'p>, row: u64) -> Result<Option<Sieve<'p, any::Column<'p>>>> {
         self.windows.condition.map(|(filter, trust)| Sieve::new(part.all(), filter, trust, row)).transpose()
     }
 
@@ -83,7 +83,31 @@ impl<'c> Chosen<'c> {
 
     /// Returns the number of column `k` in the table, and the columns of the condition.
     pub fn only(&self, k: usize) -> Vec<usize> {
-        self.with_tested(self.columns.numbers.get(k..).and_then(|from| from.get(..1)).unwrap_or_default())
+        self.some(core::iter::once(k))
+    }
+
+    /// Returns the numbers of some columns in the table, and the columns of the condition.
+    pub fn some(&self, columns: impl Iterator<Item = usize>) -> Vec<usize> {
+        self.with_tested(&columns.filter_map(|k| self.columns.numbers.get(k).copied()).collect::<Vec<_>>())
+    }
+
+    /// Passes the first part to `each`, if there is one.
+    pub fn first_part<E: From<Error>>(
+        &self,
+        scratch: &mut Scratch<'_>,
+        each: &mut dyn FnMut(&Part<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut pieces = Pieces::new(self.windows.file, self.windows.table, 0..u64::MAX).map_err(format_of)?;
+        let Some(mut first) = pieces.next() else { return Ok(()) };
+        first.rows.end = first.rows.start.saturating_add(1);
+        let mut told = false;
+        self.walk(Some(&first), &self.with_tested(&self.columns.numbers), scratch, &mut |part, rows, _, _| {
+            // Other parts follow those without rows.
+            if !std::mem::replace(&mut told, true) {
+                each(part)?;
+            }
+            Ok::<_, E>(rows.end)
+        })
     }
 
     /// Passes each part, or the parts of a piece, to `each`, with the rows to read, and a function that returns whether the
@@ -140,6 +164,15 @@ impl<'c> Chosen<'c> {
     }
 }
 
+/// Returns the error of a format.
+pub fn format_of(failure: Failure) -> Error {
+    match failure {
+        Failure::Format(e) => e,
+        // Cannot occur: the table was read before.
+        _ => Error::new(Kind::Misuse, What::INPUT, 0),
+    }
+}
+
 /// A table that several threads read in pieces.
 pub struct Shared<'c> {
     pub chosen: Chosen<'c>,
@@ -192,10 +225,10 @@ pub fn piece<B: Build>(
 }
 
 /// Number of rows that are tested before those that are kept are fed.
-const SPAN: u64 = 1 << 16;
+pub const SPAN: u64 = 1 << 16;
 
 /// Returns the rows of `rows` that are kept.
-fn runs<C: Column>(sieve: &mut Option<Sieve<'_, C>>, rows: Run) -> Result<Vec<Run>> {
+pub fn runs<C: Column>(sieve: &mut Option<Sieve<'_, C>>, rows: Run) -> Result<Vec<Run>> {
     let Some(sieve) = sieve else { return Ok(vec![rows]) };
     let (mut runs, mut row): (Vec<Run>, u64) = (Vec::new(), rows.start);
     while row < rows.end {
@@ -300,6 +333,13 @@ fn no_rows<B: Build>(part: &Part<'_>, build: &mut B, scratch: &mut Scratch<'_>) 
     build.close()
 }
 
+/// Returns how much `rows` read rows add to the progress over the passes that were announced. `pass`: the number of passes
+/// before.
+pub fn share(passes: Option<u32>, pass: u32, rows: u64) -> u64 {
+    let passes = passes.unwrap_or(1);
+    if pass < passes { rows.checked_div(passes.into()).unwrap_or(0) } else { 0 }
+}
+
 /// Feeds one column to a builder, in one pass.
 pub struct OneColumn<'b, B> {
     pub k: usize,
@@ -311,7 +351,7 @@ pub struct OneColumn<'b, B> {
     pub pass: u32,
     pub build: &'b mut B,
     /// For batches with a row that takes more memory than the scratch memory has.
-    spare: Vec<u8>,
+    pub spare: Vec<u8>,
 }
 
 impl<'b, B: Build> OneColumn<'b, B> {
@@ -330,8 +370,7 @@ impl<'b, B: Build> OneColumn<'b, B> {
 
     /// Returns how much `rows` read rows add to the progress over the passes that were announced.
     pub fn share(&self, rows: u64) -> u64 {
-        let passes = self.passes.unwrap_or(1);
-        if self.pass < passes { rows.checked_div(passes.into()).unwrap_or(0) } else { 0 }
+        share(self.passes, self.pass, rows)
     }
 
     /// Announces the column and feeds all of its rows.
@@ -376,7 +415,7 @@ impl<'b, B: Build> OneColumn<'b, B> {
     }
 
     /// Feeds rows of a part until `full` returns true: then returns the row after those that were read.
-    fn runs(
+    pub fn runs(
         &mut self,
         part: &Part<'_>,
         runs: &[Run],

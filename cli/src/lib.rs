@@ -73,6 +73,7 @@ mod args;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod bcolz;
+mod beside;
 mod budget;
 mod cat;
 mod cells;

@@ -68,6 +68,10 @@ impl<E, B: Build<Error = WriteError<E>>> Build for Noting<B> {
         self.build.passes(col)
     }
 
+    fn beside<C: Column>(&self, k: usize, col: &C) -> Option<u64> {
+        self.build.beside(k, col)
+    }
+
     fn again(&self) -> bool {
         self.build.again()
     }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// The option for the number of threads.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct Threads {
-    /// The number of threads that read, and of threads that compress chunks of bcolz; it does not change the output. Fewer
+    /// The number of threads that read, that encode Vortex, and that compress chunks of bcolz; it does not change the output. Fewer
     /// are used for small files, and if their memory would exceed 128 MB [default: the number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,

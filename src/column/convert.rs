@@ -79,6 +79,27 @@ pub trait Build {
         false
     }
 
+    /// Returns the size in bytes of the memory that the builder keeps for column `k` between [`open`](Self::open) and
+    /// [`close`](Self::close), if several columns may be fed between them: batches of each in the order of its rows, and the
+    /// first batch of a column after the first ones of the columns before it. Then `close` ends a pass of all of them. `None`,
+    /// the default, if each has passes of its own. Asked before each pass. With [`Feed::Columns`].
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "bcolz", feature = "std"))] {
+    /// use pilaster::bcolz::write::{Builder, FileSystem, WriteOptions};
+    /// use pilaster::column::{Borrowed, Build, Prim, Type, Values};
+    ///
+    /// // A chunk of each column.
+    /// let options = WriteOptions { chunklen: Some(1000), ..WriteOptions::DEFAULT };
+    /// let builder = Builder::create(FileSystem::default(), "new", &options);
+    /// assert_eq!(builder.beside(0, &Borrowed::new(Type::Prim(Prim::F64), Values::F64(&[]))), Some(8000));
+    /// # }
+    /// ```
+    fn beside<C: Column>(&self, k: usize, col: &C) -> Option<u64> {
+        let _ = (k, col);
+        None
+    }
+
     /// Takes the number of rows of a table without columns, with [`Feed::Columns`]. No other method is called then.
     ///
     /// ```

@@ -86,6 +86,7 @@ fn options(flags: u8, limits: &Limits) -> WriteOptions {
         encodings: left_out.fold(all, |set, (_, one)| set.without(one)),
         profile: if has(2) { Profile::Wide } else { Profile::Edition2026 },
         limits: *limits,
+        threads: 0,
     }
 }
 

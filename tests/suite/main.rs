@@ -51,6 +51,7 @@ mod vortex_read;
 mod vortex_refused;
 mod vortex_shredded;
 mod vortex_strict;
+mod vortex_threads;
 mod vortex_variant;
 mod vortex_verify;
 mod vortex_write;

@@ -157,6 +157,7 @@ fn converted_files_are_the_same() {
         }
         converted(path, "a.jay", &["--bytes-as-text"]);
         converted(path, "a.bcolz", &["--fill-missing"]);
+        converted(path, "a.vortex", &[]);
     }
     for options in [&["--compress", "zlib", "--level", "1"][..], &["--plain", "--order", "big"], &["--compact", "yes"]]
     {
@@ -172,6 +173,10 @@ fn columns_that_are_read_ahead_are_the_same() {
     converted(long(), "c.jay", &["--bytes-as-text"]);
     converted(long(), "c.bcolz", &["--fill-missing", "--codec", "zstd"]);
     converted(long(), "c.filo", &["--columns", "price"]);
+    for options in [&[][..], &["--profile", "wide", "--chunk-size", "50000"], &["--no-dictionaries", "--no-statistics"]]
+    {
+        converted(long(), "c.vortex", options);
+    }
     // Conditions on columns that are not converted, too.
     let condition = ["--where", "size > 5000 and not odd = true", "--columns", "venue,time"];
     converted(long(), "d.jay", &[&condition[..], &["--bytes-as-text"]].concat());
@@ -207,6 +212,7 @@ fn errors_of_late_pieces_are_the_same() {
     fs::write(&damaged, bytes).unwrap();
     refused(&damaged, &target("threads_late.jay"), &["--bytes-as-text"]);
     refused(&damaged, &target("threads_late.bcolz"), &["--columns", "price"]);
+    refused(&damaged, &target("threads_late.vortex"), &[]);
     // A missing value in the last row, which bcolz cannot store.
     let error = refused(long(), &target("threads_late.bcolz"), &["--columns", "late"]);
     assert!(error.contains("column late (int32)") && error.contains(" row 269999 "), "{error}");

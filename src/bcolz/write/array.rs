@@ -28,11 +28,23 @@ pub(super) struct Files<D> {
     threads: usize,
     /// The threads, which start with the first chunk.
     encoders: Option<Encoders>,
+    /// Full chunks of all arrays that threads encode, in order: the number of the array, and the path of the chunk.
+    pending: VecDeque<(usize, PathBuf, Pending)>,
+    /// For each array, the total size in bytes of the chunks that threads encoded.
+    sizes: Vec<u64>,
 }
 
 impl<D: Disk> Files<D> {
     pub(super) const fn new(disk: D, live: bool) -> Self {
-        Files { disk, live, encoder: Encoder::new(), threads: 0, encoders: None }
+        Files {
+            disk,
+            live,
+            encoder: Encoder::new(),
+            threads: 0,
+            encoders: None,
+            pending: VecDeque::new(),
+            sizes: Vec::new(),
+        }
     }
 
     /// Lets several threads encode chunks.
@@ -63,18 +75,41 @@ impl<D: Disk> Files<D> {
         Ok(chunk_len(&file))
     }
 
-    /// Returns the threads that encode chunks of `bytes` bytes, if there are any.
-    fn encoders(&mut self, bytes: usize) -> Option<&Encoders> {
+    /// Writes chunks that threads encode, until `most` are left.
+    fn write_pending(&mut self, most: usize) -> Result<(), Failure> {
+        while self.pending.len() > most
+            && let Some((number, path, file)) = self.pending.pop_front()
+        {
+            let len = self.pending(&path, file)?;
+            if self.sizes.len() <= number {
+                self.sizes.resize(number.saturating_add(1), 0);
+            }
+            if let Some(size) = self.sizes.get_mut(number) {
+                *size = size.saturating_add(len);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether threads encode chunks of `bytes` bytes. Starts them.
+    fn has_encoders(&mut self, bytes: usize) -> bool {
         /// Maximum size in bytes of a chunk that waits. Larger ones would take much memory.
         const WAITING: usize = 1 << 22;
         if self.threads == 0 || bytes > WAITING {
-            return None;
+            return false;
         }
         if self.encoders.is_none() {
             self.encoders = Encoders::start(self.threads);
             self.threads = self.encoders.as_ref().map_or(0, |_| self.threads);
         }
-        self.encoders.as_ref()
+        self.encoders.is_some()
+    }
+
+    /// Lets a thread encode `rows` as the chunk at `path` of array `number`, and writes the chunks before that are encoded.
+    fn encode(&mut self, number: usize, path: PathBuf, rows: Vec<u8>, params: Params) -> Result<(), Failure> {
+        let Some(encoders) = &self.encoders else { return Ok(()) };
+        self.pending.push_back((number, path, encoders.encode(rows, params)));
+        self.write_pending(encoders.ahead())
     }
 }
 
@@ -94,6 +129,8 @@ fn write(disk: &mut impl Disk, live: bool, path: &Path, bytes: &[u8]) -> io::Res
 /// An array that is being written.
 #[derive(Debug)]
 pub(super) struct Growing {
+    /// Its number in the dataset.
+    pub(super) number: usize,
     pub(super) name: String,
     pub(super) dir: PathBuf,
     pub(super) dtype: String,
@@ -108,10 +145,8 @@ pub(super) struct Growing {
     pub(super) rows: u64,
     /// Decoded size in bytes of these rows.
     pub(super) nbytes: u64,
-    /// Total size in bytes of the full chunks that are written.
+    /// Total size in bytes of the full chunks that are written, without those that threads encoded.
     pub(super) cbytes: u64,
-    /// Full chunks that threads encode, in order.
-    pub(super) pending: VecDeque<(PathBuf, Pending)>,
     /// The rows after the last full chunk; all rows if they overwrite others.
     pub(super) buffer: Vec<u8>,
     /// True if the rows overwrite others.
@@ -158,17 +193,25 @@ impl Growing {
             rows = rest;
             self.rows = self.rows.saturating_add(now.len().checked_div(self.row).unwrap_or(0) as u64);
             self.nbytes = self.nbytes.saturating_add(now.len() as u64);
-            if now.len() == self.full {
+            if now.len() == self.full && !files.has_encoders(now.len()) {
                 self.chunk(now, files)?;
                 continue;
             }
             self.buffer.extend_from_slice(now);
-            if self.buffer.len() == self.full {
-                let mut whole = core::mem::take(&mut self.buffer);
-                self.chunk(&whole, files)?;
-                whole.clear();
-                self.buffer = whole;
+            if self.buffer.len() < self.full {
+                continue;
             }
+            let mut whole = core::mem::take(&mut self.buffer);
+            if files.has_encoders(whole.len()) {
+                // The next rows come soon; grown step by step, they would be copied twice.
+                self.buffer.reserve_exact(self.full);
+                let path = self.last_path();
+                files.encode(self.number, path, whole, self.params)?;
+                continue;
+            }
+            self.chunk(&whole, files)?;
+            whole.clear();
+            self.buffer = whole;
         }
         Ok(())
     }
@@ -199,7 +242,7 @@ impl Growing {
         if self.over {
             return Ok(());
         }
-        self.write_pending(0, files)?;
+        files.write_pending(0)?;
         let rest = core::mem::take(&mut self.buffer);
         if !rest.is_empty() {
             let number = self.rows.checked_div(self.chunklen()).unwrap_or(0);
@@ -212,7 +255,9 @@ impl Growing {
     pub(super) fn commit<D: Disk>(&self, files: &mut Files<D>) -> Result<(), Failure> {
         // The original also counts the buffer of the last chunk, at its full size.
         let buffer = if self.row > 0 { self.full as u64 } else { 0 };
-        let (shape, cbytes) = (self.shape.with_rows(self.rows), self.cbytes.saturating_add(buffer));
+        let encoded = files.sizes.get(self.number).copied().unwrap_or(0);
+        let cbytes = self.cbytes.saturating_add(encoded).saturating_add(buffer);
+        let shape = self.shape.with_rows(self.rows);
         let mut text = Vec::new();
         match (Sizes { shape, nbytes: self.nbytes, cbytes }).write(&mut text) {
             Ok(()) => {}
@@ -231,27 +276,15 @@ impl Growing {
         self.full.checked_div(self.row).unwrap_or(1).max(1) as u64
     }
 
-    /// Writes the last rows that were put, which are a full chunk.
-    fn chunk<D: Disk>(&mut self, rows: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
-        let number = self.rows.checked_div(self.chunklen()).unwrap_or(0).saturating_sub(1);
-        let path = self.chunk_path(number);
-        if let Some(encoders) = files.encoders(rows.len()) {
-            let ahead = encoders.ahead();
-            self.pending.push_back((path, encoders.encode(rows.to_owned(), self.params)));
-            return self.write_pending(ahead, files);
-        }
-        let len = files.chunk(&path, rows, &self.params)?;
-        self.cbytes = self.cbytes.saturating_add(len);
-        Ok(())
+    /// Returns the path of the chunk of the last rows that were put, which are a full chunk.
+    fn last_path(&self) -> PathBuf {
+        self.chunk_path(self.rows.checked_div(self.chunklen()).unwrap_or(0).saturating_sub(1))
     }
 
-    /// Writes chunks that threads encode, until `most` are left.
-    fn write_pending<D: Disk>(&mut self, most: usize, files: &mut Files<D>) -> Result<(), Failure> {
-        while self.pending.len() > most
-            && let Some((path, file)) = self.pending.pop_front()
-        {
-            self.cbytes = self.cbytes.saturating_add(files.pending(&path, file)?);
-        }
+    /// Writes the last rows that were put, which are a full chunk.
+    fn chunk<D: Disk>(&mut self, rows: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
+        let len = files.chunk(&self.last_path(), rows, &self.params)?;
+        self.cbytes = self.cbytes.saturating_add(len);
         Ok(())
     }
 

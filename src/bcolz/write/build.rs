@@ -7,6 +7,7 @@ use std::vec::Vec;
 
 use super::cells::{Missing, absent, put_items, wrong_type};
 use super::disk::{Disk, FileSystem};
+use super::meta::chunklen;
 use super::plan::{dtype, fits, items, leaves, longest, runs};
 use super::writer::{Spec, Writer};
 use crate::bcolz::chunk::Params;
@@ -105,15 +106,22 @@ pub struct Builder<D: Disk = FileSystem> {
     options: WriteOptions,
     /// Number of rows of the first part.
     rows: u64,
-    /// Number of passes left for the current column.
-    left: u32,
-    /// For each leaf of the current column, the length of its longest text in characters or bytes.
-    longest: Vec<usize>,
-    column: usize,
-    /// For each column that is fed to an existing dataset, its number there.
-    columns: Vec<usize>,
+    columns: Vec<Fed>,
     /// Items of a batch.
     bytes: Vec<u8>,
+}
+
+/// A column that is fed.
+#[derive(Clone, Debug, Default)]
+struct Fed {
+    /// Number of passes left.
+    left: u32,
+    /// Whether it was fed since the last pass ended.
+    is_open: bool,
+    /// For each leaf, the length of its longest text in characters or bytes.
+    longest: Vec<usize>,
+    /// Its number in the dataset, after its first rows.
+    number: Option<usize>,
 }
 
 impl<D: Disk> Builder<D> {
@@ -145,8 +153,7 @@ impl<D: Disk> Builder<D> {
         if let Some(writer) = &mut writer {
             writer.set_threads(options.threads);
         }
-        let (longest, columns, bytes) = (Vec::new(), Vec::new(), Vec::new());
-        Builder { place, writer, append, options: *options, rows: 0, left: 0, longest, column: 0, columns, bytes }
+        Builder { place, writer, append, options: *options, rows: 0, columns: Vec::new(), bytes: Vec::new() }
     }
 
     /// Commits all rows.
@@ -163,17 +170,16 @@ impl<D: Disk> Builder<D> {
         }
     }
 
-    /// Creates the array of column `k`, or checks that the existing one fits.
-    fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<(), WriteError<Failure>> {
+    /// Creates the array of column `k`, or checks that the existing one fits. Returns its number.
+    fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<usize, WriteError<Failure>> {
         let (inner, item) = items(col)?;
         if let (true, Some(writer)) = (self.append, &self.writer) {
             let k = if writer.overwrites() { writer.find(name).unwrap_or(k) } else { k };
             let same = writer.column(k).is_some_and(|(had, dtype)| had == name && fits(&dtype, item.ty()));
             let shape = writer.shape(k).is_some_and(|shape| shape.inner() == inner);
-            self.columns.push(k);
-            return if same && shape { Ok(()) } else { Err(wrong_type().into()) };
+            return if same && shape { Ok(k) } else { Err(wrong_type().into()) };
         }
-        let dtype = dtype(&item, &self.longest)?;
+        let dtype = dtype(&item, self.longest(k))?;
         let WriteOptions { params, chunklen, expectedlen, .. } = self.options;
         let expectedlen = expectedlen.unwrap_or(self.rows);
         let spec = Spec { inner: &inner, params, chunklen, expectedlen, ..Spec::new(&dtype) };
@@ -184,16 +190,40 @@ impl<D: Disk> Builder<D> {
             };
             self.writer.insert(writer.map_err(WriteError::Sink)?).set_threads(self.options.threads);
             if name.is_empty() {
-                return Ok(());
+                return Ok(0);
             }
         }
         let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
-        writer.add(name, &spec).map_err(WriteError::Sink)?;
-        Ok(())
+        writer.add(name, &spec).map_err(WriteError::Sink)
     }
 
+    /// Returns the column that is fed as column `k`.
+    fn fed(&mut self, k: usize) -> Result<&mut Fed> {
+        if self.columns.len() <= k {
+            self.columns.resize(k.saturating_add(1), Fed::default());
+        }
+        self.columns.get_mut(k).ok_or_else(wrong_type)
+    }
+
+    /// Returns the length of the longest text of each leaf of column `k`, as far as they are known.
+    fn longest(&self, k: usize) -> &[usize] {
+        self.columns.get(k).map_or(&[], |fed| &fed.longest)
+    }
+
+    /// Returns the decoded size in bytes of a full chunk of column `k`; 0 if a chunk has one row.
+    fn chunk_size<C: Column>(&self, k: usize, col: &C) -> Result<u64> {
+        if let (true, Some(writer)) = (self.append, &self.writer) {
+            return Ok(writer.chunk_size(k));
+        }
+        let (inner, item) = items(col)?;
+        let text = dtype(&item, self.longest(k))?;
+        let row = inner.iter().fold(u64::from(Dtype::parse(&text)?.size()), |row, len| row.saturating_mul(*len));
+        let expected = self.options.expectedlen.unwrap_or(self.rows);
+        Ok(row.saturating_mul(self.options.chunklen.unwrap_or_else(|| chunklen(expected, row))))
+    }
+
+    /// Writes a batch to column `k` of the dataset.
     fn put<C: Column>(&mut self, k: usize, col: &C, batch: &Batch<'_, C>) -> Result<(), WriteError<Failure>> {
-        let k = self.columns.get(k).copied().unwrap_or(k);
         let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
         // The type is kept as text, because it borrows the writer, which is borrowed mutably below.
         let (text, items) = {
@@ -227,15 +257,15 @@ impl<D: Disk> Builder<D> {
     }
 
     /// Updates the length of the longest text of each leaf.
-    fn measure<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Result<()> {
-        let leaves = leaves(&items(col)?.1, DEPTH)?;
-        self.longest.resize(leaves.len(), 0);
+    fn measure<C: Column>(&mut self, k: usize, col: &C, batch: &Batch<'_, C>) -> Result<()> {
+        let (fed, leaves) = (self.fed(k)?, leaves(&items(col)?.1, DEPTH)?);
+        fed.longest.resize(leaves.len(), 0);
         if col.ty().children() == 0 {
-            let most = self.longest.first_mut().ok_or_else(wrong_type)?;
+            let most = fed.longest.first_mut().ok_or_else(wrong_type)?;
             *most = longest(batch)?.max(*most);
             return Ok(());
         }
-        measure(col, batch, &mut self.longest)
+        measure(col, batch, &mut fed.longest)
     }
 }
 
@@ -352,6 +382,15 @@ impl<D: Disk> Build for Builder<D> {
         if texts && !self.append { 2 } else { 1 }
     }
 
+    fn beside<C: Column>(&self, k: usize, col: &C) -> Option<u64> {
+        let left = self.columns.get(k).map_or(0, |fed| fed.left);
+        if left == 2 || (left == 0 && self.passes(col) == 2) {
+            return Some(0);
+        }
+        // A column that is refused is refused when it is fed.
+        Some(self.chunk_size(k, col).unwrap_or(0))
+    }
+
     fn open(&mut self, rows: u64) -> Result<(), Self::Error> {
         self.rows = rows;
         Ok(())
@@ -365,29 +404,36 @@ impl<D: Disk> Build for Builder<D> {
         col: &C,
         batch: &Batch<'_, C>,
     ) -> Result<(), Self::Error> {
-        self.column = k;
         // Errors name the row by the count of the builder.
         let batch = &Batch { first: at, ..*batch };
-        if self.left == 0 {
-            self.left = self.passes(col);
-            self.longest.clear();
+        let passes = self.passes(col);
+        let fed = self.fed(k)?;
+        fed.is_open = true;
+        if fed.left == 0 {
+            fed.left = passes;
+            fed.longest.clear();
         }
-        if self.left == 2 {
-            return Ok(self.measure(col, batch)?);
+        if fed.left == 2 {
+            return Ok(self.measure(k, col, batch)?);
         }
-        if at == 0 && (self.append || self.writer.as_ref().is_none_or(|writer| writer.width() <= k)) {
-            self.begin(k, name, col)?;
-        }
-        self.put(k, col, batch)
+        let number = match fed.number {
+            Some(number) => number,
+            None => {
+                let number = self.begin(k, name, col)?;
+                *self.fed(k)?.number.insert(number)
+            }
+        };
+        self.put(number, col, batch)
     }
 
     fn close(&mut self) -> Result<(), Self::Error> {
-        self.left = self.left.saturating_sub(1);
-        match (self.left, &mut self.writer) {
-            (0, Some(writer)) => {
-                writer.seal(self.columns.get(self.column).copied().unwrap_or(self.column)).map_err(WriteError::Sink)
+        for fed in self.columns.iter_mut().filter(|fed| fed.is_open) {
+            fed.is_open = false;
+            fed.left = fed.left.saturating_sub(1);
+            if let (0, Some(number), Some(writer)) = (fed.left, fed.number, &mut self.writer) {
+                writer.seal(number).map_err(WriteError::Sink)?;
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 }

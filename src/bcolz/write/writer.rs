@@ -2,7 +2,6 @@
 
 use crate::bytes::saturated;
 use std::borrow::ToOwned;
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::vec;
@@ -139,7 +138,7 @@ impl<D: Disk> Writer<D> {
             if !data.is_dir() {
                 writer.files.disk.create_dir(&data).map_err(|e| Failure::io(&data, e))?;
             }
-            writer.arrays.push(growing);
+            writer.arrays.push(Growing { number: writer.arrays.len(), ..growing });
         }
         Ok(writer)
     }
@@ -172,7 +171,7 @@ impl<D: Disk> Writer<D> {
         let (mut writer, dataset) = Writer::existing(disk, dir.as_ref())?;
         for array in dataset.arrays() {
             let growing = growing(array, 0, Vec::new())?;
-            writer.arrays.push(Growing { over: true, ..growing });
+            writer.arrays.push(Growing { number: writer.arrays.len(), over: true, ..growing });
         }
         writer.over = Some((dataset, first));
         Ok(writer)
@@ -262,6 +261,7 @@ impl<D: Disk> Writer<D> {
         }
         self.files.write(&path, &text)?;
         self.arrays.push(Growing {
+            number: self.arrays.len(),
             name: name.to_owned(),
             dir: dir.to_owned(),
             dtype: spec.dtype.to_owned(),
@@ -276,7 +276,6 @@ impl<D: Disk> Writer<D> {
             buffer: Vec::new(),
             over: false,
             ends: Vec::new(),
-            pending: VecDeque::new(),
             sealed: false,
         });
         Ok(())
@@ -298,12 +297,6 @@ impl<D: Disk> Writer<D> {
         self.files.write(&path, attrs)
     }
 
-    /// Returns the number of columns.
-    #[must_use]
-    pub(crate) const fn width(&self) -> usize {
-        self.arrays.len()
-    }
-
     /// Returns whether the rows overwrite others.
     #[must_use]
     pub(crate) const fn overwrites(&self) -> bool {
@@ -320,6 +313,12 @@ impl<D: Disk> Writer<D> {
     #[must_use]
     pub(crate) fn column(&self, k: usize) -> Option<(&str, Dtype<'_>)> {
         self.arrays.get(k).map(|array| (array.name.as_str(), array.dtype()))
+    }
+
+    /// Returns the decoded size in bytes of a full chunk of column `k`; 0 for objects.
+    #[must_use]
+    pub(crate) fn chunk_size(&self, k: usize) -> u64 {
+        self.arrays.get(k).map_or(0, |array| array.full as u64)
     }
 
     /// Returns the shape of column `k`, with the number of rows that were put so far.
@@ -446,6 +445,7 @@ fn growing(array: &Array, rows: u64, buffer: Vec<u8>) -> Result<Growing, Failure
     let wrong = |e| Failure::format(&array.dir().join("meta/storage"), e);
     let full = full_chunk(array.row, if row > 0 { array.chunklen() } else { 1 }).map_err(wrong)?;
     Ok(Growing {
+        number: 0,
         name: array.name().to_owned(),
         dir: array.dir().to_owned(),
         dtype: array.dtype_text().to_owned(),
@@ -461,7 +461,6 @@ fn growing(array: &Array, rows: u64, buffer: Vec<u8>) -> Result<Growing, Failure
         buffer,
         over: false,
         ends: Vec::new(),
-        pending: VecDeque::new(),
         sealed: false,
     })
 }

@@ -10,7 +10,7 @@ const GROUP: u64 = 1 << 16;
 
 /// Writes every row that [`convert`](crate::column::convert) feeds it.
 ///
-/// It keeps one chunk of each column in memory. A type that the format does not have is
+/// It keeps one chunk of each column in memory, and with [`WriteOptions::threads`] the values that wait for them. A type that the format does not have is
 /// [`Kind::WrongType`](crate::error::Kind::WrongType): dates and times in other units than days, seconds, milliseconds,
 /// microseconds and nanoseconds.
 ///

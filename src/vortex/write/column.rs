@@ -1,18 +1,15 @@
-//! A column that is being written: blocks of rows, their zones, a dictionary if it pays, and chunks of about a
-//! megabyte.
+//! A column that is being written: its rows become blocks, which the encoders of its leaves get.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::WriteOptions;
-use super::dictionary::Dictionary;
 use super::dtype::{Logical, Shape};
-use super::encode::encode;
-use super::file::{Container, Layout};
-use super::packing::Learned;
+use super::file::Layout;
+use super::lanes::Lanes;
+use super::leaf::Encoder;
 use super::rows::{Bitmap, Data, Rows};
 use super::statistics::Statistics;
-use super::zones::Zones;
 use crate::bytes::{Sink, WriteError, saturated};
 use crate::vortex::raw::LayoutId;
 
@@ -32,19 +29,25 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// A column of type `ty`. `zoned`: whether zones are stored; `known`: whether statistics of the column are.
-    pub fn new(ty: &Logical, (zoned, known): (bool, bool), options: &WriteOptions) -> Self {
+    /// A column of type `ty`, whose leaves get encoders in `lanes`. `zoned`: whether zones are stored; `known`: whether
+    /// statistics of the column are.
+    pub fn new<S: Sink>(
+        ty: &Logical,
+        (zoned, known): (bool, bool),
+        options: &WriteOptions,
+        lanes: &mut Lanes<S>,
+    ) -> Self {
         // Releases up to 0.80 mix up the validity of a struct in a struct that are stored field by field.
         let apart = !ty.nullable || options.profile.edition().struct_validity;
         match &ty.shape {
             Shape::Struct(fields) if apart => {
                 let zoned = zoned && !ty.nullable;
-                let fields = fields.iter().map(|(_, ty)| Column::new(ty, (zoned, false), options)).collect();
                 let bits = Logical::new(Shape::Bool, false);
-                let valid = ty.nullable.then(|| Box::new(Leaf::new(&bits, (false, false), options)));
+                let valid = ty.nullable.then(|| Box::new(Leaf::new(&bits, (false, false), options, lanes)));
+                let fields = fields.iter().map(|(_, ty)| Column::new(ty, (zoned, false), options, lanes)).collect();
                 Column::Struct { rows: 0, valid, fields, zone_rows: options.zone_rows }
             }
-            _ => Column::Leaf(Box::new(Leaf::new(ty, (zoned, known), options))),
+            _ => Column::Leaf(Box::new(Leaf::new(ty, (zoned, known), options, lanes))),
         }
     }
 
@@ -58,8 +61,8 @@ impl Column {
         saturated(zone.saturating_sub(rows.checked_rem(zone).unwrap_or(0)))
     }
 
-    /// Adds rows, and writes those that make a chunk.
-    pub fn push<S: Sink>(&mut self, rows: Rows, to: &mut Container<S>) -> Done<(), S> {
+    /// Adds rows, and passes on those that make a block.
+    pub fn push<S: Sink>(&mut self, rows: Rows, to: &mut Lanes<S>) -> Done<(), S> {
         match self {
             Column::Leaf(leaf) => leaf.push(rows, to),
             Column::Struct { rows: count, valid, fields, .. } => {
@@ -75,19 +78,25 @@ impl Column {
         }
     }
 
-    /// Writes the rest. Returns the layout, and the statistics of the column.
-    pub fn finish<S: Sink>(self, to: &mut Container<S>) -> Done<(Layout, Statistics), S> {
+    /// Passes on the rest of the rows.
+    pub fn end<S: Sink>(&mut self, to: &mut Lanes<S>) -> Done<(), S> {
         match self {
-            Column::Leaf(leaf) => leaf.finish(to),
+            Column::Leaf(leaf) => leaf.end(to),
+            Column::Struct { valid, fields, .. } => {
+                valid.iter_mut().try_for_each(|leaf| leaf.end(to))?;
+                fields.iter_mut().try_for_each(|field| field.end(to))
+            }
+        }
+    }
+
+    /// Returns the layout and the statistics of the column, after [`Lanes::wait`].
+    pub fn finish<S: Sink>(self, from: &mut Lanes<S>) -> (Layout, Statistics) {
+        match self {
+            Column::Leaf(leaf) => from.finished(leaf.lane),
             Column::Struct { rows, valid, fields, .. } => {
-                let mut children = Vec::new();
-                if let Some(leaf) = valid {
-                    children.push(leaf.finish(to)?.0);
-                }
-                for field in fields {
-                    children.push(field.finish(to)?.0);
-                }
-                Ok((Layout { children, ..Layout::new(LayoutId::Struct, rows) }, Statistics::default()))
+                let mut children: Vec<Layout> = valid.into_iter().map(|leaf| from.finished(leaf.lane).0).collect();
+                children.extend(fields.into_iter().map(|field| field.finish(from).0));
+                (Layout { children, ..Layout::new(LayoutId::Struct, rows) }, Statistics::default())
             }
         }
     }
@@ -100,102 +109,30 @@ pub(super) struct Leaf {
     rows: u64,
     /// Rows that make no block yet.
     pending: Rows,
-    /// Blocks that make no chunk yet.
-    chunk: Rows,
-    zones: Option<Zones>,
-    statistics: Option<Statistics>,
-    parts: Vec<Layout>,
-    /// Whether a dictionary is tried: known after the first block.
-    dictionary: Try,
-    learned: Learned,
+    /// The number of its encoder.
+    lane: usize,
     how: WriteOptions,
 }
 
-#[derive(Debug)]
-enum Try {
-    Unknown,
-    No,
-    Yes(Box<Dictionary>),
-}
-
 impl Leaf {
-    fn new(ty: &Logical, (zoned, known): (bool, bool), options: &WriteOptions) -> Self {
-        Leaf {
-            ty: ty.clone(),
-            rows: 0,
-            pending: Rows::new(ty),
-            chunk: Rows::new(ty),
-            zones: zoned.then(|| Zones::new(ty, options.zone_rows)),
-            statistics: known.then(Statistics::default),
-            parts: Vec::new(),
-            dictionary: if options.dictionaries { Try::Unknown } else { Try::No },
-            learned: Learned::default(),
-            how: *options,
-        }
+    fn new<S: Sink>(ty: &Logical, facts: (bool, bool), options: &WriteOptions, lanes: &mut Lanes<S>) -> Self {
+        let lane = lanes.add(Encoder::new(ty, facts, options));
+        Leaf { ty: ty.clone(), rows: 0, pending: Rows::new(ty), lane, how: *options }
     }
 
-    fn push<S: Sink>(&mut self, rows: Rows, to: &mut Container<S>) -> Done<(), S> {
+    /// Adds rows. A block ends with a zone, or when it has many bytes.
+    fn push<S: Sink>(&mut self, rows: Rows, to: &mut Lanes<S>) -> Done<(), S> {
         self.rows = self.rows.saturating_add(rows.len as u64);
         self.pending.append(rows);
         if self.rows.is_multiple_of(self.how.zone_rows.into()) || self.pending.size() >= self.how.block() {
-            self.block(to)?;
+            let block = core::mem::replace(&mut self.pending, Rows::new(&self.ty));
+            to.block(self.lane, block)?;
         }
         Ok(())
     }
 
-    /// Adds the pending rows to the chunk or to the dictionary: the last ones of a zone, or many bytes.
-    fn block<S: Sink>(&mut self, to: &mut Container<S>) -> Done<(), S> {
-        let rows = core::mem::replace(&mut self.pending, Rows::new(&self.ty));
-        if self.zones.is_some() || self.statistics.is_some() {
-            let facts = Statistics::of(&rows);
-            if let Some(all) = &mut self.statistics {
-                all.merge(&facts);
-            }
-            if let Some(zones) = &mut self.zones {
-                zones.add(&facts);
-            }
-        }
-        if matches!(self.dictionary, Try::Unknown) {
-            self.dictionary =
-                Dictionary::new(&rows, &self.ty, &self.how).map_or(Try::No, |new| Try::Yes(Box::new(new)));
-        }
-        if let Try::Yes(dictionary) = &mut self.dictionary {
-            return dictionary.push(&rows, &self.how, &mut self.parts, to);
-        }
-        self.chunk.append(rows);
-        if self.chunk.size() >= self.how.chunk_size {
-            self.write(to)?;
-        }
-        Ok(())
-    }
-
-    fn write<S: Sink>(&mut self, to: &mut Container<S>) -> Done<(), S> {
-        let array = encode(&self.chunk, &self.ty, &self.how, &mut self.learned);
-        self.parts.push(to.flat(&array, self.chunk.len as u64)?);
-        self.chunk.clear(&self.ty);
-        Ok(())
-    }
-
-    fn finish<S: Sink>(mut self, to: &mut Container<S>) -> Done<(Layout, Statistics), S> {
-        if self.pending.len > 0 {
-            self.block(to)?;
-        }
-        if self.chunk.len > 0 {
-            self.write(to)?;
-        }
-        if let Try::Yes(dictionary) = core::mem::replace(&mut self.dictionary, Try::No) {
-            self.parts.push(dictionary.finish(&self.how, to)?.0);
-        }
-        let rows = Layout::chunked(self.parts);
-        let layout = match self.zones {
-            Some(zones) if self.rows > 0 => {
-                let (metadata, table, ty) = zones.finish();
-                let table = to.flat(&encode(&table, &ty, &self.how, &mut Learned::default()), table.len as u64)?;
-                let children = Vec::from([rows, table]);
-                Layout { metadata, children, ..Layout::new(LayoutId::Zoned, self.rows) }
-            }
-            _ => rows,
-        };
-        Ok((layout, self.statistics.unwrap_or_default()))
+    fn end<S: Sink>(&mut self, to: &mut Lanes<S>) -> Done<(), S> {
+        let rest = core::mem::replace(&mut self.pending, Rows::new(&self.ty));
+        to.end(self.lane, rest)
     }
 }

@@ -7,11 +7,12 @@ use super::WriteOptions;
 use super::distinct::{Distinct, is_same_text, number_hash, text_hash};
 use super::dtype::{Logical, Shape};
 use super::encode::encode;
-use super::file::{Container, Layout};
+use super::file::Layout;
 use super::integers;
+use super::leaf::Segments;
 use super::packing::Learned;
 use super::rows::{Data, Numbers, Rows};
-use crate::bytes::{Sink, WriteError, low16};
+use crate::bytes::low16;
 use crate::column::Prim;
 use crate::meta::proto::write::Writer;
 use crate::vortex::dtype::number_of_prim;
@@ -111,53 +112,42 @@ impl Dictionary {
         }
     }
 
-    /// Adds rows. A dictionary that is full becomes one of `parts`, and an empty one takes its place. Writes the codes that
+    /// Adds rows. A dictionary that is full becomes one of `parts`, and an empty one takes its place. Encodes the codes that
     /// make a chunk.
-    pub fn push<S: Sink>(
-        &mut self,
-        rows: &Rows,
-        how: &WriteOptions,
-        parts: &mut Vec<Layout>,
-        to: &mut Container<S>,
-    ) -> Result<(), WriteError<S::Error>> {
+    pub fn push(&mut self, rows: &Rows, how: &WriteOptions, parts: &mut Vec<Layout>, to: &mut Segments) {
         for first in (0..rows.len).step_by(BLOCK) {
             let range = first..first.saturating_add(BLOCK).min(rows.len);
             if !self.takes(range.len()) {
                 let full = core::mem::replace(self, Dictionary::empty(&self.ty));
-                let (layout, learned) = full.finish(how, to)?;
+                let (layout, learned) = full.finish(how, to);
                 parts.push(layout);
                 self.learned = learned;
             }
             self.add(rows, range);
         }
         if (self.codes.len() as u64).saturating_mul(2) >= how.chunk_size {
-            self.write(how, to)?;
+            self.write(how, to);
         }
-        Ok(())
     }
 
-    fn write<S: Sink>(&mut self, how: &WriteOptions, to: &mut Container<S>) -> Result<(), WriteError<S::Error>> {
+    fn write(&mut self, how: &WriteOptions, to: &mut Segments) {
         let codes = core::mem::take(&mut self.codes);
         let rows = codes.len() as u64;
-        self.parts.push(to.flat(&integers::encode(&Numbers::U16(codes), None, how.allowed()), rows)?);
-        Ok(())
+        self.parts.push(to.flat(integers::encode(&Numbers::U16(codes), None, how.allowed()), rows));
     }
 
-    /// Writes the rest of the codes and the values. Returns also what the values have taught.
-    pub fn finish<S: Sink>(
-        mut self,
-        how: &WriteOptions,
-        to: &mut Container<S>,
-    ) -> Result<(Layout, Learned), WriteError<S::Error>> {
+    /// Encodes the rest of the codes and the values. Returns also what the values have taught.
+    pub fn finish(mut self, how: &WriteOptions, to: &mut Segments) -> (Layout, Learned) {
         if !self.codes.is_empty() {
-            self.write(how, to)?;
+            self.write(how, to);
         }
-        let values = to.flat(&encode(&self.values, &self.ty, how, &mut self.learned), self.values.len as u64)?;
+        let values = encode(&self.values, &self.ty, how, &mut self.learned);
+        let values = to.flat(values, self.values.len as u64);
         let mut message = Writer::default();
         message.uint(field::CODES_TYPE, number_of_prim(Prim::U16).into()).uint(field::CODES_NULLABLE, 0);
         let children = Vec::from([values, Layout::chunked(self.parts)]);
         let layout = Layout { metadata: message.finish(), children, ..Layout::new(LayoutId::Dict, self.rows) };
-        Ok((layout, self.learned))
+        (layout, self.learned)
     }
 }
 

@@ -52,6 +52,12 @@ impl Layout {
         }
     }
 
+    /// Replaces the numbers of segments by those that `numbers` has at their place.
+    pub(super) fn renumber(&mut self, numbers: &[u32]) {
+        self.segment = self.segment.and_then(|segment| numbers.get(segment as usize).copied());
+        self.children.iter_mut().for_each(|child| child.renumber(numbers));
+    }
+
     fn put(&self, ids: &mut Ids, to: &mut Writer) -> Place {
         let children: Vec<Place> = self.children.iter().map(|child| child.put(ids, to)).collect();
         let mut fields = Vec::from([
@@ -110,8 +116,8 @@ impl<S: Sink> Container<S> {
         self.put([0; 64].get(..pad).unwrap_or_default())
     }
 
-    /// Writes an array to a segment of its own. Returns its flat layout.
-    pub fn flat(&mut self, array: &Array, rows: u64) -> Done<Layout, S> {
+    /// Writes an array to a segment of its own. Returns the number of the segment.
+    pub fn segment(&mut self, array: &Array) -> Done<u32, S> {
         let (blob, exponent) = array.blob(&mut self.ids)?;
         let len = u32::try_from(blob.len())
             .map_err(|_| Error::needing(Kind::Overflow, What::VORTEX_SEGMENT, self.at, blob.len() as u64))?;
@@ -120,7 +126,7 @@ impl<S: Sink> Container<S> {
         self.align(exponent)?;
         self.segments.push(Segment { at: self.at, len, exponent });
         self.put(&blob)?;
-        Ok(Layout::flat(number, rows))
+        Ok(number)
     }
 
     /// Writes the metadata. Returns the sink.

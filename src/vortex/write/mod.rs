@@ -30,9 +30,15 @@ mod floats;
 mod gather;
 mod ids;
 mod integers;
+mod lanes;
+mod leaf;
 #[cfg(test)]
 mod need_tests;
 mod packing;
+#[cfg(feature = "std")]
+mod pool;
+#[cfg(feature = "std")]
+mod queue;
 mod rows;
 mod sample;
 pub(super) mod scalar;
@@ -123,6 +129,11 @@ pub struct WriteOptions {
     /// block.
     #[cfg_attr(feature = "arbitrary", arbitrary(default))]
     pub limits: Limits,
+    /// Number of threads that encode columns, the calling one included. With less than two, or without the feature `std`, the
+    /// calling one encodes all. The file is the same. The others start after the first megabyte of values. As much as
+    /// 2 MiB of values for each thread, or one block of each column, then waits for its turn in memory.
+    #[cfg_attr(feature = "arbitrary", arbitrary(default))]
+    pub threads: usize,
 }
 
 /// Releases of the original that open a file.
@@ -155,6 +166,7 @@ impl WriteOptions {
         encodings: Encodings::DEFAULT,
         profile: Profile::Edition2026,
         limits: Limits::DEFAULT,
+        threads: 1,
     };
 
     /// Checks the options, as [`Writer::new`] and [`Builder::new`] do.

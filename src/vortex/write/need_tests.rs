@@ -16,7 +16,7 @@ use crate::vortex::raw::LayoutId;
 /// Writes a file of one column, `v`, that is one array.
 fn file(array: &Array, rows: u64, prim: Prim) -> Vec<u8> {
     let mut to = Container::new(Vec::new()).unwrap();
-    let layout = to.flat(array, rows).unwrap();
+    let layout = Layout::flat(to.segment(array).unwrap(), rows);
     let dtype = Logical::new(Shape::Struct(vec![("v".into(), Logical::new(Shape::Prim(prim), false))]), false).bytes();
     let layout = Layout { children: vec![layout], ..Layout::new(LayoutId::Struct, rows) };
     to.finish(&dtype, &layout, None).unwrap()

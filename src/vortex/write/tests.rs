@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::column::Column;
 use super::dtype::{Logical, Shape};
-use super::file::{Container, Layout};
+use super::file::Layout;
+use super::lanes::Lanes;
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
 use super::{Encodings, Profile, WriteOptions};
 use crate::column::{Column as _, Part as _, Prim};
@@ -17,14 +18,16 @@ use crate::vortex::raw::{Encoding, LayoutId};
 
 /// Writes a file of one column, `v`.
 fn file(rows: &Rows, ty: &Logical, how: &WriteOptions) -> Vec<u8> {
-    let mut to = Container::new(Vec::new()).unwrap();
-    let (mut column, mut row) = (Column::new(ty, (how.zones(), how.statistics), how), 0);
+    let mut to = Lanes::new(Vec::new(), how).unwrap();
+    let (mut column, mut row) = (Column::new(ty, (how.zones(), how.statistics), how, &mut to), 0);
     while row < rows.len {
         let end = rows.len.min(row + column.left());
         column.push(rows.slice(row..end), &mut to).unwrap();
         row = end;
     }
-    let (layout, known) = column.finish(&mut to).unwrap();
+    column.end(&mut to).unwrap();
+    to.wait().unwrap();
+    let (layout, known) = column.finish(&mut to);
     known.put(ty, how.profile, &mut Writer::default());
     let dtype = Logical::new(Shape::Struct(vec![("v".into(), ty.clone())]), false).bytes();
     let layout = Layout { children: vec![layout], ..Layout::new(LayoutId::Struct, rows.len as u64) };

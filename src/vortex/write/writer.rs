@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::WriteOptions;
 use super::column::Column as Writing;
 use super::dtype::{Logical, Shape};
-use super::file::{Container, Layout};
+use super::file::Layout;
 use super::gather::{Gather, each_batch};
+use super::lanes::Lanes;
 use super::rows::Rows;
-use super::statistics::Statistics;
 use crate::bytes::{Sink, WriteError};
 use crate::column::{Batch, Column, Part};
 use crate::error::{Error, Kind, What};
@@ -98,7 +98,7 @@ type Done<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
 /// or an offset like `+02:00`.
 #[derive(Debug)]
 pub struct Writer<S> {
-    file: Container<S>,
+    file: Lanes<S>,
     options: WriteOptions,
     /// Nodes of types that the columns may still have.
     fuel: Fuel,
@@ -138,7 +138,7 @@ impl<S: Sink> Writer<S> {
     /// Starts a file without columns.
     pub(super) fn start(sink: S, options: &WriteOptions) -> Done<Self, S> {
         options.check()?;
-        let (file, fuel) = (Container::new(sink)?, Fuel::new(&options.limits));
+        let (file, fuel) = (Lanes::new(sink, options)?, Fuel::new(&options.limits));
         let (gather, columns) = (Gather::default(), Vec::new());
         Ok(Writer { file, options: *options, fuel, gather, columns, rows: 0, broken: false })
     }
@@ -167,7 +167,7 @@ impl<S: Sink> Writer<S> {
             return Err(Error::new(Kind::Unsupported, What::VORTEX_VARIANT, 0).into());
         }
         let facts = (self.options.zones(), self.options.statistics);
-        let column = Writing::new(&ty, facts, &self.options);
+        let column = Writing::new(&ty, facts, &self.options, &mut self.file);
         self.columns.push(Open { name: name.into(), ty, rows: 0, column });
         Ok(())
     }
@@ -255,14 +255,18 @@ impl<S: Sink> Writer<S> {
     /// [`Kind::Overflow`] if a segment or the metadata has 4 GiB or more; errors of the sink.
     pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
         self.call(|_| Ok(()))?;
-        let Writer { mut file, options, columns, rows, .. } = self;
+        let Writer { mut file, options, mut columns, rows, .. } = self;
         let mut to = write::Writer::default();
         let (mut fields, mut layouts, mut statistics) = (Vec::new(), Vec::new(), Vec::<Place>::new());
-        for (k, Open { name, ty, rows: known, column }) in columns.into_iter().enumerate() {
-            if known != rows {
-                return Err(Error::needing(Kind::Misuse, What::VORTEX_COLUMN_ROWS, k as u64, known).into());
+        for (k, Open { rows: known, column, .. }) in columns.iter_mut().enumerate() {
+            if *known != rows {
+                return Err(Error::needing(Kind::Misuse, What::VORTEX_COLUMN_ROWS, k as u64, *known).into());
             }
-            let (layout, facts): (Layout, Statistics) = column.finish(&mut file)?;
+            column.end(&mut file)?;
+        }
+        file.wait()?;
+        for Open { name, ty, column, .. } in columns {
+            let (layout, facts) = column.finish(&mut file);
             statistics.push(facts.put(&ty, options.profile, &mut to));
             layouts.push(layout);
             fields.push((name, ty));
@@ -282,7 +286,7 @@ impl Open {
         column: &C,
         batch: &Batch<'_, C>,
         gather: &mut Gather,
-        (options, file): (&WriteOptions, &mut Container<S>),
+        (options, file): (&WriteOptions, &mut Lanes<S>),
     ) -> Done<(), S> {
         let (mut at, mut most) = (0usize, usize::MAX);
         while at < batch.len {
