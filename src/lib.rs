@@ -41,7 +41,7 @@
 //!
 //! * No panic. Bytes of a file are never indexed, and arithmetic on its numbers is checked.
 //! * No `unsafe` in this crate except in two files. planus generates `src/generated/owned/jay.rs`: with `jay` and
-//!   `alloc` it writes the metadata of Jay files, and contains no reader. `src/codec/avx2.rs` enters functions for AVX2 of x86-64
+//!   `alloc` it writes the metadata of Jay files, and contains no reader. `src/simd/avx2.rs` enters functions for AVX2 of x86-64
 //!   processors that have it, with `std`.
 //! * Work and memory are bounded by the length of the input and by [`limits::Limits`], never by a number in the input
 //!   alone. If a few bytes represent many rows, the work for a row is done only when that row is read.
@@ -134,6 +134,8 @@ pub mod limits;
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, unused_imports, reason = "each format uses some of it"))]
 mod meta;
 mod names;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "each format uses some of it"))]
+mod simd;
 #[cfg(feature = "unstable")]
 pub mod unstable;
 

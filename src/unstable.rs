@@ -22,6 +22,8 @@ expose! {
     hash: hash;
     /// FlatBuffers, Protocol Buffers, XML, JSON.
     meta: meta;
+    /// The choice of vectors.
+    simd: simd;
 }
 
 /// Cursors over bytes.
@@ -58,8 +60,6 @@ pub mod codec {
         /// zlib streams.
         #[cfg(feature = "deflate")]
         deflate: codec::deflate;
-        /// Vectors of the filters.
-        lanes: codec::lanes;
         /// LZ4 blocks.
         lz4: codec::lz4;
         /// LZF streams.

@@ -20,10 +20,10 @@
 
 // Bits of items of 4 shuffle at 0.66 of the speed without the inline attributes of this file (bench `codec`).
 
-use super::lanes::{Kernel, Lanes, TILE, run};
 use super::shuffle::{copy_rest, room};
 use crate::bytes::FAST;
 use crate::error::Result;
+use crate::simd::{Kernel, Lanes, TILE, run};
 
 /// Items per step of the fast variant: one tile of bytes of each row.
 const STEP: usize = 8 * TILE;
@@ -129,6 +129,8 @@ struct Unshuffle<'s, 'd, const S: usize> {
 }
 
 impl<const S: usize> Kernel for Unshuffle<'_, '_, S> {
+    type Output = usize;
+
     /// Returns the number of bytes processed per row.
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> usize {
@@ -165,6 +167,8 @@ struct Shuffle<'s, 'd, const S: usize> {
 }
 
 impl<const S: usize> Kernel for Shuffle<'_, '_, S> {
+    type Output = usize;
+
     /// Returns the number of bytes processed per row.
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> usize {
@@ -197,6 +201,8 @@ struct Place<'s, 'd> {
 }
 
 impl Kernel for Place<'_, '_> {
+    type Output = usize;
+
     /// Returns the number of bytes processed per row.
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> usize {
@@ -253,7 +259,7 @@ mod tests {
 
     #[test]
     fn every_size_and_leftover() {
-        check::with_each_lanes(sizes_and_leftovers);
+        crate::simd::with_each_lanes(sizes_and_leftovers);
     }
 
     fn sizes_and_leftovers() {

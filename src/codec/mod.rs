@@ -20,8 +20,6 @@
 //!
 //! `Codec` selects the codec that a file names.
 
-#[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
-mod avx2;
 pub(crate) mod bitshuffle;
 pub(crate) mod blosclz;
 #[cfg(feature = "bzip2")]
@@ -30,7 +28,6 @@ pub(crate) mod choice;
 #[cfg(feature = "deflate")]
 pub(crate) mod deflate;
 mod greedy;
-pub(crate) mod lanes;
 mod lz;
 pub(crate) mod lz4;
 pub(crate) mod lzf;

@@ -19,10 +19,10 @@
 
 // Items of 4 shuffle at 0.26 of the speed without the inline attributes of this file (bench `codec`).
 
-use super::lanes::{Kernel, Lanes, TILE, run};
 use super::lz::no_room;
 use crate::bytes::FAST;
 use crate::error::Result;
+use crate::simd::{Kernel, Lanes, TILE, run};
 
 /// Sorts the bytes of items of `size` bytes by their position in the item. Sizes 0 and 1 copy.
 ///
@@ -125,6 +125,8 @@ struct Unshuffle<'p, 'd, const S: usize> {
 }
 
 impl<const S: usize> Kernel for Unshuffle<'_, '_, S> {
+    type Output = usize;
+
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> usize {
         let tiles = self.planes.map(|plane| plane.as_chunks::<TILE>().0);
@@ -152,6 +154,8 @@ struct Deal<'s, 'd, const S: usize> {
 }
 
 impl<const S: usize> Kernel for Deal<'_, '_, S> {
+    type Output = usize;
+
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> usize {
         let mut done = 0usize;
@@ -191,7 +195,7 @@ mod tests {
 
     #[test]
     fn every_size_and_leftover() {
-        check::with_each_lanes(sizes_and_leftovers);
+        crate::simd::with_each_lanes(sizes_and_leftovers);
     }
 
     fn sizes_and_leftovers() {

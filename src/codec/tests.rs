@@ -5,20 +5,8 @@ use crate::Result;
 use crate::bytes::Scratch;
 use crate::error::{Kind, What};
 use std::format;
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
 use std::vec;
 use std::vec::Vec;
-
-/// Runs a check with the vectors of this processor, and without. One at a time: the choice is one for all threads.
-pub(crate) fn with_each_lanes(check: impl Fn()) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for plain in [true, false] {
-        lanes::ONLY_PLAIN.store(plain, Ordering::Relaxed);
-        check();
-    }
-}
 
 /// `n` bytes without a pattern.
 pub(crate) fn noise(n: usize) -> Vec<u8> {

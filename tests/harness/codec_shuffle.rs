@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use pilaster::Result;
-use pilaster::unstable::codec::lanes::ONLY_PLAIN;
 use pilaster::unstable::codec::{bitshuffle, shuffle};
+use pilaster::unstable::simd::ONLY_PLAIN;
 
 /// How much of the input is shuffled.
 const MOST: usize = 4096;

@@ -1,10 +1,24 @@
 //! FastLanes: the first byte picks the word, the second the width or the first row; the rest is packed. What is
 //! unpacked is what the text says, value by value, together and in pieces.
 
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+
 use pilaster::unstable::encoding::cells::Cells;
-use pilaster::unstable::encoding::fastlanes::{self, BLOCK};
+use pilaster::unstable::encoding::fastlanes::{self, BLOCK, Lane};
+use pilaster::unstable::simd::ONLY_PLAIN;
 
 pub fn run(data: &[u8]) {
+    // The choice of vectors is one for all threads.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for plain in [true, false] {
+        ONLY_PLAIN.store(plain, Ordering::Relaxed);
+        check(data);
+    }
+}
+
+fn check(data: &[u8]) {
     let Some((&[kind, a, b], rest)) = data.split_first_chunk() else { return };
     match kind % 8 {
         0 => lanes::<u8>(a, b, rest, |out| Cells::W1(out)),
@@ -38,17 +52,13 @@ fn naive(packed: &[u8], bits: usize, width: usize, i: usize) -> u64 {
     })
 }
 
-trait Word: Copy + Default + PartialEq + core::fmt::Debug + bytemuck::Pod {
-    fn wide(self) -> u64;
+trait Word: Lane + Copy + Default + PartialEq + core::fmt::Debug {
     fn low(word: u64) -> Self;
 }
 
 macro_rules! words {
     ($($word:ty)*) => {$(
         impl Word for $word {
-            fn wide(self) -> u64 {
-                self.into()
-            }
             fn low(word: u64) -> Self {
                 word as $word
             }
@@ -68,6 +78,7 @@ fn lanes<T: Word>(width: u8, first: u8, packed: &[u8], cells: impl Fn(&mut [T]) 
         for (i, value) in whole.iter().enumerate().step_by(1 + packed.len() % 13) {
             assert_eq!(value.wide(), naive(packed, bits, wide, first as usize + i), "value {i} of {width} bits");
         }
+        packs(&whole, width);
     }
     let mut len = 1;
     let mut at = 0;
@@ -82,6 +93,19 @@ fn lanes<T: Word>(width: u8, first: u8, packed: &[u8], cells: impl Fn(&mut [T]) 
         }
         at += len;
         len = len * 3 + 1;
+    }
+}
+
+/// Values that are packed, as they are and as differences, are unpacked as their lowest bits.
+fn packs<T: Word>(values: &[T], width: u32) {
+    let mut packed = [0xa5; 3 * BLOCK * 8];
+    for reference in [T::default(), values[0]] {
+        let len = fastlanes::pack(values, reference, width, &mut packed).expect("room");
+        for (i, value) in values.iter().enumerate().step_by(7) {
+            let mask = 1u64.checked_shl(width).unwrap_or(0).wrapping_sub(1);
+            let expected = value.minus(reference).wide() & mask;
+            assert_eq!(naive(&packed[..len], 8 * size_of::<T>(), width as usize, i), expected, "packed {i}");
+        }
     }
 }
 

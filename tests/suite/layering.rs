@@ -13,6 +13,7 @@ const MODULES: &[(&str, u8, &[&str])] = &[
     ("bytes", 0, &["error"]),
     ("hash", 0, &["error", "bytes"]),
     ("limits", 0, &["error"]),
+    ("simd", 0, &[]),
     ("meta", 1, &[]),
     ("codec", 1, &[]),
     ("encoding", 1, &["codec"]),

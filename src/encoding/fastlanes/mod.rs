@@ -26,6 +26,13 @@ mod delta;
     reason = "lanes of arrays of that length; shifts below 64, halves of products"
 )]
 mod rows;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "lanes of arrays of that length; numbers of rows and bits"
+)]
+mod wide;
 
 mod pack;
 mod runs;
@@ -41,6 +48,7 @@ pub use width::{Width, best_width, count_widths, wider};
 use super::cells::Cells;
 use crate::bytes::{FAST, product};
 use crate::error::{Error, Kind, Result, What};
+use crate::simd::{self, Kernel, Lanes};
 
 /// Number of values per block.
 pub const BLOCK: usize = 1024;
@@ -91,43 +99,46 @@ pub const fn packed_len(blocks: u64, width: u32) -> u64 {
     product(blocks.saturating_mul(128), width as u64)
 }
 
-/// Kernels of one word type.
-macro_rules! word {
-    ($module:ident, $word:ty, $bits:literal, $lanes:literal) => {
-        pub(super) mod $module {
-            use super::super::rows::$module::{one, two};
-            use super::{BLOCK, place, row_start};
-
-            /// Unpacks blocks; `packed` has `width` rows of 128 bytes for each. The shift of a row is
-            /// computed once for all blocks.
-            // Blocks of 3-bit u16 unpack at 0.92 of the speed without this attribute (bench `vortex`).
-            #[inline(never)]
-            pub fn unpack(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
-                if width == 0 {
-                    out.as_flattened_mut().fill(0);
-                    return Some(());
-                }
-                let mask = <$word>::MAX >> ($bits as u32).saturating_sub(width as u32).min($bits - 1);
-                let (mut k, mut shift) = (0usize, 0usize);
-                for r in 0..$bits {
-                    let end = shift.wrapping_add(width);
-                    let blocks = out.iter_mut().zip(packed.chunks_exact(width));
-                    if end > $bits {
-                        for (block, packed) in blocks {
-                            let to = block.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
-                            two(to, packed.get(k)?, packed.get(k.wrapping_add(1))?, shift, mask);
-                        }
-                    } else {
-                        for (block, packed) in blocks {
-                            let to = block.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
-                            one(to, packed.get(k)?, shift, mask);
-                        }
-                    }
-                    k = k.wrapping_add(usize::from(end >= $bits));
-                    shift = end & ($bits - 1);
-                }
-                Some(())
+/// The kernel that unpacks blocks of words of one type, with the inlining of the function.
+macro_rules! unpack {
+    ($name:ident, $inline:ident, $module:ident, $word:ty, $bits:literal, $lanes:literal) => {
+        /// Unpacks blocks; `packed` has `width` rows of 128 bytes for each. The shift of a row is
+        /// computed once for all blocks.
+        #[inline($inline)]
+        pub(super) fn $name(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
+            if width == 0 {
+                out.as_flattened_mut().fill(0);
+                return Some(());
             }
+            let mask = <$word>::MAX >> ($bits as u32).saturating_sub(width as u32).min($bits - 1);
+            let (mut k, mut shift) = (0usize, 0usize);
+            for r in 0..$bits {
+                let end = shift.wrapping_add(width);
+                let blocks = out.iter_mut().zip(packed.chunks_exact(width));
+                if end > $bits {
+                    for (block, packed) in blocks {
+                        let to = block.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
+                        rows::$module::two(to, packed.get(k)?, packed.get(k.wrapping_add(1))?, shift, mask);
+                    }
+                } else {
+                    for (block, packed) in blocks {
+                        let to = block.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
+                        rows::$module::one(to, packed.get(k)?, shift, mask);
+                    }
+                }
+                k = k.wrapping_add(usize::from(end >= $bits));
+                shift = end & ($bits - 1);
+            }
+            Some(())
+        }
+    };
+}
+
+/// The function that reads one value of a word type.
+macro_rules! word {
+    ($module:ident, $word:ty, $bits:literal) => {
+        pub(super) mod $module {
+            use super::place;
 
             /// Returns value `i` of a block.
             #[inline]
@@ -152,12 +163,47 @@ macro_rules! word {
 
 #[allow(clippy::cast_possible_truncation, reason = "widths are at most 64")]
 mod words {
-    use super::{BLOCK, place, row_start};
+    use super::{BLOCK, place, row_start, rows};
 
-    word!(of_u8, u8, 8, 128);
-    word!(of_u16, u16, 16, 64);
-    word!(of_u32, u32, 32, 32);
-    word!(of_u64, u64, 64, 16);
+    word!(of_u8, u8, 8);
+    word!(of_u16, u16, 16);
+    word!(of_u32, u32, 32);
+    word!(of_u64, u64, 64);
+
+    unpack!(unpack_u16, always, of_u16, u16, 16, 64);
+    unpack!(unpack_u32, never, of_u32, u32, 32, 32);
+    unpack!(unpack_u64, never, of_u64, u64, 64, 16);
+}
+
+/// Unpacks blocks of bytes, with the widest vectors.
+fn unpack_u8(packed: &[[u8; 128]], width: usize, out: &mut [[u8; BLOCK]]) -> Option<()> {
+    let values = out.as_flattened_mut();
+    if width == 0 {
+        values.fill(0);
+        return Some(());
+    }
+    simd::run(wide::Unpack { packed, width, values: values.as_chunks_mut().0 })
+}
+
+/// Blocks of words of 16 bits. Those of 32 and 64 bits gain nothing by wider vectors (bench `vortex`).
+struct Halves<'p, 'o> {
+    packed: &'p [[u8; 128]],
+    width: usize,
+    out: &'o mut [[u16; BLOCK]],
+}
+
+impl Kernel for Halves<'_, '_> {
+    type Output = Option<()>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) -> Option<()> {
+        words::unpack_u16(self.packed, self.width, self.out)
+    }
+}
+
+/// Unpacks blocks of words of 16 bits, with the widest vectors.
+fn unpack_u16(packed: &[[u8; 128]], width: usize, out: &mut [[u16; BLOCK]]) -> Option<()> {
+    simd::run(Halves { packed, width, out })
 }
 
 /// Decodes values starting at value `first` until `out` is full. `packed` begins with the block of value 0.
@@ -185,10 +231,10 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
     }
     let width = width as usize;
     match out {
-        Cells::W1(words) => run(rows, width, first, words, words::of_u8::unpack, words::of_u8::get),
-        Cells::W2(words) => run(rows, width, first, words, words::of_u16::unpack, words::of_u16::get),
-        Cells::W4(words) => run(rows, width, first, words, words::of_u32::unpack, words::of_u32::get),
-        Cells::W8(words) => run(rows, width, first, words, words::of_u64::unpack, words::of_u64::get),
+        Cells::W1(words) => run(rows, width, first, words, unpack_u8, words::of_u8::get),
+        Cells::W2(words) => run(rows, width, first, words, unpack_u16, words::of_u16::get),
+        Cells::W4(words) => run(rows, width, first, words, words::unpack_u32, words::of_u32::get),
+        Cells::W8(words) => run(rows, width, first, words, words::unpack_u64, words::of_u64::get),
         _ => None,
     }
     .ok_or_else(short)

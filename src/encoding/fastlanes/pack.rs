@@ -1,7 +1,7 @@
 //! Packs blocks of 1024 integers into values of a few bits, the reverse of [`unpack`](super::unpack).
 //!
-//! Rows of values are packed in order, each into one or two rows of words. As many rows of values as possible
-//! are added at once, because this saves loads and stores of the words.
+//! A row of words is made at once, from the rows of values of which it has bits. Rows are taken as words of 64 bits, whatever the
+//! type: masks keep the bits of a value in its lane, so one kernel packs all types.
 //!
 //! ```
 //! use pilaster::unstable::encoding::cells::Cells;
@@ -16,9 +16,11 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+use super::wide::{Row, load, store};
 use super::{BLOCK, packed_len, row_start, small};
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
+use crate::simd::{self, Kernel, Lanes};
 
 /// A word of 1 to 8 bytes whose lowest bits are packed: an unsigned integer, or a signed one in two's
 /// complement.
@@ -34,156 +36,10 @@ pub trait Lane: bytemuck::Pod {
     /// Returns the bits that are set in one of both.
     #[must_use]
     fn or(self, other: Self) -> Self;
-    /// Packs one block: the lowest `width` bits of each difference from `reference`. `to` has `width` rows.
-    /// Returns `None` if it has fewer.
-    fn block(values: &[Self; BLOCK], reference: Self, width: u32, to: &mut [[u8; 128]]) -> Option<()>;
-}
-
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    reason = "lanes of arrays of that length; shifts below the number of bits; halves of products"
-)]
-mod rows {
-    /// Powers of two. Vector units multiply 16 bits faster than they shift by a count that is unknown at
-    /// compile time.
-    static POWERS: [u16; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768];
-
-    /// Kernels for rows of a word type, which subtract `reference` only if `FROM`. `up` adds values of `N` rows to
-    /// words that have the bits of rows before. `down` starts words with the bits that did not fit into the word
-    /// before, to which `up` with the same shift added the others.
-    macro_rules! word {
-        ($module:ident, $word:ident, $lanes:literal, $up:expr, $down:expr) => {
-            pub mod $module {
-                #[allow(unused_imports, reason = "used by some words")]
-                use super::{POWERS, high_half};
-
-                type Row = [$word; $lanes];
-
-                #[inline(always)]
-                fn value<const FROM: bool>(word: $word, reference: $word, mask: $word) -> $word {
-                    (if FROM { word.wrapping_sub(reference) } else { word }) & mask
-                }
-
-                #[inline(always)]
-                pub fn up<const FROM: bool, const N: usize>(
-                    to: &mut [u8; 128],
-                    rows: [&Row; N],
-                    (reference, mask): ($word, $word),
-                    shifts: [u32; N],
-                ) {
-                    let shifts = shifts.map(|shift| $up(shift & ($word::BITS - 1)));
-                    for (l, to) in to.as_chunks_mut().0.iter_mut().enumerate() {
-                        let mut word = $word::from_le_bytes(*to);
-                        for i in 0..N {
-                            word |= (shifts[i])(value::<FROM>(rows[i][l], reference, mask));
-                        }
-                        *to = word.to_le_bytes();
-                    }
-                }
-
-                #[inline(always)]
-                pub fn down<const FROM: bool>(
-                    to: &mut [u8; 128],
-                    row: &Row,
-                    (reference, mask): ($word, $word),
-                    shift: u32,
-                ) {
-                    let down = $down(shift & ($word::BITS - 1));
-                    for (to, word) in to.as_chunks_mut().0.iter_mut().zip(row) {
-                        *to = down(value::<FROM>(*word, reference, mask)).to_le_bytes();
-                    }
-                }
-            }
-        };
-        ($module:ident, $word:ident, $lanes:literal) => {
-            word!($module, $word, $lanes, |shift: u32| move |word: $word| word << shift, |shift: u32| {
-                move |word: $word| word >> ($word::BITS.wrapping_sub(shift) & ($word::BITS - 1))
-            });
-        };
-    }
-
-    word!(of_u32, u32, 32);
-    word!(of_u64, u64, 16);
-    word!(
-        of_u16,
-        u16,
-        64,
-        |shift: u32| {
-            let power = POWERS[shift as usize];
-            move |word: u16| word.wrapping_mul(power)
-        },
-        |shift: u32| {
-            let power = POWERS[shift as usize];
-            move |word: u16| high_half(word, power)
-        }
-    );
-
-    /// Returns the high half of a product: `word >> (16 - shift)` for the factor `2^shift`.
-    fn high_half(word: u16, factor: u16) -> u16 {
-        (u32::from(word).wrapping_mul(factor.into()) >> 16) as u16
-    }
-
-    /// Bytes, two per 16-bit word.
-    pub mod of_u8 {
-        use super::{POWERS, high_half};
-
-        type Row = [u8; 128];
-
-        /// The highest bits of both bytes.
-        const HIGH: u16 = 0x8080;
-
-        /// Returns a word with `byte` in both halves.
-        const fn both(byte: u8) -> u16 {
-            u16::from_ne_bytes([byte, byte])
-        }
-
-        /// Both differences. The lower bits are subtracted without borrowing from the other byte.
-        #[inline(always)]
-        fn differences<const FROM: bool>(bytes: [u8; 2], reference: u16) -> u16 {
-            let word = u16::from_le_bytes(bytes);
-            if !FROM {
-                return word;
-            }
-            (word | HIGH).wrapping_sub(reference & !HIGH) ^ ((word ^ !reference) & HIGH)
-        }
-
-        #[inline(always)]
-        pub fn up<const FROM: bool, const N: usize>(
-            to: &mut [u8; 128],
-            rows: [&Row; N],
-            (reference, mask): (u8, u8),
-            shifts: [u32; N],
-        ) {
-            let reference = both(reference);
-            // Without the bits that would cross to the other byte.
-            let shifts = shifts.map(|shift| (both(mask & 0xff >> (shift & 7)), POWERS[shift as usize & 7]));
-            let rows = rows.map(|row| row.as_chunks::<2>().0);
-            for (l, to) in to.as_chunks_mut().0.iter_mut().enumerate() {
-                let mut word = u16::from_le_bytes(*to);
-                for i in 0..N {
-                    let (mask, power) = shifts[i];
-                    word |= (differences::<FROM>(rows[i][l], reference) & mask).wrapping_mul(power);
-                }
-                *to = word.to_le_bytes();
-            }
-        }
-
-        #[inline(always)]
-        pub fn down<const FROM: bool>(to: &mut [u8; 128], row: &Row, (reference, mask): (u8, u8), shift: u32) {
-            let (reference, shift) = (both(reference), shift & 7);
-            let (mask, power) = (both(mask >> ((8 - shift) & 7)), POWERS[8 + shift as usize]);
-            for (to, bytes) in to.as_chunks_mut().0.iter_mut().zip(row.as_chunks().0) {
-                let word = high_half(differences::<FROM>(*bytes, reference), power) & mask;
-                *to = word.to_le_bytes();
-            }
-        }
-    }
 }
 
 macro_rules! lane {
-    ($word:ident, $module:ident, $lanes:literal) => {
+    ($($word:ident)*) => {$(
         impl Lane for $word {
             const BITS: u32 = <$word>::BITS;
 
@@ -201,80 +57,280 @@ macro_rules! lane {
             fn or(self, other: Self) -> Self {
                 self | other
             }
-
-            fn block(values: &[Self; BLOCK], reference: Self, width: u32, to: &mut [[u8; 128]]) -> Option<()> {
-                if reference == 0 {
-                    $module::<false>(values, 0, width, to)
-                } else {
-                    $module::<true>(values, reference, width, to)
-                }
-            }
         }
-
-        #[inline(never)]
-        fn $module<const FROM: bool>(
-            values: &[$word; BLOCK],
-            reference: $word,
-            width: u32,
-            to: &mut [[u8; 128]],
-        ) -> Option<()> {
-            const BITS: u32 = $word::BITS;
-            let row = |r: usize| values.get(row_start(r)..)?.first_chunk::<$lanes>();
-            if width == 0 {
-                return Some(());
-            }
-            if width >= BITS {
-                for (r, to) in to.iter_mut().enumerate() {
-                    *to = bytemuck::cast(row(r)?.map(|word| word.wrapping_sub(reference).to_le()));
-                }
-                return Some(());
-            }
-            let cut = (reference, !$word::MAX.checked_shl(width)?);
-            let [one, two, three, four] = [1, 2, 3, 4].map(|rows| width.wrapping_mul(rows));
-            let mut r = 0usize;
-            let mut next = |rows: usize| {
-                r = r.wrapping_add(rows);
-                r.wrapping_sub(rows)
-            };
-            let mut shift = 0u32;
-            let (mut to, mut rest) = to.split_first_mut()?;
-            *to = [0; 128];
-            loop {
-                while shift.wrapping_add(four) < BITS {
-                    let r = next(4);
-                    let rows = [row(r)?, row(r.wrapping_add(1))?, row(r.wrapping_add(2))?, row(r.wrapping_add(3))?];
-                    rows::$module::up::<FROM, 4>(
-                        to,
-                        rows,
-                        cut,
-                        [0, one, two, three].map(|more| shift.wrapping_add(more)),
-                    );
-                    shift = shift.wrapping_add(four);
-                }
-                while shift.wrapping_add(one) < BITS {
-                    rows::$module::up::<FROM, 1>(to, [row(next(1))?], cut, [shift]);
-                    shift = shift.wrapping_add(one);
-                }
-                let last = row(next(1))?;
-                rows::$module::up::<FROM, 1>(to, [last], cut, [shift]);
-                let Some((first, others)) = rest.split_first_mut() else { break };
-                (to, rest) = (first, others);
-                if shift.wrapping_add(one) > BITS {
-                    rows::$module::down::<FROM>(to, last, cut, shift);
-                } else {
-                    *to = [0; 128];
-                }
-                shift = shift.wrapping_add(one).wrapping_sub(BITS);
-            }
-            Some(())
-        }
-    };
+    )*};
 }
 
-lane!(u8, of_u8, 128);
-lane!(u16, of_u16, 64);
-lane!(u32, of_u32, 32);
-lane!(u64, of_u64, 16);
+lane!(u8 u16 u32 u64);
+
+/// Maximum number of rows of values that a [`Step`] packs: more would not stay in the registers.
+const MOST: usize = 4;
+
+/// Number of blocks in which a step is taken at once.
+const AT_ONCE: usize = 4;
+
+/// What a step adds bits to: to zeros.
+const NOTHING: u8 = 0;
+/// To the bits of the row of values before, which did not fit into the words before.
+const REST: u8 = 1;
+/// To the bits that the words have already.
+const WORDS: u8 = 2;
+
+/// Packs up to [`MOST`] rows of values into one row of words. Each word is made of the value in the last of these rows: it is
+/// shifted by the width and gets the value of the row before, and so on. At last the word is shifted to its place.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    to: u8,
+    count: usize,
+    /// The row of words.
+    k: usize,
+    /// The rows of values, in a block.
+    rows: [usize; MOST],
+    /// The row of values before.
+    before: usize,
+    cut: Cut,
+}
+
+/// Masks and shifts of a step.
+#[derive(Clone, Copy, Default)]
+struct Cut {
+    width: u32,
+    /// The bits of a value, in each lane.
+    mask: u64,
+    /// The bits of a value of the last row that fit into the words.
+    last: u64,
+    shift: u32,
+    /// How many bits of the row before are in the words before.
+    down: u32,
+    /// Its other bits, where they are in the words.
+    below: u64,
+}
+
+/// The steps for a block: at most one for each row of words and, of more rows of values, one for [`MOST`] rows.
+struct Steps {
+    list: [Step; 64],
+    len: usize,
+}
+
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "numbers of rows and bits, which are at most 64"
+)]
+impl Steps {
+    /// `size`: bytes of a value. `width`: at least one, and fewer than a value has bits.
+    fn new(size: usize, width: u32) -> Self {
+        let bits = size as u32 * 8;
+        let lanes = |count: u32| small::lanes(1, bits).wrapping_mul(small::low(count));
+        let row = |r: usize| row_start(r) * size / 128;
+        let mut steps = Steps { list: [Step::default(); 64], len: 0 };
+        // The next row of values, the row of words with its lowest bits, and where these are.
+        let (mut r, mut k, mut shift, mut to) = (0, 0, 0, NOTHING);
+        for step in &mut steps.list {
+            if k == width as usize {
+                break;
+            }
+            let count = (bits - shift).div_ceil(width).min(MOST as u32);
+            let end = shift + count * width;
+            *step = Step {
+                to,
+                count: count as usize,
+                k,
+                rows: [0, 1, 2, 3].map(|i| row(r + i)),
+                before: row(r.wrapping_sub(1)),
+                cut: Cut {
+                    width,
+                    mask: lanes(width),
+                    last: lanes(width - end.saturating_sub(bits)),
+                    shift,
+                    down: width.saturating_sub(shift),
+                    below: lanes(shift),
+                },
+            };
+            (r, shift, to) = (r + count as usize, end, WORDS);
+            if end >= bits {
+                (k, shift) = (k + 1, end - bits);
+                to = if shift == 0 { NOTHING } else { REST };
+            }
+            steps.len += 1;
+        }
+        steps
+    }
+}
+
+/// Packs blocks of values in little-endian bytes.
+struct Pack<'v, 'p> {
+    values: &'v [Row],
+    packed: &'p mut [Row],
+    steps: &'p Steps,
+    /// Rows of values and of packed words per block: the bits of a value and the width.
+    bits: usize,
+    width: usize,
+}
+
+impl Kernel for Pack<'_, '_> {
+    type Output = Option<()>;
+
+    /// Takes a step in several blocks, because it loads masks and shifts.
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) -> Option<()> {
+        let (mut values, mut packed) = (self.values, self.packed);
+        while !packed.is_empty() {
+            let blocks = AT_ONCE.min(packed.len().checked_div(self.width)?);
+            let (now, later) = values.split_at_checked(blocks.wrapping_mul(self.bits))?;
+            let (to, rest) = packed.split_at_mut_checked(blocks.wrapping_mul(self.width))?;
+            let mut blocks = Blocks { values: now, packed: to, bits: self.bits, width: self.width };
+            for step in self.steps.list.get(..self.steps.len)? {
+                match (step.to, step.count) {
+                    (NOTHING, 1) => blocks.take::<NOTHING, 1>(step),
+                    (NOTHING, 2) => blocks.take::<NOTHING, 2>(step),
+                    (NOTHING, 3) => blocks.take::<NOTHING, 3>(step),
+                    (NOTHING, _) => blocks.take::<NOTHING, 4>(step),
+                    (REST, 1) => blocks.take::<REST, 1>(step),
+                    (REST, 2) => blocks.take::<REST, 2>(step),
+                    (REST, 3) => blocks.take::<REST, 3>(step),
+                    (REST, _) => blocks.take::<REST, 4>(step),
+                    (_, 1) => blocks.take::<WORDS, 1>(step),
+                    (_, 2) => blocks.take::<WORDS, 2>(step),
+                    (_, 3) => blocks.take::<WORDS, 3>(step),
+                    (_, _) => blocks.take::<WORDS, 4>(step),
+                }?;
+            }
+            (values, packed) = (later, rest);
+        }
+        Some(())
+    }
+}
+
+/// Blocks that are packed together.
+struct Blocks<'v, 'p> {
+    values: &'v [Row],
+    packed: &'p mut [Row],
+    bits: usize,
+    width: usize,
+}
+
+impl Blocks<'_, '_> {
+    /// Takes a step in each block.
+    #[inline(always)]
+    fn take<const TO: u8, const N: usize>(&mut self, step: &Step) -> Option<()> {
+        let (rows, before, cut) = (step.rows, step.before, step.cut);
+        let (mut from, mut to) = (0usize, step.k);
+        while let Some(words) = self.packed.get_mut(to) {
+            let row = |r: usize| self.values.get(from.wrapping_add(r));
+            let before = if TO == REST { row(before)? } else { &[0; 128] };
+            let mut all = [&[0; 128]; N];
+            for (one, r) in all.iter_mut().zip(rows) {
+                *one = row(r)?;
+            }
+            add::<TO, N>(words, before, all, cut);
+            (from, to) = (from.wrapping_add(self.bits), to.wrapping_add(self.width));
+        }
+        Some(())
+    }
+}
+
+/// Takes a step in one block.
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "lanes of arrays of that length; shifts below 64"
+)]
+#[inline(always)]
+fn add<const TO: u8, const N: usize>(words: &mut Row, before: &Row, rows: [&Row; N], cut: Cut) {
+    for i in 0..4 {
+        let mut made = load(rows[N - 1], i).map(|value| value & cut.last);
+        for row in rows.iter().rev().skip(1) {
+            let values = load(row, i);
+            for l in 0..4 {
+                made[l] = made[l] << (cut.width & 63) | values[l] & cut.mask;
+            }
+        }
+        if TO != NOTHING {
+            let old = match TO {
+                REST => load(before, i).map(|value| value >> (cut.down & 63) & cut.below),
+                _ => load(words, i),
+            };
+            for l in 0..4 {
+                made[l] = made[l] << (cut.shift & 63) | old[l];
+            }
+        }
+        store(words, i, made);
+    }
+}
+
+/// Differences of values from a reference.
+struct Differences<'v, 't, T> {
+    values: &'v [T],
+    reference: T,
+    to: &'t mut [T],
+}
+
+impl<T: Lane> Kernel for Differences<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        for (to, value) in self.to.iter_mut().zip(self.values) {
+            *to = value.minus(self.reference);
+        }
+    }
+}
+
+/// Packs blocks. `values` has a row for each bit of a value, per block; `packed` has `width`.
+fn pack_rows(values: &[Row], size: usize, steps: &Steps, width: usize, packed: &mut [Row]) -> Option<()> {
+    let bits = size.wrapping_mul(8);
+    if width < bits {
+        return simd::run(Pack { values, packed, steps, bits, width });
+    }
+    for (values, packed) in values.chunks(bits).zip(packed.chunks_mut(bits)) {
+        for (r, to) in packed.iter_mut().enumerate() {
+            *to = *values.get(row_start(r).wrapping_mul(size) / 128)?;
+        }
+    }
+    Some(())
+}
+
+/// Packs values after it subtracted the reference, and filled the last block with zeros.
+#[inline(never)]
+fn pack_differences<T: Lane>(
+    values: &[T],
+    reference: T,
+    steps: &Steps,
+    width: usize,
+    packed: &mut [Row],
+) -> Option<()> {
+    let mut memory = [0u64; BLOCK];
+    let room = bytemuck::cast_slice_mut::<u64, T>(&mut memory);
+    let mut packed = packed;
+    for values in values.chunks(room.len()) {
+        let len = values.len().next_multiple_of(BLOCK);
+        let differences = room.get_mut(..len)?;
+        differences.get_mut(values.len()..)?.fill(T::zeroed());
+        simd::run(Differences { values, reference, to: differences });
+        let bytes = bytemuck::cast_slice_mut::<T, u8>(differences);
+        if cfg!(target_endian = "big") {
+            bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+        }
+        let (now, later) = packed.split_at_mut_checked((len / BLOCK).wrapping_mul(width))?;
+        pack_rows(bytes.as_chunks().0, size_of::<T>(), steps, width, now)?;
+        packed = later;
+    }
+    Some(())
+}
+
+/// Packs values; `packed` has `width` rows for each block, at least one.
+fn pack_blocks<T: Lane>(values: &[T], reference: T, width: u32, packed: &mut [Row]) -> Option<()> {
+    let steps = Steps::new(size_of::<T>(), width.min(T::BITS.wrapping_sub(1)));
+    let width = width as usize;
+    // Whole blocks are packed where they are if they are the bytes to pack.
+    let as_they_are = reference.wide() == 0 && cfg!(target_endian = "little");
+    let blocks = if as_they_are { values.len() / BLOCK } else { 0 };
+    let (now, values) = values.split_at_checked(blocks.wrapping_mul(BLOCK))?;
+    let (to, packed) = packed.split_at_mut_checked(blocks.wrapping_mul(width))?;
+    pack_rows(bytemuck::cast_slice::<T, u8>(now).as_chunks().0, size_of::<T>(), &steps, width, to)?;
+    if values.is_empty() { Some(()) } else { pack_differences(values, reference, &steps, width, packed) }
+}
 
 /// Packs the lowest `width` bits of each difference `value - reference` (modulo the size of the word) to the
 /// start of `out`, in blocks of 1024. The rest of the last block is packed as zeros, that is as values equal to
@@ -292,24 +348,14 @@ pub fn pack<T: Lane>(values: &[T], reference: T, width: u32, out: &mut [u8]) -> 
     let need = packed_len((values.len() as u64).div_ceil(BLOCK as u64), width);
     let short = || Error::needing(Kind::NoRoom, What::FASTLANES, 0, need);
     let len = usize::try_from(need).map_err(|_| short())?;
-    let mut rows = out.get_mut(..len).ok_or_else(short)?.as_chunks_mut::<128>().0;
+    let rows = out.get_mut(..len).ok_or_else(short)?.as_chunks_mut::<128>().0;
     if !FAST {
         let value = &mut |i: usize| values.get(i).map_or(0, |value| value.minus(reference).wide());
         small::pack(values.len(), value, T::BITS, width, rows);
         return Ok(len);
     }
-    let (blocks, rest) = values.as_chunks::<BLOCK>();
-    for block in blocks {
-        let (now, later) = rows.split_at_mut_checked(width as usize).ok_or_else(short)?;
-        T::block(block, reference, width, now).ok_or_else(short)?;
-        rows = later;
-    }
-    if !rest.is_empty() {
-        let mut block = [reference; BLOCK];
-        for (to, value) in block.iter_mut().zip(rest) {
-            *to = *value;
-        }
-        T::block(&block, reference, width, rows).ok_or_else(short)?;
+    if width > 0 {
+        pack_blocks(values, reference, width, rows).ok_or_else(short)?;
     }
     Ok(len)
 }

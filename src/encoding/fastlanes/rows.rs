@@ -17,40 +17,9 @@ static POWERS: [u16; 16] = {
 };
 
 /// Returns the high half of a product: `word >> shift` for the factor `2^(16 - shift)`.
+#[inline(always)]
 fn high_half(word: u16, factor: u16) -> u16 {
     (u32::from(word).wrapping_mul(factor.into()) >> 16) as u16
-}
-
-/// Bytes, two per 16-bit word. Bits that cross from one byte to the other are masked out.
-pub(super) mod of_u8 {
-    use super::{POWERS, high_half};
-
-    const BOTH: u16 = 0x0101;
-
-    fn words(row: &[u8; 128]) -> [u16; 64] {
-        bytemuck::cast::<[u8; 128], [u16; 64]>(*row)
-    }
-
-    pub fn one(to: &mut [u8; 128], row: &[u8; 128], shift: usize, mask: u8) {
-        let (row, mut made) = (words(row), [0; 64]);
-        let (shift, mask) = (shift & 7, u16::from(mask) * BOTH);
-        for l in 0..64 {
-            made[l] = (u16::from_le(row[l]) >> shift & mask).to_le();
-        }
-        *to = bytemuck::cast::<[u16; 64], [u8; 128]>(made);
-    }
-
-    pub fn two(to: &mut [u8; 128], low: &[u8; 128], high: &[u8; 128], shift: usize, mask: u8) {
-        let (low, high, mut made) = (words(low), words(high), [0; 64]);
-        let (down, up) = (POWERS[16usize.wrapping_sub(shift) & 15], POWERS[8usize.wrapping_sub(shift) & 7]);
-        let (below, above) = (0xff >> (shift & 7) & u16::from(mask), u16::from(mask) & 0u16.wrapping_sub(up));
-        let (below, above) = (below * BOTH, above * BOTH);
-        for l in 0..64 {
-            let (low, high) = (high_half(u16::from_le(low[l]), down), u16::from_le(high[l]).wrapping_mul(up));
-            made[l] = (low & below | high & above).to_le();
-        }
-        *to = bytemuck::cast::<[u16; 64], [u8; 128]>(made);
-    }
 }
 
 /// Words of 16 bits: products with one factor give the low part of a value in their high half, and the high
@@ -58,10 +27,12 @@ pub(super) mod of_u8 {
 pub(super) mod of_u16 {
     use super::{POWERS, high_half};
 
+    #[inline(always)]
     fn words(row: &[u8; 128]) -> [u16; 64] {
         bytemuck::cast::<[u8; 128], [u16; 64]>(*row)
     }
 
+    #[inline(always)]
     pub fn one(to: &mut [u16; 64], row: &[u8; 128], shift: usize, mask: u16) {
         let row = words(row);
         for l in 0..64 {
@@ -69,6 +40,7 @@ pub(super) mod of_u16 {
         }
     }
 
+    #[inline(always)]
     pub fn two(to: &mut [u16; 64], low: &[u8; 128], high: &[u8; 128], shift: usize, mask: u16) {
         let (low, high) = (words(low), words(high));
         let power = POWERS[16usize.wrapping_sub(shift) & 15];

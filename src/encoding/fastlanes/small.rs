@@ -5,7 +5,7 @@ use super::{BLOCK, ORDER, place, row_start};
 use crate::encoding::cells::Cells;
 
 /// Repeats `lane` in each lane of `bits` bits.
-const fn lanes(lane: u64, bits: u32) -> u64 {
+pub(super) const fn lanes(lane: u64, bits: u32) -> u64 {
     lane.wrapping_mul(match bits {
         8 => 0x0101_0101_0101_0101,
         16 => 0x0001_0001_0001_0001,
@@ -15,7 +15,7 @@ const fn lanes(lane: u64, bits: u32) -> u64 {
 }
 
 /// Returns a mask of the lowest `bits` bits, at most 64.
-const fn low(bits: u32) -> u64 {
+pub(super) const fn low(bits: u32) -> u64 {
     match u64::MAX.checked_shr(64u32.saturating_sub(bits)) {
         Some(mask) => mask,
         None => 0,

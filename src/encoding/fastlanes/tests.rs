@@ -53,6 +53,10 @@ fn check(bits: usize, width: usize, mut cells: impl FnMut(&[u8], u64, usize) -> 
 
 #[test]
 fn every_width_of_every_word() {
+    crate::simd::with_each_lanes(unpack_every_width);
+}
+
+fn unpack_every_width() {
     macro_rules! all {
         ($($word:ty, $cells:ident;)*) => {$(
             for width in 0..=<$word>::BITS {
@@ -100,6 +104,10 @@ fn words<T: bytemuck::Pod>(len: usize) -> Vec<T> {
 
 #[test]
 fn what_is_packed_is_unpacked_at_every_width() {
+    crate::simd::with_each_lanes(pack_every_width);
+}
+
+fn pack_every_width() {
     macro_rules! all {
         ($($word:ident, $cells:ident;)*) => {$(
             for (len, width) in LENGTHS.iter().flat_map(|len| (0..=$word::BITS).map(move |width| (*len, width))) {

@@ -12,7 +12,7 @@ use core::arch::x86_64::{
     _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
 };
 
-use super::lanes::{Kernel, Lanes, TILE};
+use super::{Kernel, Lanes, TILE};
 
 /// Bytes of a vector.
 const WIDTH: usize = 32;
@@ -34,9 +34,9 @@ impl Avx2 {
 
     /// Runs a kernel, compiled for AVX2.
     #[inline]
-    pub(super) fn run<K: Kernel>(self, kernel: K) -> usize {
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         #[target_feature(enable = "avx2")]
-        fn run<K: Kernel>(kernel: K, lanes: Avx2) -> usize {
+        fn run<K: Kernel>(kernel: K, lanes: Avx2) -> K::Output {
             kernel.run(lanes)
         }
         // SAFETY: `self` proves that the processor has AVX2.

@@ -1,17 +1,11 @@
-//! The steps that both filters share, on tiles of items, for each kind of vector registers.
-//!
-//! A filter is a [`Kernel`]: its loop, for any [`Lanes`]. [`run`] compiles the loop for each and chooses one: at run time where
-//! there is an operating system to ask, else at compile time.
-
-#[cfg(feature = "unstable")]
-use core::sync::atomic::AtomicBool;
+//! The steps that byte and bit shuffle share, on tiles of items, for each kind of vector registers.
 
 /// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
 /// for the compiler to vectorise the loop.
-pub(super) const TILE: usize = 64;
+pub(crate) const TILE: usize = 64;
 
 /// Steps on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
-pub(super) trait Lanes: Copy {
+pub(crate) trait Lanes: Copy {
     /// Joins items from their planes.
     fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]);
 
@@ -25,36 +19,6 @@ pub(super) trait Lanes: Copy {
     /// Reverses [`join_bits`](Self::join_bits).
     fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8];
 }
-
-/// A loop over tiles. `run` is inlined into a function of its own for each [`Lanes`].
-pub(super) trait Kernel {
-    /// Returns the number of items or bytes processed.
-    fn run<L: Lanes>(self, lanes: L) -> usize;
-}
-
-/// Runs a kernel with the widest vectors of the processor.
-#[inline]
-pub(super) fn run<K: Kernel>(kernel: K) -> usize {
-    #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
-    if let Some(avx2) = super::avx2::Avx2::detect() {
-        #[cfg(feature = "unstable")]
-        if ONLY_PLAIN.load(core::sync::atomic::Ordering::Relaxed) {
-            return plain(kernel);
-        }
-        return avx2.run(kernel);
-    }
-    plain(kernel)
-}
-
-/// Runs a kernel with what every processor of the target has.
-#[inline(never)]
-fn plain<K: Kernel>(kernel: K) -> usize {
-    kernel.run(Plain)
-}
-
-/// Whether the filters use no wider vectors than every processor of the target has: tests and benches run both.
-#[cfg(feature = "unstable")]
-pub static ONLY_PLAIN: AtomicBool = AtomicBool::new(false);
 
 /// Loops that the compiler vectorises for the target.
 #[derive(Clone, Copy)]

@@ -1,0 +1,57 @@
+//! Loops that are compiled once for every processor of the target and once for wider vectors.
+//!
+//! A loop is a [`Kernel`]. [`run`] chooses the vectors: at run time where there is an operating system to ask, else at compile
+//! time. A loop over arithmetic needs nothing more, because the compiler vectorises it for both. [`Lanes`] are the steps of the
+//! filters of Blosc, which are written for each kind of vectors.
+
+#[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
+mod avx2;
+mod lanes;
+
+pub(crate) use lanes::{Lanes, TILE};
+
+/// A loop. `run` and all that it calls are inlined into a function of its own for each [`Lanes`].
+pub(crate) trait Kernel {
+    /// What the loop returns.
+    type Output;
+
+    /// Runs the loop.
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+/// Runs a kernel with the widest vectors of the processor.
+#[inline]
+pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
+    if let Some(avx2) = avx2::Avx2::detect() {
+        #[cfg(feature = "unstable")]
+        if ONLY_PLAIN.load(core::sync::atomic::Ordering::Relaxed) {
+            return plain(kernel);
+        }
+        return avx2.run(kernel);
+    }
+    plain(kernel)
+}
+
+/// Runs a kernel with what every processor of the target has.
+#[inline(never)]
+fn plain<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(lanes::Plain)
+}
+
+/// Whether kernels use no wider vectors than every processor of the target has: tests and benches run both.
+#[cfg(feature = "unstable")]
+pub static ONLY_PLAIN: core::sync::atomic::AtomicBool = core::sync::atomic::AtomicBool::new(false);
+
+/// Runs a check with the vectors of this processor, and without. One at a time: the choice is one for all threads.
+#[cfg(test)]
+pub(crate) fn with_each_lanes(check: impl Fn()) {
+    use std::sync::{Mutex, PoisonError, atomic::Ordering};
+
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for plain in [true, false] {
+        ONLY_PLAIN.store(plain, Ordering::Relaxed);
+        check();
+    }
+}
