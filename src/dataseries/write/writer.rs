@@ -210,7 +210,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         done
     }
 
-    /// Writes the rows of `extent`, even if there are none, and keeps them in it.
+    /// Writes the rows of `extent`, also an empty one, and keeps them in it.
     ///
     /// # Errors
     /// Errors of [`flush`](Self::flush).

@@ -57,14 +57,14 @@ impl<'a, T: Row<'a>> View<'a, T> {
         }
         let packing = self.vector.numbers.packed.packing;
         match (packing.bits(), self.missing) {
-            (2, []) => visitor.visit(Bits::<T, 2, false> { view: self }),
-            (4, []) => visitor.visit(Bits::<T, 4, false> { view: self }),
+            (2, []) => visitor.visit(Bits::<T, 1, false> { view: self }),
+            (4, []) => visitor.visit(Bits::<T, 2, false> { view: self }),
             (8, []) => visitor.visit(Bytes::<T, 1, false>::of(self)),
             (16, []) => visitor.visit(Bytes::<T, 2, false>::of(self)),
             (32, []) => visitor.visit(Bytes::<T, 4, false>::of(self)),
             (64, []) => visitor.visit(Bytes::<T, 8, false>::of(self)),
-            (2, _) => visitor.visit(Bits::<T, 2, true> { view: self }),
-            (4, _) => visitor.visit(Bits::<T, 4, true> { view: self }),
+            (2, _) => visitor.visit(Bits::<T, 1, true> { view: self }),
+            (4, _) => visitor.visit(Bits::<T, 2, true> { view: self }),
             (8, _) => visitor.visit(Bytes::<T, 1, true>::of(self)),
             (16, _) => visitor.visit(Bytes::<T, 2, true>::of(self)),
             (32, _) => visitor.visit(Bytes::<T, 4, true>::of(self)),
@@ -123,13 +123,13 @@ impl<'a, T: Row<'a>> Access<T> for Plain<'_, 'a, T> {
     }
 }
 
-/// Numbers of 2 or 4 bits, on a line. `MASKED`: some may be missing.
+/// Numbers of 2 to the power of `LOG` bits, 2 or 4, on a line. `MASKED`: some may be missing.
 #[derive(Clone, Copy)]
-struct Bits<'v, 'a, T: Row<'a>, const BITS: usize, const MASKED: bool> {
+struct Bits<'v, 'a, T: Row<'a>, const LOG: u32, const MASKED: bool> {
     view: &'v View<'a, T>,
 }
 
-impl<'a, T: Row<'a>, const BITS: usize, const MASKED: bool> Access<T> for Bits<'_, 'a, T, BITS, MASKED> {
+impl<'a, T: Row<'a>, const LOG: u32, const MASKED: bool> Access<T> for Bits<'_, 'a, T, LOG, MASKED> {
     #[inline]
     fn rows(self) -> u64 {
         self.view.rows()
@@ -138,11 +138,11 @@ impl<'a, T: Row<'a>, const BITS: usize, const MASKED: bool> Access<T> for Bits<'
     #[inline]
     fn get(self, row: u64) -> Result<Option<T>> {
         let i = usize::try_from(row).unwrap_or(usize::MAX);
-        let (each, mask) = (8 / BITS, (1u64 << BITS).wrapping_sub(1));
+        let mask = (1u64 << (1u32 << LOG)).wrapping_sub(1);
         if i < self.view.numbers as usize
-            && let Some(byte) = self.view.packed.get(i / each)
+            && let Some(byte) = self.view.packed.get(i >> 3u32.wrapping_sub(LOG))
         {
-            let word = u64::from(*byte) >> (i % each * BITS) & mask;
+            let word = u64::from(*byte) >> (i << LOG & 7) & mask;
             return Ok(self.view.number::<MASKED>(i, word));
         }
         self.view.any(row)

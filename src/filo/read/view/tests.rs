@@ -43,7 +43,7 @@ fn all(values: Plain<'_>, len: usize, check: impl Fn(&Vector<'_>)) -> usize {
     count
 }
 
-/// Compares the rows of a form with those of `get`.
+/// Compares each row of a form with the result of `get`.
 struct Same<'s, 'a, T> {
     vector: &'s Vector<'a>,
     value: fn(T) -> Value<'a>,
