@@ -191,3 +191,11 @@ fn damage() {
         check::damage(fast, slow, &stream);
     }
 }
+
+#[test]
+fn memory_for_more_bytes_is_enough_for_fewer() {
+    for level in 0..=MAX_LEVEL {
+        let lens: Vec<usize> = (0..5000).map(|n| encode_scratch_len(level, n)).collect();
+        assert!(lens.is_sorted(), "level {level}: {:?}", lens.windows(2).position(|two| two[0] > two[1]));
+    }
+}

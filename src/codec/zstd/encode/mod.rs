@@ -75,7 +75,8 @@ const fn plan(level: u8, n: usize) -> Plan {
     // are at most 0.6 % larger.
     let half = matches!(search, Search::Rows16(..) | Search::Rows32(..));
     let most = match n {
-        0..256 => 8,
+        // Not less for 256 bytes than for fewer.
+        0..=256 => 8,
         _ => n.wrapping_sub(1).ilog2().wrapping_add(if half { 0 } else { 1 }),
     };
     Plan { search, log: if log < most { log } else { most }, hashed }
