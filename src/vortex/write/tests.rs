@@ -10,8 +10,11 @@ use super::dtype::{Logical, Shape};
 use super::file::Layout;
 use super::lanes::Lanes;
 use super::rows::{Bitmap, Data, Numbers, Rows, Texts};
+use super::writer::Writer as FileWriter;
 use super::{Encodings, Profile, WriteOptions};
+use crate::bytes::WriteError;
 use crate::column::{Column as _, Part as _, Prim};
+use crate::error::What;
 use crate::meta::flat::write::Writer;
 use crate::vortex::File;
 use crate::vortex::raw::{Encoding, LayoutId};
@@ -308,4 +311,13 @@ fn options_out_of_range_are_named() {
     assert_eq!(refused(WriteOptions { encodings, ..default }), Err((Kind::Unsupported, What::VORTEX_ENCODINGS, delta)));
     let builder = super::Builder::new(Vec::new(), &WriteOptions { zone_rows: 3, ..default });
     assert!(builder.is_err());
+}
+
+#[test]
+fn a_file_is_not_finished_after_a_panic() {
+    let mut file = FileWriter::start(Vec::new(), &WriteOptions::DEFAULT).unwrap();
+    let call = std::panic::AssertUnwindSafe(|| file.call(|_| -> Result<(), WriteError<_>> { panic!("on purpose") }));
+    assert!(std::panic::catch_unwind(call).is_err());
+    let e = file.finish().unwrap_err();
+    assert!(matches!(e, WriteError::Format(e) if e.what() == What::VORTEX_FAILED));
 }

@@ -193,6 +193,8 @@ impl<S: Sink> Writer<S> {
         if self.broken {
             return Err(Error::new(Kind::Misuse, What::VORTEX_FAILED, 0).into());
         }
+        // Also if `of` panics: a block that a thread had is lost then, and would be waited for without end.
+        self.broken = true;
         let done = of(self);
         self.broken = done.is_err();
         done
