@@ -55,7 +55,10 @@ pub(super) struct Encoders {
 }
 
 impl Encoders {
-    /// Starts threads. `None` if the system refuses all of them.
+    /// Maximum number of threads. More only take memory.
+    const MOST: usize = 256;
+
+    /// Starts threads, as many as the system allows. `None` if it refuses the first.
     pub(super) fn start(threads: usize) -> Option<Self> {
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
@@ -63,7 +66,7 @@ impl Encoders {
             let queue = queue.clone();
             thread::Builder::new().spawn(move || work(&queue)).ok()
         };
-        let threads: Vec<_> = (0..threads).filter_map(start).collect();
+        let threads: Vec<_> = (0..threads.min(Self::MOST)).map_while(start).collect();
         (!threads.is_empty()).then_some(Encoders { jobs: Some(jobs), threads })
     }
 
@@ -118,6 +121,11 @@ mod tests {
             assert_eq!(file, Encoder::new().encode(rows, &params).unwrap());
             assert_eq!(open_file(&file).unwrap().nbytes(), rows.len());
         }
+    }
+
+    #[test]
+    fn any_number_of_threads_may_be_wanted() {
+        assert!(Encoders::start(usize::MAX).is_none_or(|encoders| encoders.threads.len() <= Encoders::MOST));
     }
 
     #[test]

@@ -115,15 +115,23 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Starts threads. `None` if the system refuses all of them.
+    /// Maximum number of threads. More only take memory.
+    const MOST: usize = 256;
+
+    /// Starts threads, as many as the system allows. `None` if it refuses the first.
     pub fn start(threads: usize) -> Option<Self> {
         let shared = Arc::<Shared>::default();
         let start = |_| {
             let shared = shared.clone();
             thread::Builder::new().spawn(move || shared.run()).ok()
         };
-        let threads: Vec<_> = (0..threads).filter_map(start).collect();
+        let threads: Vec<_> = (0..threads.min(Self::MOST)).map_while(start).collect();
         (!threads.is_empty()).then_some(Pool { shared, threads })
+    }
+
+    /// Returns the number of threads.
+    pub const fn len(&self) -> usize {
+        self.threads.len()
     }
 
     /// Adds a job.
@@ -227,6 +235,12 @@ mod tests {
         (0..40).for_each(|lane| pool.send(job(lane)));
         drop(pool);
         assert!(Pool::start(0).is_none());
+    }
+
+    #[test]
+    fn any_number_of_threads_may_be_wanted() {
+        let started = Pool::start(usize::MAX).map_or(0, |pool| pool.len());
+        assert!(started <= Pool::MOST);
     }
 
     #[test]

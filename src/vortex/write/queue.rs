@@ -88,9 +88,8 @@ impl Queue {
             return false;
         }
         self.pool = Pool::start(self.threads.saturating_sub(1));
-        if self.pool.is_none() {
-            self.threads = 1;
-        }
+        // The memory of what waits is that of the threads there are.
+        self.threads = self.pool.as_ref().map_or(0, Pool::len).saturating_add(1);
         self.pool.is_some()
     }
 
