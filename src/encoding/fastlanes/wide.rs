@@ -49,20 +49,19 @@ impl Kernel for Unpack<'_, '_> {
     }
 }
 
-/// Returns four words of a row. In arrays of four, the compiler makes vectors of all lanes: it would unroll a loop over the
-/// lanes first, and then not find the vectors.
+/// Returns four words of a row, `i` of four groups. In arrays of four, the compiler makes vectors of all lanes: it would unroll a
+/// loop over the lanes first, and then not find the vectors.
 #[inline(always)]
 pub(super) fn load(row: &Row, i: usize) -> [u64; 4] {
-    let words = row.as_chunks().0;
-    [0, 1, 2, 3].map(|l: usize| u64::from_le_bytes(words[4 * i + l]))
+    let groups = row.as_chunks().0.as_chunks().0;
+    groups.get(i).map_or([0; 4], |words| words.map(u64::from_le_bytes))
 }
 
 /// Sets four words of a row.
 #[inline(always)]
 pub(super) fn store(row: &mut Row, i: usize, words: [u64; 4]) {
-    let to = row.as_chunks_mut().0;
-    for l in 0..4 {
-        to[4 * i + l] = words[l].to_le_bytes();
+    if let Some(to) = row.as_chunks_mut().0.as_chunks_mut().0.get_mut(i) {
+        *to = words.map(u64::to_le_bytes);
     }
 }
 
