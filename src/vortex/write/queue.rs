@@ -88,7 +88,7 @@ impl Queue {
             return false;
         }
         self.pool = Pool::start(self.threads.saturating_sub(1));
-        // The memory of what waits is that of the threads there are.
+        // The number of threads limits the values that wait.
         self.threads = self.pool.as_ref().map_or(0, Pool::len).saturating_add(1);
         self.pool.is_some()
     }
