@@ -8,7 +8,7 @@ use pilaster::column::{self, Build, Column as _, Feed, Part as _, Table};
 use crate::ahead::Ahead;
 use crate::beside::Beside;
 use crate::columns::{Columns, Seen};
-use crate::feed::{Chosen, Full, OneColumn, Windows, by_groups};
+use crate::feed::{Chosen, Full, OneColumn, Windows, by_groups, share};
 use crate::pieces;
 use crate::progress::Progress;
 use crate::threads::Threads;
@@ -168,9 +168,7 @@ fn together<B: Build>(
                 }
                 Ok::<_, B::Error>(())
             })?;
-            let mut share = |k: usize, rows: u64| {
-                progress(rows.checked_div(passes.get(k).copied().unwrap_or(1).into()).unwrap_or(0));
-            };
+            let mut share = |k: usize, rows: u64| progress(share(passes.get(k).copied(), 0, rows));
             pass(chosen, ahead, Beside::new(set.into_iter(), build), &mut share, scratch)?;
             build.close()?;
         }

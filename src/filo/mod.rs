@@ -17,7 +17,7 @@
 //!
 //! # Reading
 //!
-//! [`Vector`] is a checked view. It returns rows by number (fast by a [`View`]), in sequence, or in batches through the
+//! [`Vector`] is a checked view. It returns rows by number (fast by a [`View`], and faster by [`View::visit`]), in sequence, or in batches through the
 //! [`column`](mod@crate::column) traits. Its column is called `v`. A vector of [`Element::DateTime`] has a second column,
 //! `v.utc_offset_ms`, with the offset of each row from UTC in milliseconds.
 //!

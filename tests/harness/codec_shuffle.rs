@@ -1,11 +1,7 @@
 //! Both shuffles agree with their rules on any bytes, and undo themselves, with the vectors of this processor and without.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
-
 use pilaster::Result;
 use pilaster::unstable::codec::{bitshuffle, shuffle};
-use pilaster::unstable::simd::ONLY_PLAIN;
 
 /// How much of the input is shuffled.
 const MOST: usize = 4096;
@@ -14,13 +10,7 @@ type Filter = fn(usize, &[u8], &mut [u8]) -> Result<()>;
 
 /// The first byte is the size of an item; the rest are the items.
 pub fn run(data: &[u8]) {
-    // The choice of vectors is one for all threads.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for plain in [true, false] {
-        ONLY_PLAIN.store(plain, Ordering::Relaxed);
-        check(data);
-    }
+    super::with_each_lanes(|| check(data));
 }
 
 fn check(data: &[u8]) {

@@ -5,7 +5,7 @@ use core::ops::Range;
 use pilaster::bytes::Scratch;
 use pilaster::column::{self, Column as _, Once, Part as _, Table as _};
 use pilaster::error::{Result, What};
-use pilaster::filo::{Column, Element, Value, Vector};
+use pilaster::filo::{Access, Column, Element, Value, Vector, Visitor};
 
 use super::cell::Cell;
 use super::walk::{Memory, ROOMS, batches, values, windows};
@@ -86,13 +86,9 @@ fn view(vector: &Vector<'_>, windows: [Range<u64>; 3]) {
         ($ty:ty, $($element:ident)|+, $value:expr) => {
             match (vector.view::<$ty>(), vector.element()) {
                 (Ok(view), $(Element::$element)|+) => {
-                    assert_eq!(view.rows(), vector.rows());
-                    assert!(view.get(view.rows()).is_err() && view.get(u64::MAX).is_err());
-                    for row in windows.iter().cloned().flatten() {
-                        let (here, there) = (view.get(row), vector.get(row));
-                        let here = here.map(|value| cell(value.map($value), 0));
-                        assert_eq!(here, there.map(|value| cell(value, 0)), "row {row} of {:?}", vector.encoding());
-                    }
+                    let same = || Same { vector, windows: &windows, value: $value };
+                    same().visit(&view);
+                    view.visit(same());
                 }
                 (view, $(Element::$element)|+) => panic!("{view:?}"),
                 (view, _) => assert!(view.is_err()),
@@ -104,6 +100,27 @@ fn view(vector: &Vector<'_>, windows: [Range<u64>; 3]) {
     same!(f32, Float, Value::Float);
     same!(f64, Double, Value::Double);
     same!(&[u8], String | Utf8 | Blob, Value::Bytes);
+}
+
+/// Compares rows of a form with the results of `get`.
+struct Same<'v, 'a, T> {
+    vector: &'v Vector<'a>,
+    windows: &'v [Range<u64>; 3],
+    value: fn(T) -> Value<'a>,
+}
+
+impl<T> Visitor<T> for Same<'_, '_, T> {
+    type Output = ();
+
+    fn visit<A: Access<T>>(self, rows: A) {
+        assert_eq!(rows.rows(), self.vector.rows());
+        assert!(rows.get(rows.rows()).is_err() && rows.get(u64::MAX).is_err());
+        for row in self.windows.iter().cloned().flatten() {
+            let (here, there) = (rows.get(row), self.vector.get(row));
+            let here = here.map(|value| cell(value.map(self.value), 0));
+            assert_eq!(here, there.map(|value| cell(value, 0)), "row {row} of {:?}", self.vector.encoding());
+        }
+    }
 }
 
 /// Batches hold what `get` gives. A batch may fail for a row beside the one asked for, so only what

@@ -70,6 +70,19 @@ pub fn filled(bytes: &[u8], byte: u8) -> bool {
     bytes.chunks(256).all(|part| *part == [byte; 256][..part.len()])
 }
 
+/// Runs a check without the vectors of this processor, and with them. The choice is one for all threads, so one check runs at a time.
+pub fn with_each_lanes(check: impl Fn()) {
+    use pilaster::unstable::simd::ONLY_PLAIN;
+    use std::sync::{Mutex, PoisonError, atomic::Ordering};
+
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for plain in [true, false] {
+        ONLY_PLAIN.store(plain, Ordering::Relaxed);
+        check();
+    }
+}
+
 /// The bodies of the codecs that have no dictionary: the input is a stream, see [`codec::decode`].
 macro_rules! decoders {
     ($($name:ident $codec:ident),*) => {$(

@@ -1,21 +1,11 @@
 //! FastLanes: the first byte picks the word, the second the width or the first row; the rest is packed. What is
 //! unpacked is what the text says, value by value, together and in pieces.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
-
 use pilaster::unstable::encoding::cells::Cells;
 use pilaster::unstable::encoding::fastlanes::{self, BLOCK, Lane};
-use pilaster::unstable::simd::ONLY_PLAIN;
 
 pub fn run(data: &[u8]) {
-    // The choice of vectors is one for all threads.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for plain in [true, false] {
-        ONLY_PLAIN.store(plain, Ordering::Relaxed);
-        check(data);
-    }
+    super::with_each_lanes(|| check(data));
 }
 
 fn check(data: &[u8]) {

@@ -26,4 +26,13 @@ static inline void store(const char *folder, const char *name, const void *bytes
     CHECK(file != NULL && fwrite(bytes, 1, len, file) == len && fclose(file) == 0);
 }
 
+/* A number of a sequence that is the same in each run. */
+static inline uint32_t random_below(uint32_t below) {
+    static uint32_t state = 1u;
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state % below;
+}
+
 #endif

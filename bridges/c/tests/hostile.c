@@ -65,14 +65,6 @@ static uint8_t flash[SEGMENT * SEGMENTS];
 /* What a read adds to some bytes: flash that lies. */
 static uint32_t lies;
 
-static uint32_t number(uint32_t below) {
-    static uint32_t state = 1u;
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    return state % below;
-}
-
 static int32_t read_again(void *context, uint32_t at, uint8_t *bytes, size_t len) {
     pilaster_ring_counts counts;
     (void)context;
@@ -83,8 +75,8 @@ static int32_t read_again(void *context, uint32_t at, uint8_t *bytes, size_t len
         CHECK(pilaster_ring_count(&ring, &counts, &error) == PILASTER_STATE && error.at == 1u);
         CHECK(pilaster_ring_mount(&ring, &ring_config, &error) == PILASTER_STATE && error.at == 1u);
     }
-    if (lies > 0u && len > 0u && number(lies) == 0u) {
-        bytes[number((uint32_t)len)] ^= (uint8_t)(1u << number(8u));
+    if (lies > 0u && len > 0u && random_below(lies) == 0u) {
+        bytes[random_below((uint32_t)len)] ^= (uint8_t)(1u << random_below(8u));
     }
     return 0;
 }

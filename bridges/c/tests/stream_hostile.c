@@ -150,14 +150,6 @@ static bool open_and_drain(const char *path, const char *table, bool sequential)
     return code == PILASTER_OK && drain(&stream);
 }
 
-static uint32_t number(uint32_t below) {
-    static uint32_t state = 1u;
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    return state % below;
-}
-
 /* FILE or FILE:TABLE. */
 static void changed(const char *folder, const char *name, uint32_t count) {
     static uint8_t whole[1 << 16], copy[1 << 16];
@@ -176,12 +168,12 @@ static void changed(const char *folder, const char *name, uint32_t count) {
     CHECK(snprintf(at, sizeof at, "%s/changed", folder) < (int)sizeof at);
     for (uint32_t round = 0; round < count; round += 1u) {
         (void)memcpy(copy, whole, len);
-        const size_t kept = number(4u) == 0u ? number((uint32_t)len) : len;
-        for (uint32_t k = number(4u); k > 0u; k -= 1u) {
-            copy[number((uint32_t)len)] = (uint8_t)number(256u);
+        const size_t kept = random_below(4u) == 0u ? random_below((uint32_t)len) : len;
+        for (uint32_t k = random_below(4u); k > 0u; k -= 1u) {
+            copy[random_below((uint32_t)len)] = (uint8_t)random_below(256u);
         }
         store(folder, "changed", copy, kept);
-        (void)open_and_drain(at, table, number(2u) == 0u);
+        (void)open_and_drain(at, table, random_below(2u) == 0u);
     }
 }
 

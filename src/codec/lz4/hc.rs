@@ -222,7 +222,7 @@ fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut Ve
     let limit = starts.min(stop);
     plan.clear();
     plan.resize(stop.wrapping_sub(first), Node::default());
-    // `behind` is the end of the last match.
+    // The position, and the end of the last match.
     let (mut at, mut behind) = (first, first);
     while at < limit {
         let before = chains.insert(src, at)?;

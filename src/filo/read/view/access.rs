@@ -45,7 +45,7 @@ impl<'a, T: Row<'a>> View<'a, T> {
     /// }
     ///
     /// let vector = Vector::open(&[6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101], Element::Int)?;
-    /// assert_eq!(vector.view()?.visit(Sum(&[1, 3, 3]))?, -5 + 101 + 101 - 5);
+    /// assert_eq!(vector.view()?.visit(Sum(&[1, 2, 3]))?, 2 - 5 + 101);
     /// # Ok::<(), pilaster::Error>(())
     /// ```
     pub fn visit<V: Visitor<T>>(&self, visitor: V) -> V::Output {
