@@ -239,7 +239,8 @@ fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut Ve
         if len >= LONG {
             return Some(Some(long(src, first, at, distance, chains, plan)?));
         }
-        note(plan.get_mut(at.wrapping_sub(first)..)?, len, distance)?;
+        // No match begins at `limit` or after it, nor does the end of one.
+        note(plan.get_mut(at.wrapping_sub(first)..limit.wrapping_sub(first))?, len, distance);
         widen(src, first, at, (len, distance), plan)?;
         behind = at.wrapping_add(len);
         let next = behind.wrapping_sub(SEARCHED).min(limit);
@@ -251,11 +252,10 @@ fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut Ve
 
 /// Enters a match and its ends of at least [`MIN`] bytes in the nodes from its start on.
 #[inline(always)]
-fn note(nodes: &mut [Node], len: usize, distance: usize) -> Option<()> {
-    for (node, begin) in nodes.get_mut(..len.wrapping_sub(MIN - 1))?.iter_mut().zip(0usize..) {
-        *node = Node::of(len.wrapping_sub(begin), distance);
+fn note(nodes: &mut [Node], len: usize, distance: usize) {
+    for (node, rest) in nodes.iter_mut().zip((MIN..=len).rev()) {
+        *node = Node::of(rest, distance);
     }
-    Some(())
 }
 
 /// Ends a plan before a long match, which begins as early and ends as late as its bytes are equal. Of its positions, only the last
@@ -374,6 +374,54 @@ mod tests {
         let mut decoded = vec![1; bytes.len()];
         assert_eq!(decode(&block, &mut decoded), Ok(bytes.len()));
         assert!(decoded == bytes);
+    }
+
+    /// The original refuses a block whose last match begins less than 12 bytes, or ends less than 5 bytes, before its end.
+    #[test]
+    fn the_last_match_keeps_its_distance_from_the_end() {
+        let (mut state, mut matches) = (1u32, 0);
+        for letters in [2, 3, 5] {
+            for len in 20..500 {
+                // Random words of few letters, so that matches overlap.
+                let mut letter = || {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (state >> 16) % letters
+                };
+                let bytes: Vec<u8> = (0..len).map(|_| letter() as u8).collect();
+                let block = check::encoded(max_len(bytes.len()), |dst| encode_hc(&bytes, dst, 9));
+                // The position in the block, and in the bytes.
+                let (mut at, mut to) = (0, 0);
+                let length = |at: &mut usize, nibble: u8| {
+                    let mut len = usize::from(nibble);
+                    while len >= 15 && (len - 15).is_multiple_of(255) {
+                        let more = block[*at];
+                        (*at, len) = (*at + 1, len + usize::from(more));
+                        if more < 255 {
+                            break;
+                        }
+                    }
+                    len
+                };
+                while at < block.len() {
+                    let token = block[at];
+                    at += 1;
+                    let literals = length(&mut at, token >> 4);
+                    (at, to) = (at + literals, to + literals);
+                    if at < block.len() {
+                        at += 2;
+                        assert!(
+                            to + LAST_START <= bytes.len(),
+                            "{letters} letters, {len} bytes: a match begins at {to}"
+                        );
+                        to += length(&mut at, token & 15) + MIN;
+                        assert!(to + LAST_END <= bytes.len(), "{letters} letters, {len} bytes: a match ends at {to}");
+                        matches += 1;
+                    }
+                }
+                assert_eq!(to, bytes.len());
+            }
+        }
+        assert!(matches > 1000, "{matches}");
     }
 
     #[test]
