@@ -115,8 +115,12 @@ impl<'n> Table for Samples<'n> {
         Ok((!std::mem::replace(&mut self.done, true)).then_some(Row(self.names)))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.done = false;
+    fn bookmark(&self) -> Bookmark {
+        Bookmark::new(0, self.done.into())
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        self.done = to != Bookmark::START;
         Ok(())
     }
 }

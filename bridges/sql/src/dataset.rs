@@ -235,8 +235,12 @@ impl<'d> Table for Watched<'d> {
         self.table.skip(rows)
     }
 
-    fn restart(&mut self) -> pilaster::Result<()> {
-        self.table.restart()
+    fn bookmark(&self) -> Bookmark {
+        self.table.bookmark()
+    }
+
+    fn seek(&mut self, to: Bookmark) -> pilaster::Result<()> {
+        self.table.seek(to)
     }
 
     fn choose(&mut self, columns: Option<&[usize]>) -> bool {
