@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Batch, Column, Part, Prim, Ranges, Spans, Table, Type, Validity, Values, VarBytes};
+use pilaster::column::{Batch, Bookmark, Column, Part, Prim, Ranges, Spans, Table, Type, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
 /// The names of all columns.

@@ -22,7 +22,7 @@ use object_store::ObjectMeta;
 use pilaster::any::Format;
 use pilaster::bcolz;
 use pilaster::bytes::Scratch;
-use pilaster::column::Table;
+use pilaster::column::{Bookmark, Table};
 
 use crate::error::{Failure, Reason};
 use crate::options::Options;
