@@ -117,7 +117,7 @@ fn surplus_strings_are_refused_without_strings_in_the_type() {
     assert_eq!(extent.len(), 1);
 }
 
-/// The layout that the library computes at compile time is that of a C compiler.
+/// The library computes the same layout at compile time as a C compiler.
 #[test]
 fn fields_are_laid_out_at_compile_time() {
     const LAID_OUT: ([ForeignField; 8], Option<u32>) = {
