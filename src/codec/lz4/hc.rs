@@ -7,7 +7,7 @@ use core::ops::Range;
 use super::{Block, LAST_END, LAST_START, MIN, max_len};
 use crate::bytes::low16;
 use crate::codec::greedy::{Put, Wire as _, common};
-use crate::codec::lz::no_room;
+use crate::codec::lz::{chunk, no_room};
 use crate::error::Result;
 
 /// Number of positions planned at once; no match extends past them.
@@ -169,21 +169,21 @@ impl Chains {
         // A candidate can be better only if it agrees at the end of the best match so far and one byte
         // further.
         let mut last = word(src, at)?;
-        let mut tail = src;
+        let mut behind = 0usize;
         let mut tries = depth;
         while tries > 0 && distance != 0 && total < WINDOW && total <= at {
             tries = tries.wrapping_sub(1);
             let from = at.wrapping_sub(total);
             distance = (*self.back.get(from & places)?).into();
-            if word(tail, from) == Some(last) {
+            if word(src, from.wrapping_add(behind)) == Some(last) {
                 let len = length(src, at, total, end);
                 if len > best.0 {
                     best = (len, total);
                     if at.wrapping_add(len) >= end {
                         break;
                     }
-                    tail = src.get(len.wrapping_sub(3)..)?;
-                    last = word(tail, at)?;
+                    behind = len.wrapping_sub(3);
+                    last = word(src, at.wrapping_add(behind))?;
                 }
             }
             total = total.wrapping_add(distance);
@@ -198,19 +198,23 @@ impl Chains {
 /// Returns how many bytes are equal, like [`common`], which is for longer matches.
 #[inline(always)]
 fn length(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
-    let eight = |at: usize| Some(u64::from_le_bytes(*src.get(at..end)?.first_chunk()?));
-    if let (Some(new), Some(old)) = (eight(at), eight(at.wrapping_sub(distance))) {
-        match new ^ old {
-            0 => return common(src, at.wrapping_add(8), distance, end).wrapping_add(8),
-            differ => return differ.trailing_zeros() as usize >> 3,
-        }
+    let behind = at.wrapping_add(8);
+    let eight = |at: usize| Some(u64::from_le_bytes(*chunk(src, at)?));
+    if behind <= end
+        && let (Some(new), Some(old)) = (eight(at), eight(at.wrapping_sub(distance)))
+    {
+        return match new ^ old {
+            0 => common(src, behind, distance, end).wrapping_add(8),
+            differ => differ.trailing_zeros() as usize >> 3,
+        };
     }
     common(src, at, distance, end)
 }
 
 /// Returns four bytes at `at`.
+#[inline(always)]
 fn word(src: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(*src.get(at..)?.first_chunk()?))
+    Some(u32::from_le_bytes(*chunk(src, at)?))
 }
 
 /// Plans positions from `first` on, up to a long match: finds the longest match of each.
