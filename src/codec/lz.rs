@@ -226,7 +226,7 @@ pub(super) fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> 
 }
 
 /// Returns `N` bytes at `at`. No slice is half as long as there are addresses: without the highest bit of `at`, its sum with `N` does not
-/// overflow, and a single comparison is left. On small targets the mask takes more room than a second comparison.
+/// overflow, and a single comparison is left. On small targets the mask takes more space than a second comparison.
 #[inline(always)]
 pub(super) fn chunk<const N: usize>(src: &[u8], at: usize) -> Option<&[u8; N]> {
     if !FAST {

@@ -1,5 +1,5 @@
 //! Comparison with c-blosc: `check` checks that each reads the chunks of the other, `bench` compares the speed;
-//! `zstd` compares our frames with frames of the C library of Zstandard, `streams` those of LZ4 HC and zlib with liblz4 and zlib.
+//! `zstd` compares our frames with frames of the C library of Zstandard, `streams` our raw streams with liblz4 and zlib.
 //! An argument after the last three chooses lines by name.
 
 mod bench;

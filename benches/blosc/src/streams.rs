@@ -1,6 +1,6 @@
-//! Raw streams beside those of the C libraries: LZ4 HC at level 5 beside liblz4, zlib at level 6 beside zlib.
+//! Raw streams beside the streams of the C libraries: LZ4 HC at level 5 beside liblz4, zlib at level 6 beside zlib.
 //!
-//! The data are the streams of blocks of 256 KiB, as Blosc splits them, and lines of a log. Turns of pilaster and of the original
+//! The data are blocks of 256 KiB, split into streams as Blosc splits them, and lines of a log. Turns of pilaster and of the original
 //! alternate; the median of each counts, in CPU time of the thread.
 
 use std::hint::black_box;
