@@ -1,11 +1,11 @@
-//! [`Lanes`] of x86-64 processors with AVX2, found at run time.
+//! [`Lanes`] of x86-64 processors with AVX2, BMI1 and BMI2, found at run time.
 //!
-//! This is the only hand-written file of the crate with `unsafe`. A function that is compiled for AVX2 may run only on a
-//! processor that has it, and the compiler cannot know: a value of [`Avx2`] is the proof, as only [`Avx2::detect`] makes one.
+//! This is the only hand-written file of the crate with `unsafe`. A function that is compiled for them may run only on a
+//! processor that has them, and the compiler cannot know: a value of [`Avx2`] is the proof, as only [`Avx2::detect`] makes one.
 //! The intrinsics themselves take no pointers, so they are safe. [`Plain`](super::lanes::Plain) is the twin of this file, and
 //! the tests run both.
 
-#![allow(unsafe_code, reason = "entering functions for AVX2 of a processor that has it")]
+#![allow(unsafe_code, reason = "entering functions for AVX2 and BMI of a processor that has them")]
 
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
@@ -17,34 +17,38 @@ use super::{Kernel, Lanes, TILE};
 /// Bytes of a vector.
 const WIDTH: usize = 32;
 
-/// The proof that the processor has AVX2.
+/// The proof that the processor has AVX2, BMI1 and BMI2. Every processor with AVX2 of Intel and AMD has all three.
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(());
 
 impl Avx2 {
-    /// Returns the proof, if the processor has AVX2. The answer is kept, so this is one load.
+    /// Returns the proof, if the processor has all three. The answers are kept, so each is one load.
     #[inline]
     pub(super) fn detect() -> Option<Self> {
         #[cfg(feature = "std")]
-        let has = std::is_x86_feature_detected!("avx2");
+        let has = std::is_x86_feature_detected!("avx2")
+            && std::is_x86_feature_detected!("bmi1")
+            && std::is_x86_feature_detected!("bmi2");
         #[cfg(not(feature = "std"))]
-        let has = cfg!(target_feature = "avx2");
+        let has = cfg!(all(target_feature = "avx2", target_feature = "bmi1", target_feature = "bmi2"));
         has.then_some(Avx2(()))
     }
 
-    /// Runs a kernel, compiled for AVX2.
+    /// Runs a kernel, compiled for all three.
     #[inline]
     pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2")]
         fn run<K: Kernel>(kernel: K, lanes: Avx2) -> K::Output {
             kernel.run(lanes)
         }
-        // SAFETY: `self` proves that the processor has AVX2.
+        // SAFETY: `self` proves that the processor has all three.
         unsafe { run(kernel, self) }
     }
 }
 
 impl Lanes for Avx2 {
+    const BMI: bool = true;
+
     #[inline(always)]
     fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {
         // SAFETY: `self` proves that the processor has AVX2.

@@ -6,6 +6,9 @@ pub(crate) const TILE: usize = 64;
 
 /// Steps on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
 pub(crate) trait Lanes: Copy {
+    /// Whether one instruction takes the lowest bits of a word.
+    const BMI: bool;
+
     /// Joins items from their planes.
     fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]);
 
@@ -25,6 +28,8 @@ pub(crate) trait Lanes: Copy {
 pub(super) struct Plain;
 
 impl Lanes for Plain {
+    const BMI: bool = false;
+
     /// In steps: pairs of bytes, pairs of pairs. Each step is a loop with two instructions per vector.
     #[inline(always)]
     fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {

@@ -123,11 +123,11 @@ pub(super) struct Marked {
 
 impl Marked {
     /// Makes at least `READY - 1` bits available; `None` near the start of the source.
-    #[inline]
+    #[inline(always)]
     pub(super) fn refilled(self, src: &[u8]) -> Option<Self> {
         let used = self.word.trailing_zeros();
         let end = self.end.wrapping_sub((used >> 3) as usize);
-        let word = u64::from_le_bytes(*src.get(end.wrapping_sub(8)..)?.first_chunk()?);
+        let word = u64::from_le_bytes(*src.get(..end)?.last_chunk()?);
         Some(Marked { word: (word | 1) << (used & LEAST), end })
     }
 }

@@ -5,6 +5,7 @@
 use super::bits::size;
 use crate::bytes::{BitReader, LittleEndian, Reader, low32};
 use crate::error::{Error, Kind, Result, What};
+use crate::simd::Lanes;
 
 /// The meaning of the symbols of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,15 +139,15 @@ impl Entry {
 
     /// Returns the value; its extra bits are the lowest bits of `word`.
     #[inline(always)]
-    pub(super) fn value(self, word: u64) -> u32 {
-        self.base().wrapping_add(low32(lowest(word, self.extra())))
+    pub(super) fn value<L: Lanes>(self, word: u64) -> u32 {
+        self.base().wrapping_add(low32(lowest::<L>(word, self.extra())))
     }
 
     /// Returns the next state, which the lowest bits of `word` select. The bits above the nine of the longest
     /// table are arbitrary; [`Table::at`] drops them.
     #[inline(always)]
-    pub(super) fn state(self, word: u64) -> u64 {
-        (self.0 >> 23).wrapping_add(lowest(word, self.bits()))
+    pub(super) fn state<L: Lanes>(self, word: u64) -> u64 {
+        (self.0 >> 23).wrapping_add(lowest::<L>(word, self.bits()))
     }
 
     /// Returns the number of bits that the entries read, in the lowest byte, and the number of their state
@@ -160,7 +161,10 @@ impl Entry {
 /// Returns the lowest `n` bits of a word, at most 31. A mask is loaded before the word is known, while a
 /// shift by `n` would wait for it.
 #[inline(always)]
-fn lowest(word: u64, n: u32) -> u64 {
+fn lowest<L: Lanes>(word: u64, n: u32) -> u64 {
+    if L::BMI {
+        return word & !(u64::MAX << (n & 63));
+    }
     word & MASKS.get((n & 31) as usize).copied().unwrap_or(0)
 }
 
