@@ -159,21 +159,25 @@ heapless! {
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct AnyMode<'m, const N: usize, const MODES: u8> {
-    mode: Mode,
-    /// The table of an encoder; none for mode none.
-    table: Option<&'m mut HashTable<N>>,
-    out: &'m mut [u8],
+pub struct AnyMode<'m, const N: usize, const MODES: u8>(Chosen<'m, N>);
+
+#[derive(Debug)]
+enum Chosen<'m, const N: usize> {
+    Stored,
+    Lz4(Lz4<'m, N>),
+    Lzf(Lzf<'m, N>),
+    Snappy(Snappy<'m, N>),
 }
 
 impl<'m, const N: usize, const MODES: u8> AnyMode<'m, N, MODES> {
-    /// The modes that can be in the set.
-    const HEAPLESS: u8 = Mode::Lz4.bit() | Mode::Lzf.bit() | Mode::Snappy.bit();
+    const LZ4: bool = MODES & Mode::Lz4.bit() != 0;
+    const LZF: bool = MODES & Mode::Lzf.bit() != 0;
+    const SNAPPY: bool = MODES & Mode::Snappy.bit() != 0;
 
     /// Creates a compressor that compresses nothing: mode none.
     #[must_use]
     pub const fn stored() -> Self {
-        AnyMode { mode: Mode::None, table: None, out: &mut [] }
+        AnyMode(Chosen::Stored)
     }
 
     /// Creates the compressor of `mode` over a hash table and the memory for its output.
@@ -181,26 +185,28 @@ impl<'m, const N: usize, const MODES: u8> AnyMode<'m, N, MODES> {
     /// # Errors
     /// [`Kind::Unsupported`] for a mode that is not in the set, with its number.
     pub fn new(mode: Mode, table: &'m mut HashTable<N>, out: &'m mut [u8]) -> Result<Self> {
-        const { assert!(MODES & !Self::HEAPLESS == 0, "only lz4, lzf and snappy compress without a heap") }
-        if mode.bit() & MODES == 0 {
-            return Err(Error::needing(Kind::Unsupported, What::DATASERIES_MODE, 0, mode.id().into()));
+        const {
+            let heapless = Mode::Lz4.bit() | Mode::Lzf.bit() | Mode::Snappy.bit();
+            assert!(MODES & !heapless == 0, "only lz4, lzf and snappy compress without a heap");
         }
-        Ok(AnyMode { mode, table: Some(table), out })
+        match mode {
+            Mode::Lz4 if Self::LZ4 => Ok(AnyMode(Chosen::Lz4(Lz4::new(table, out)))),
+            Mode::Lzf if Self::LZF => Ok(AnyMode(Chosen::Lzf(Lzf::new(table, out)))),
+            Mode::Snappy if Self::SNAPPY => Ok(AnyMode(Chosen::Snappy(Snappy::new(table, out)))),
+            _ => Err(Error::needing(Kind::Unsupported, What::DATASERIES_MODE, 0, mode.id().into())),
+        }
     }
 }
 
 impl<const N: usize, const MODES: u8> Compress for AnyMode<'_, N, MODES> {
     fn compress<'c>(&'c mut self, fixed: &'c [u8], variable: &'c [u8]) -> Compressed<'c> {
-        let AnyMode { mode, table, out } = self;
-        let Some(table) = table.as_deref_mut() else {
-            return Compressed { fixed: (Mode::None, fixed), variable: (Mode::None, variable) };
-        };
-        both(*mode, out, fixed, variable, |bytes, room| match mode {
-            Mode::Lz4 if MODES & Mode::Lz4.bit() != 0 => lz4::encode(bytes, room, table),
-            Mode::Lzf if MODES & Mode::Lzf.bit() != 0 => lzf::encode(bytes, room, table),
-            Mode::Snappy if MODES & Mode::Snappy.bit() != 0 => snappy::encode(bytes, room, table),
-            _ => Ok(0),
-        })
+        match &mut self.0 {
+            // A mode that is not in the set was refused; its code must not be in the image.
+            Chosen::Lz4(lz4) if Self::LZ4 => lz4.compress(fixed, variable),
+            Chosen::Lzf(lzf) if Self::LZF => lzf.compress(fixed, variable),
+            Chosen::Snappy(snappy) if Self::SNAPPY => snappy.compress(fixed, variable),
+            _ => Compressed { fixed: (Mode::None, fixed), variable: (Mode::None, variable) },
+        }
     }
 }
 
