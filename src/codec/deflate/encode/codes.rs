@@ -220,7 +220,7 @@ impl Description {
         self.code.get(usize::from(symbol & 0xff)).copied().unwrap_or(0)
     }
 
-    /// Returns the number of bits, with those of the kind of the block.
+    /// Returns the number of bits, including the kind of the block.
     fn cost(&self) -> u64 {
         let runs = self.runs.iter().take(self.count);
         let bits = runs.map(|run| u64::from((self.word(*run) >> 24).wrapping_add(extra_bits(*run)))).sum::<u64>();

@@ -110,3 +110,53 @@ fn later(
     }
     Some((at, found, next))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::codec::deflate::{encode, max_len};
+    use crate::codec::tests as check;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// Bytes of which some blocks are stored, some have the fixed codes, and matches are as far and as long as they may be.
+    fn mixed() -> Vec<u8> {
+        let noise = check::noise(70_000);
+        let mut bytes = check::text(9000);
+        bytes.extend(vec![0; 70_000]);
+        bytes.extend(&noise);
+        bytes.extend((0..30_000).map(|i| (i / 100 * 7 % 251) as u8));
+        bytes.extend(&noise[noise.len() - 5000..]);
+        bytes.extend(&bytes.clone()[bytes.len() - 32_768..][..300]);
+        bytes
+    }
+
+    #[test]
+    fn blocks_of_every_form_are_read() {
+        let bytes = mixed();
+        for level in 0..=10 {
+            let mut stream = vec![0; max_len(bytes.len())];
+            let len = encode(&bytes, &mut stream, level).unwrap();
+            let read = miniz_oxide::inflate::decompress_to_vec_zlib(&stream[..len]).unwrap();
+            assert!(read == bytes, "level {level}");
+            // No noise takes more than its bytes and the heads of the blocks.
+            assert!(len < if level == 0 { bytes.len() + 40 } else { 90_000 }, "level {level}: {len}");
+            for room in [0, 1, 2, 100, len - 1] {
+                assert!(encode(&bytes, &mut stream[..room], level).is_err(), "level {level}: {room} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn noise_of_every_length_fits() {
+        let noise = check::noise(3000);
+        for len in (0..300).chain([1000, 2999]) {
+            for level in [0, 1, 6, 9] {
+                let mut stream = vec![0; max_len(len)];
+                let end = encode(&noise[..len], &mut stream, level).unwrap();
+                assert!(end <= len + 11, "{len} bytes take {end}");
+                let read = miniz_oxide::inflate::decompress_to_vec_zlib(&stream[..end]).unwrap();
+                assert_eq!(read, noise[..len]);
+            }
+        }
+    }
+}
