@@ -224,7 +224,7 @@ def commands(a):
     script = lambda name: [sys.executable, os.path.join(ROOT, 'peers', name)]
     for bench in 'filo', 'dataseries', 'dataseries_write', 'jay', 'vortex', 'codec':
         yield f'bench {bench}', ['cargo', 'bench', '--all-features', '--bench', bench], ()
-    for what in 'bench', 'zstd':
+    for what in 'bench', 'streams', 'zstd':
         yield f'c-blosc {what}', [os.path.join(ROOT, '.ci/blosc'), what], ()
     yield 'avx2', [*script('blosc/bench.py'), '--lib', a.lib, '--codecs', 'blosclz,lz4,zstd'], (a.lib,)
     yield 'datatable', [*script('jay/bench.py'), a.scratch, '--lib', a.lib], (a.lib,)

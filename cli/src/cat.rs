@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use console::Term;
 use pilaster::any::{File, Table};
 use pilaster::bytes::Fetch as _;
-use pilaster::column::{Batch, Column};
+use pilaster::column::{Batch, Column, Table as _};
 
 use crate::args::{Form, Text, Which};
 use crate::columns::Retyped;
@@ -303,7 +303,7 @@ impl Reading<'_> {
                 (Table::DataSeries(table), Some(window)) => {
                     let mut step = table.with_input(window.input());
                     let more = walk.step(&mut step, Pause::AfterPart(&full), progress, to)?;
-                    table.follow(&step);
+                    table.seek(step.bookmark())?;
                     more
                 }
                 (Table::Jay(_) | Table::Vortex(_), Some(window)) => {

@@ -3,7 +3,7 @@
 use pilaster::Result;
 use pilaster::any::File;
 use pilaster::bytes::Scratch;
-use pilaster::column::{self, Build, Column as _, Feed, Part as _, Table};
+use pilaster::column::{self, Bookmark, Build, Column as _, Feed, Part as _, Table};
 
 use crate::ahead::Ahead;
 use crate::beside::Beside;
@@ -42,8 +42,12 @@ impl<T: Table> Table for View<'_, T> {
         self.table.skip(rows)
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.table.restart()
+    fn bookmark(&self) -> Bookmark {
+        self.table.bookmark()
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        self.table.seek(to)
     }
 
     fn choose(&mut self, columns: Option<&[usize]>) -> bool {

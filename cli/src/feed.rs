@@ -137,7 +137,7 @@ impl<'c> Chosen<'c> {
                     let Some(part) = step.next_part(&mut scope)? else { return Ok(()) };
                     let rows = part.rows();
                     each(&columns.of(part.into()).after(first), 0..rows, &|| false, &mut scope)?;
-                    table.follow(&step);
+                    table.seek(step.bookmark())?;
                     first = first.saturating_add(rows);
                 }
                 (any::Table::Jay(_) | any::Table::Vortex(_), Some(window)) => {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Batch, Column, Part, Prim, Ranges, Spans, Table, Type, Validity, Values, VarBytes};
+use pilaster::column::{Batch, Bookmark, Column, Part, Prim, Ranges, Spans, Table, Type, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
 /// The names of all columns.
@@ -115,8 +115,12 @@ impl<'n> Table for Samples<'n> {
         Ok((!std::mem::replace(&mut self.done, true)).then_some(Row(self.names)))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.done = false;
+    fn bookmark(&self) -> Bookmark {
+        Bookmark::new(0, self.done.into())
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        self.done = to != Bookmark::START;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 #[cfg(feature = "bcolz")]
 use crate::bcolz;
 use crate::bytes::Scratch;
-use crate::column::{self, Batch, Dictionary, Place, Type, Zone};
+use crate::column::{self, Batch, Bookmark, Dictionary, Place, Type, Zone};
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
 use crate::error::Result;
@@ -99,8 +99,12 @@ impl<'f> column::Table for Table<'f> {
         each!(self, Table + Dataset, table => table.skip(rows))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        each!(self, Table + Dataset, table => table.restart())
+    fn bookmark(&self) -> Bookmark {
+        each!(self, Table + Dataset, table => table.bookmark())
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        each!(self, Table + Dataset, table => table.seek(to))
     }
 
     fn choose(&mut self, columns: Option<&[usize]>) -> bool {

@@ -3,7 +3,7 @@
 use super::chunk::Chunk;
 use super::{Column, Dtype};
 use crate::bytes::Scratch;
-use crate::column;
+use crate::column::{self, Bookmark};
 use crate::error::{Error, Kind, Result, What};
 
 /// The items of a chunk, as a table of one column. A chunk does not contain the type of its items, so the caller
@@ -97,8 +97,12 @@ impl<'c> column::Table for Items<'c> {
         Ok(Some(ItemsPart(Column::new(self.dtype, &[], self.rows(), data)?)))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.done = false;
+    fn bookmark(&self) -> Bookmark {
+        Bookmark::new(0, self.done.into())
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        self.done = to != Bookmark::START;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use super::dataset::Dataset;
 use super::files::{Files, too_large};
 use super::{Column, Dtype, salvage};
 use crate::bytes::{Scratch, saturated};
-use crate::column::{self, no_column};
+use crate::column::{self, Bookmark, no_column};
 use crate::error::{Cause, Error, Failure, Kind, Result, What};
 
 /// The rows of a dataset, read part by part.
@@ -86,7 +86,7 @@ impl<'d> Table<'d> {
     }
 
     /// Continues at `row`; after the last part if there is no such row.
-    pub(super) fn seek(&mut self, row: u64) {
+    pub(super) fn go_to(&mut self, row: u64) {
         self.next = Some(row).filter(|row| *row < self.dataset.rows());
     }
 
@@ -218,7 +218,7 @@ impl column::Table for Table<'_> {
         let Some(first) = self.next else { return Ok(None) };
         let end = first.saturating_add(self.part_rows).min(self.dataset.rows());
         let part = self.part(first..end, outer)?;
-        self.seek(end);
+        self.go_to(end);
         Ok(Some(part))
     }
 
@@ -227,12 +227,22 @@ impl column::Table for Table<'_> {
         let left = self.dataset.rows().saturating_sub(first);
         let part = rows.checked_rem(self.part_rows).unwrap_or(0);
         let skipped = if rows >= left { left } else { rows.saturating_sub(part) };
-        self.seek(first.saturating_add(skipped));
+        self.go_to(first.saturating_add(skipped));
         Ok(skipped)
     }
 
-    fn restart(&mut self) -> Result<()> {
+    fn bookmark(&self) -> Bookmark {
+        match self.next {
+            Some(0) => Bookmark::START,
+            next => Bookmark::new(next.unwrap_or(u64::MAX), 1),
+        }
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
         self.next = Some(0);
+        if to != Bookmark::START {
+            self.go_to(to.numbers().0);
+        }
         Ok(())
     }
 

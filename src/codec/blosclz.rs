@@ -22,7 +22,7 @@
 // A log is decoded at 0.58 of the speed without the inline attributes of this file (bench `codec`).
 
 use super::greedy::{self, HashTable, Put, Wire};
-use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
+use super::lz::{Output, SLACK, chunk, fast_match, no_room, put, rest_of};
 use crate::bytes::{FAST, LittleEndian, Reader, len32, low8};
 use crate::error::{Error, Kind, Result, What};
 
@@ -271,7 +271,7 @@ impl Stream<'_> {
         if run > 16 {
             return None;
         }
-        let from = src.get(self.literals..)?.first_chunk::<16>()?;
+        let from = chunk::<16>(src, self.literals)?;
         let window = self.out.window::<20>()?;
         let near = distance.wrapping_sub(1);
         let mut used = 0usize;

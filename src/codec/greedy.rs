@@ -2,7 +2,7 @@
 
 // LZ4 encodes a log at 0.68 of the speed without the inline attributes of this file (bench `codec`).
 
-use super::lz::put;
+use super::lz::{chunk, put};
 use crate::bytes::{FAST, STRICT, low16, low32};
 
 /// The memory of a heapless encoder: the last position of each hash. Two bytes for each of its `N` slots.
@@ -191,7 +191,7 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
 
 #[inline(always)]
 fn word(src: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(*src.get(at..)?.first_chunk()?))
+    Some(u64::from_le_bytes(*chunk(src, at)?))
 }
 
 /// Returns how many bytes starting at `at`, and before `end`, equal the bytes `distance` back.
@@ -254,6 +254,11 @@ fn common_behind(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
 /// Returns how many bytes before `at`, but not before `first`, equal the bytes `distance` back.
 #[inline]
 fn common_back(src: &[u8], first: usize, at: usize, distance: usize) -> usize {
+    // Mostly, a match begins behind another one, or the byte before it differs.
+    let before = at.wrapping_sub(1);
+    if first == at || src.get(before) != src.get(before.wrapping_sub(distance)) {
+        return 0;
+    }
     let mut start = at;
     while start > first {
         let before = start.wrapping_sub(1);
@@ -280,7 +285,11 @@ impl<'o> Put<'o> {
     /// Returns the next `N` bytes. The caller writes some of them and advances `at`.
     #[inline(always)]
     pub(super) fn window<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
-        self.bytes.get_mut(self.at..)?.first_chunk_mut()
+        if !FAST {
+            return self.bytes.get_mut(self.at..)?.first_chunk_mut();
+        }
+        let at = self.at & usize::MAX >> 1;
+        self.bytes.get_mut(at..at.wrapping_add(N))?.first_chunk_mut()
     }
 
     /// Returns `None` if fewer than `len` bytes are free.

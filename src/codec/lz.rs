@@ -225,6 +225,17 @@ pub(super) fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> 
     put::<N>(bytes, to, &piece)
 }
 
+/// Returns `N` bytes at `at`. No slice is half as long as there are addresses: without the highest bit of `at`, its sum with `N` does not
+/// overflow, and a single comparison is left. On small targets the mask takes more space than a second comparison.
+#[inline(always)]
+pub(super) fn chunk<const N: usize>(src: &[u8], at: usize) -> Option<&[u8; N]> {
+    if !FAST {
+        return src.get(at..)?.first_chunk();
+    }
+    let at = at & usize::MAX >> 1;
+    src.get(at..at.wrapping_add(N))?.first_chunk()
+}
+
 /// Copies `N` bytes of the input to the output at `to`.
 #[inline(always)]
 pub(super) fn put<const N: usize>(bytes: &mut [u8], to: usize, from: &[u8]) -> Option<()> {

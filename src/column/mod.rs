@@ -97,7 +97,7 @@ pub use memory::Memory;
 pub use place::Place;
 #[allow(unused_imports, reason = "formats use it")]
 pub(crate) use table::no_column;
-pub use table::{Column, Dictionary, Once, Part, Table};
+pub use table::{Bookmark, Column, Dictionary, Once, Part, Table};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;
 pub use value::Value;

@@ -51,7 +51,8 @@ pub trait Table {
     where
         Self: 'p;
 
-    /// Returns the next part, unpacked into `outer` if it is compressed, or `None` after the last one.
+    /// Returns the next part, unpacked into `outer` if it is compressed, or `None` after the last one. A table without rows has one
+    /// part, without rows.
     ///
     /// The part borrows the table, because some tables own the rows of their current part. Both borrows have one
     /// lifetime: pass a [`scope`](Scratch::scope) if `outer` lives longer than the part.
@@ -61,6 +62,16 @@ pub trait Table {
     fn next_part<'p>(&'p mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
     where
         Self: 'p;
+
+    /// Returns where the table is: in front of the part that [`next_part`](Self::next_part) returns next.
+    fn bookmark(&self) -> Bookmark;
+
+    /// Continues at a bookmark of this table, or of the same table of the same file that was opened again. A bookmark of another
+    /// table leads to an error or to any rows.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] from a table that can only be read from its start; errors of a table that cannot be read twice.
+    fn seek(&mut self, to: Bookmark) -> Result<()>;
 
     /// Skips parts that are completely within the next `rows` rows, without unpacking them: only their number of rows
     /// is checked. Returns the number of skipped rows. A table that cannot find the parts without unpacking skips none.
@@ -76,14 +87,16 @@ pub trait Table {
     ///
     /// # Errors
     /// Errors of a table that cannot be read twice.
-    fn restart(&mut self) -> Result<()>;
+    fn restart(&mut self) -> Result<()> {
+        self.seek(Bookmark::START)
+    }
 
     /// Announces the only columns, by number, that will be read from the next parts; all columns if `None`. A table
     /// that unpacks columns one by one leaves the others out: they have a name and a type, but no rows. Returns
     /// whether it does; other tables ignore the call.
     ///
-    /// An empty choice returns the types of all columns without unpacking any. The page of the tables of bcolz datasets
-    /// has an example.
+    /// An empty choice returns the types of all columns without unpacking any, and so the schema of the table; as a table without rows has
+    /// one part, it has one, too. The page of the tables of bcolz datasets has an example.
     fn choose(&mut self, columns: Option<&[usize]>) -> bool {
         let _ = columns;
         false
@@ -137,6 +150,55 @@ pub trait Table {
     }
 }
 
+/// Where a [`Table`] is, between two of its parts: plain numbers, which borrow neither the table nor its file.
+///
+/// ```
+/// # #[cfg(all(feature = "dataseries", feature = "alloc"))] {
+/// use pilaster::any::{Format, Hints, Owned};
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Bookmark, Part, Table};
+///
+/// /// Returns the number of rows of the next part, and where the one after it begins. Between two calls, the file is closed.
+/// fn next(bytes: Vec<u8>, at: Bookmark) -> pilaster::Result<Option<(u64, Bookmark)>> {
+///     let mut owned = Owned::from_bytes(bytes, Format::DataSeries, &Hints::default())?;
+///     let file = owned.file()?;
+///     let (mut table, mut memory) = (file.table(None)?, [0; 4096]);
+///     table.seek(at)?;
+///     let rows = table.next_part(&mut Scratch::new(&mut memory))?.map(|part| part.rows());
+///     Ok(rows.map(|rows| (rows, table.bookmark())))
+/// }
+///
+/// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
+/// let (rows, at) = next(bytes.to_vec(), Bookmark::START)?.expect("the first part");
+/// assert_eq!(rows, 2);
+/// assert!(next(bytes.to_vec(), at)?.is_none());
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bookmark {
+    at: u64,
+    passed: u64,
+}
+
+impl Bookmark {
+    /// In front of the first part.
+    pub const START: Bookmark = Bookmark { at: 0, passed: 0 };
+
+    /// Creates a bookmark from what only the table understands: an offset or a row, and how many parts or extents it has passed.
+    /// [`START`](Self::START) is 0 and 0.
+    #[must_use]
+    pub const fn new(at: u64, passed: u64) -> Self {
+        Bookmark { at, passed }
+    }
+
+    /// Returns the numbers of [`new`](Self::new), for instance to store them.
+    #[must_use]
+    pub const fn numbers(self) -> (u64, u64) {
+        (self.at, self.passed)
+    }
+}
+
 /// A table of one part that need not be unpacked: a whole file or vector.
 #[derive(Clone, Copy, Debug)]
 pub struct Once<P> {
@@ -166,8 +228,12 @@ impl<P: Part> Table for Once<P> {
         Ok(if given { None } else { Some(self.part) })
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.given = false;
+    fn bookmark(&self) -> Bookmark {
+        Bookmark::new(0, self.given.into())
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        self.given = to != Bookmark::START;
         Ok(())
     }
 }

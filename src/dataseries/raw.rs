@@ -182,6 +182,7 @@ const _: () = assert!(size_of::<Trailer<crate::bytes::LittleEndian>>() == TRAILE
 /// assert_eq!(modes, Some(vec![Mode::None, Mode::Lz4, Mode::Zlib]));
 /// assert_eq!(Mode::of_name("zip"), None);
 /// assert_eq!(Mode::ALL.map(Mode::name)[..4], ["none", "lzo", "zlib", "bz2"]);
+/// assert_eq!((Mode::of_id(6), Mode::of_id(8)), (Some(Mode::Lz4), None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -212,6 +213,15 @@ impl Mode {
     pub const ALL: [Mode; 8] =
         [Mode::None, Mode::Lzo, Mode::Zlib, Mode::Bz2, Mode::Lzf, Mode::Snappy, Mode::Lz4, Mode::Lz4hc];
 
+    /// Returns the mode that is stored as the number `id`, or `None` if the format defines no such number.
+    #[must_use]
+    pub const fn of_id(id: u8) -> Option<Mode> {
+        match Mode::of(id) {
+            Mode::Unknown(_) => None,
+            mode => Some(mode),
+        }
+    }
+
     /// Returns the mode with the stored number `id`.
     #[must_use]
     pub(crate) const fn of(id: u8) -> Mode {
@@ -225,6 +235,15 @@ impl Mode {
             6 => Mode::Lz4,
             7 => Mode::Lz4hc,
             other => Mode::Unknown(other),
+        }
+    }
+
+    /// Returns the bit of the mode in a set of modes; 0 for a number that the format does not define.
+    #[must_use]
+    pub const fn bit(self) -> u8 {
+        match self {
+            Mode::Unknown(_) => 0,
+            mode => 1 << mode.id(),
         }
     }
 

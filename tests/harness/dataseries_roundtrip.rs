@@ -236,5 +236,9 @@ fn read<E: Endian>(bytes: &[u8], fields: &[Field<'_>], extents: &[u32], seed: u8
             row += 1;
         }
     }
+    if extents.is_empty() {
+        let part = table.next_part(&mut Scratch::new(part)).expect("our own type").expect("its columns");
+        assert_eq!((part.rows(), part.width()), (0, fields.len()));
+    }
     assert!(table.next_part(&mut Scratch::new(part)).expect("the end").is_none());
 }

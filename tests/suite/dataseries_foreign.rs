@@ -79,8 +79,7 @@ fn the_bytes_are_those_of_a_record() {
     let expected = log.finish().unwrap();
 
     let (mut slots, mut rows, mut pool, mut unique) = ([IndexSlot::EMPTY; 20], [0; 400], [0; 400], [0; 8]);
-    let types = [Description { name: Probe::NAME, xml: Probe::XML.as_bytes() }];
-    let types = Descriptions::new(&types).unwrap();
+    let types = Descriptions::one(Description { name: Probe::NAME, xml: Probe::XML.as_bytes() }).unwrap();
     let mut log = Writer::<LittleEndian, _, _>::with(Vec::new(), types, &mut slots, Stored);
     let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique };
     let mut extent = ExtentBuffer::new(Foreign::<true, true>::new("Probe", &FIELDS).unwrap(), memory).unwrap();
@@ -116,6 +115,35 @@ fn surplus_strings_are_refused_without_strings_in_the_type() {
     assert!(extent.is_empty());
     extent.push_foreign(&[0; 8], core::iter::empty()).unwrap();
     assert_eq!(extent.len(), 1);
+}
+
+/// The library computes the same layout at compile time as a C compiler.
+#[test]
+fn fields_are_laid_out_at_compile_time() {
+    const LAID_OUT: ([ForeignField; 8], Option<u32>) = {
+        let (mut fields, mut k) = (FIELDS, 0);
+        while k < fields.len() {
+            let ForeignField { kind, multiplier, relative, flags, null_mask, .. } = fields[k];
+            let (at, null_at, mask, nullable) = (77, 77, 0, if null_mask == 0 { 0 } else { 1 });
+            let size = if kind == 6 { 3 } else { 77 };
+            fields[k] =
+                ForeignField { multiplier, at, size, null_at, relative, kind, mask, null_mask: nullable, flags };
+            if nullable == 0 {
+                fields[k].null_at = 0;
+            }
+            k += 1;
+        }
+        let len = ForeignField::lay_out(&mut fields);
+        (fields, len)
+    };
+    assert_eq!(LAID_OUT, (FIELDS, Some(Probe::RECORD_LEN as u32)));
+
+    let bits =
+        |count| ForeignField::lay_out(&mut vec![ForeignField { null_mask: 1, ..ForeignField::default() }; count]);
+    assert_eq!(bits(1 << 18), Some(1 << 16));
+    assert_eq!(bits((1 << 18) + 1), None, "the offset of the last bit has more than 16 bits");
+    assert_eq!(ForeignField::lay_out(&mut [ForeignField { kind: 7, ..ForeignField::default() }]), None);
+    assert_eq!(ForeignField::lay_out(&mut [ForeignField { kind: 6, size: 1 << 31, ..ForeignField::default() }]), None);
 }
 
 /// A type with one wrong number is refused, unless the number has no meaning there.

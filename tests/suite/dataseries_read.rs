@@ -310,6 +310,8 @@ fn a_type_without_extents_has_its_columns_and_no_other() {
     let mut owned = Owned::from_bytes(bytes, Format::DataSeries, &Hints::default()).unwrap();
     let file = owned.file().unwrap();
     let mut table = file.table(Some("Tick")).unwrap();
+    let part = table.next_part(&mut Scratch::new(&mut [])).unwrap().map(|part| (part.rows(), part.width()));
+    assert_eq!(part, Some((0, 2)));
     assert!(table.next_part(&mut Scratch::new(&mut [])).unwrap().is_none());
     assert_eq!(table.to_vec::<i64>("time"), Ok(vec![]));
     let e = table.to_vec::<f64>("size").unwrap_err();

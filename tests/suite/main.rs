@@ -6,6 +6,7 @@ mod bcolz_salvage;
 mod bcolz_verdicts;
 mod bcolz_wide;
 mod bcolz_write;
+mod bookmarks;
 #[path = "../support/vortex.rs"]
 mod build;
 mod codec_reference;

@@ -18,7 +18,7 @@ use pilaster_oracle::jay as owned_jay;
 use pilaster_oracle::planus::Builder;
 
 /// All files of one format among the goldens, without those that are very large.
-fn goldens(format: Format) -> Vec<PathBuf> {
+pub fn goldens(format: Format) -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format.name());
     let extension = if format == Format::DataSeries { "ds" } else { format.name() };
     let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -40,7 +40,7 @@ fn ranges_of(bytes: &[u8]) -> Ranges {
 }
 
 /// Calls `look` with the file, opened in memory that suffices.
-fn opened<R>(
+pub fn opened<R>(
     ranges: Option<&Ranges>,
     bytes: &[u8],
     format: Format,
@@ -61,7 +61,7 @@ fn opened<R>(
 }
 
 /// All rows of a column and of its children as text. An error ends the column.
-fn rows<C: Column>(column: &C, step: u64, to: &mut Vec<String>) {
+pub fn rows<C: Column>(column: &C, step: u64, to: &mut Vec<String>) {
     let mut memory = vec![0; 1 << 18];
     let mut row = 0;
     while row < column.rows().min(5000) {

@@ -1,11 +1,13 @@
 //! Comparison with c-blosc: `check` checks that each reads the chunks of the other, `bench` compares the speed;
-//! `zstd` compares our frames with frames of the C library of Zstandard. An argument after the last two chooses lines by name.
+//! `zstd` compares our frames with frames of the C library of Zstandard, `streams` our raw streams with liblz4 and zlib.
+//! An argument after the last three chooses lines by name.
 
 mod bench;
 mod check;
 mod original;
 #[path = "../../common/record.rs"]
 mod record;
+mod streams;
 mod zstd;
 
 fn main() {
@@ -14,10 +16,12 @@ fn main() {
         ["check"] => check::run(),
         ["bench"] => bench::run(""),
         ["bench", which] => bench::run(which),
+        ["streams"] => streams::run(""),
+        ["streams", which] => streams::run(which),
         ["zstd"] => zstd::run(""),
         ["zstd", which] => zstd::run(which),
         _ => {
-            eprintln!("check, or bench or zstd and a word that chooses lines");
+            eprintln!("check, or bench, streams or zstd and a word that chooses lines");
             std::process::exit(2);
         }
     }

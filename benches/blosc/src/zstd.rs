@@ -42,7 +42,7 @@ fn data() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Lines of a log, with numbers that differ.
-fn log(n: usize) -> Vec<u8> {
+pub fn log(n: usize) -> Vec<u8> {
     let mut text = Vec::new();
     let mut i = 0u64;
     while text.len() < n {

@@ -9,7 +9,7 @@ use pilaster::dataseries::write::{
 };
 use pilaster::error::{Error, Kind, What};
 
-use crate::compress::Codec;
+use crate::compress::{Codec, codec};
 use crate::error::Failure;
 use crate::place::Bounds;
 use crate::raw::{At, CSink, In, Marked, Out, Put, Region, Text, ascii, exports, lend, written};
@@ -139,7 +139,7 @@ impl Config {
             lend(own, types.bounds(count), (entries, count), slots.items(), table.items(), packed.items(), argument)?;
         let sink = CSink::new(put, context, argument)?;
         let types = self::types(types, entries, argument)?;
-        Ok(Lent { sink, types, slots: IndexSlot::over(slots), codec: Codec::new(mode, table, packed)? })
+        Ok(Lent { sink, types, slots: IndexSlot::over(slots), codec: codec(mode, table, packed)? })
     }
 
     /// The bounds of the state and of the buffers of the caller.

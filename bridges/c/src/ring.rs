@@ -5,7 +5,7 @@ use pilaster::bytes::{NativeEndian, WriteError};
 use pilaster::dataseries::flash::{Cursor, Log, Ring};
 use pilaster::error::{Error, Kind, What};
 
-use crate::compress::Codec;
+use crate::compress::{Codec, codec};
 use crate::dataseries::{CType, Entry, Extent, types};
 use crate::error::Failure;
 use crate::place::Bounds;
@@ -159,7 +159,7 @@ impl Config {
         let (read, items) = (types.bounds(count), (entries, count));
         let lent = lend(own, read, items, table.items(), packed.items(), page.items(), 2)?;
         let types = self::types(types, lent.0, 2)?;
-        let log = Log::mount(flash, ring, types, Codec::new(mode, lent.1, lent.2)?, lent.3)?;
+        let log = Log::mount(flash, ring, types, codec(mode, lent.1, lent.2)?, lent.3)?;
         Ok(RingLog { log, entries: items, table, packed, page })
     }
 }

@@ -22,7 +22,7 @@ use object_store::ObjectMeta;
 use pilaster::any::Format;
 use pilaster::bcolz;
 use pilaster::bytes::Scratch;
-use pilaster::column::Table;
+use pilaster::column::{Bookmark, Table};
 
 use crate::error::{Failure, Reason};
 use crate::options::Options;
@@ -235,8 +235,12 @@ impl<'d> Table for Watched<'d> {
         self.table.skip(rows)
     }
 
-    fn restart(&mut self) -> pilaster::Result<()> {
-        self.table.restart()
+    fn bookmark(&self) -> Bookmark {
+        self.table.bookmark()
+    }
+
+    fn seek(&mut self, to: Bookmark) -> pilaster::Result<()> {
+        self.table.seek(to)
     }
 
     fn choose(&mut self, columns: Option<&[usize]>) -> bool {

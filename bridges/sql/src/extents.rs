@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use pilaster::any::File;
-use pilaster::bytes::{FileRange, LittleEndian, Ranges, Scratch};
-use pilaster::column::Table;
-use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, Writer};
-use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, ExtentType, Order, Part, ReadOptions};
+use pilaster::bytes::{FileRange, Ranges, Scratch};
+use pilaster::column::{Bookmark, Table};
+use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, ExtentType, Part, ReadOptions};
 use pilaster::error::{Error, Kind, Result, What};
 
 use crate::error::Reason;
@@ -25,17 +24,8 @@ pub(crate) struct Extents<'f> {
     next: usize,
     /// The window of the current extent.
     window: Ranges,
-    /// An extent without rows, while only the types of columns are wanted.
-    described: Option<Described>,
-}
-
-/// An extent of the type without rows.
-struct Described {
-    bytes: Vec<u8>,
-    /// The place of the extent.
-    at: u64,
-    /// Whether it was returned: it is the only part.
-    done: bool,
+    /// Whether the only part has no rows, while only the types of columns are wanted.
+    bare: bool,
 }
 
 /// Number of headers that are fetched at the same time.
@@ -77,7 +67,7 @@ impl<'f> Extents<'f> {
             None => file.headers(|header, name| add(header.span(), name)).map(|_| ()),
         };
         let ended = walk().err();
-        Ok(Extents { file, ranges, ty, spans, ended, next: 0, window: ranges.window(), described: None })
+        Ok(Extents { file, ranges, ty, spans, ended, next: 0, window: ranges.window(), bare: false })
     }
 
     /// Returns the number of rows. Only the headers of extents are read, as the index does not have it.
@@ -99,19 +89,6 @@ impl<'f> Extents<'f> {
         }
         Ok(rows)
     }
-
-    /// Returns an extent of the type without rows.
-    fn describe(&self) -> Result<Described> {
-        let types = [Description::from(&self.ty)];
-        let mut writer = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::new(&types)?, &mut []);
-        let failed = |_| Error::new(Kind::Misuse, What::DATASERIES_EXTENT, 0);
-        writer.begin().map_err(failed)?;
-        let at = writer.at();
-        writer.flush_any(&mut ExtentBuffer::growing(self.ty)?).map_err(failed)?;
-        let bytes = std::mem::take(writer.sink());
-        let from = usize::try_from(at).unwrap_or(usize::MAX);
-        Ok(Described { bytes: bytes.get(from..).unwrap_or_default().to_vec(), at, done: false })
-    }
 }
 
 impl Table for Extents<'_> {
@@ -124,14 +101,9 @@ impl Table for Extents<'_> {
     where
         Self: 'p,
     {
-        if let Some(Described { bytes, at, done }) = &mut self.described {
-            if *done {
-                return Ok(None);
-            }
-            let extent = Order::Little.extent(bytes, *at)?;
-            let part = extent.unpack(&self.ty, &ReadOptions::DEFAULT, outer)?;
-            *done = true;
-            return Ok(Some(part));
+        if self.bare {
+            let told = std::mem::replace(&mut self.next, usize::MAX) > 0;
+            return Ok((!told).then(|| Part::bare(self.ty, 0)));
         }
         let Some(span) = self.spans.get(self.next) else { return self.ended.map_or(Ok(None), Err) };
         self.window = self.ranges.window();
@@ -147,19 +119,19 @@ impl Table for Extents<'_> {
         Ok(Some(part))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        self.next = 0;
-        if let Some(described) = &mut self.described {
-            described.done = false;
-        }
+    fn bookmark(&self) -> Bookmark {
+        Bookmark::new(0, self.next as u64)
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        self.next = usize::try_from(to.numbers().1).unwrap_or(usize::MAX);
         Ok(())
     }
 
     /// The type tells what the columns are, so that no extent is unpacked for it. Otherwise, whole rows are unpacked.
     fn choose(&mut self, columns: Option<&[usize]>) -> bool {
-        let none = columns.is_some_and(<[usize]>::is_empty);
-        self.described = if none { self.describe().ok() } else { None };
-        none
+        self.bare = columns.is_some_and(<[usize]>::is_empty);
+        self.bare
     }
 
     fn lists(&self, name: &str) -> bool {

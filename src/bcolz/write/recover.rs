@@ -68,7 +68,7 @@ pub fn recover_to<D: Disk>(disk: D, dataset: &Dataset, dir: &Path) -> Result<u64
             // Skips rows without chunks.
             let Some(row) = dataset.next_present(next) else { break };
             next = row.saturating_sub(row.checked_rem(dataset.part_rows()).unwrap_or(0));
-            table.seek(next);
+            table.go_to(next);
         }
         let mut scratch = Scratch::new(&mut memory);
         let part = match table.next_part(&mut scratch) {

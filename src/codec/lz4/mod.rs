@@ -27,7 +27,7 @@ mod hc;
 pub use hc::encode_hc;
 
 use super::greedy::{self, HashTable, Put, Wire};
-use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
+use super::lz::{Output, SLACK, chunk, fast_match, no_room, put, rest_of};
 use crate::bytes::{FAST, LittleEndian, Reader, len32, low8};
 use crate::error::{Result, What};
 
@@ -243,7 +243,7 @@ impl Block<'_> {
     /// window.
     #[inline(always)]
     fn short(&mut self, src: &[u8], literals: usize, run: usize, distance: usize, len: usize) -> Option<()> {
-        let from = src.get(literals..)?.first_chunk::<16>()?;
+        let from = chunk::<16>(src, literals)?;
         let window = self.0.window::<20>()?;
         window[0] = low8(run << 4 | len);
         *window.get_mut(1..)?.first_chunk_mut()? = *from;

@@ -3,7 +3,7 @@
 use super::extent::Stored;
 use super::{End, File, Header, Index, Next, Order, Part, ReadOptions, Table, Trailer, Types};
 use crate::bytes::{BigEndian, Endian, FileRange, Input, LittleEndian, Scratch};
-use crate::column;
+use crate::column::{self, Bookmark};
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Result, What};
 use crate::limits::Share;
@@ -210,7 +210,7 @@ impl<'a> AnyTable<'a> {
     ///     let mut part = [0; 4096];
     ///     let Some(part) = step.next_part(&mut Scratch::new(&mut part))? else { break };
     ///     rows += part.rows();
-    ///     table.follow(&step);
+    ///     table.seek(step.bookmark())?;
     /// }
     /// assert!(rows > 0);
     /// # }
@@ -224,16 +224,6 @@ impl<'a> AnyTable<'a> {
         match self {
             AnyTable::Little(table) => AnyTable::Little(table.with_input(input)),
             AnyTable::Big(table) => AnyTable::Big(table.with_input(input)),
-        }
-    }
-
-    /// Continues at the part at which `other` is. Nothing happens if `other` is of a file of
-    /// the other byte order.
-    pub const fn follow(&mut self, other: &AnyTable<'_>) {
-        match (self, other) {
-            (AnyTable::Little(table), AnyTable::Little(other)) => table.follow(other),
-            (AnyTable::Big(table), AnyTable::Big(other)) => table.follow(other),
-            _ => {}
         }
     }
 }
@@ -255,8 +245,16 @@ impl<'a> column::Table for AnyTable<'a> {
         both!(self, AnyTable, table => table.skip(rows))
     }
 
-    fn restart(&mut self) -> Result<()> {
-        both!(self, AnyTable, table => table.restart())
+    fn bookmark(&self) -> Bookmark {
+        both!(self, AnyTable, table => table.bookmark())
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
+        both!(self, AnyTable, table => table.seek(to))
+    }
+
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        both!(self, AnyTable, table => table.choose(columns))
     }
 
     fn lists(&self, name: &str) -> bool {

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::{End, Extent, Index, Next, Order, Part, ReadOptions, Trailer, Types, header};
 use crate::bytes::{Endian, FAST, Input, Scratch};
-use crate::column;
+use crate::column::{self, Bookmark};
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::{Descriptions, List};
@@ -205,7 +205,7 @@ impl<'a, E: Endian> File<'a, E> {
     pub fn table(&self, name: &str) -> Result<Table<'a, E>> {
         let ty =
             self.types.find(name.as_bytes()).ok_or_else(|| Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, 0))?;
-        Ok(Table { extents: self.extents(), ty })
+        Ok(Table { extents: self.extents(), ty, told: false, bare: false })
     }
 
     /// Unpacks every extent, with all checks regardless of the options. Returns what follows the last extent. `scratch`
@@ -408,6 +408,10 @@ impl<'a, E: Endian> Iterator for Extents<'a, E> {
 pub struct Table<'a, E> {
     extents: Extents<'a, E>,
     ty: ExtentType<'a>,
+    /// Whether an extent of the type has been passed, or the part without rows of a table that has none.
+    told: bool,
+    /// Whether extents are not unpacked, as no column was chosen.
+    bare: bool,
 }
 
 impl<'a, E: Endian> Table<'a, E> {
@@ -417,12 +421,7 @@ impl<'a, E: Endian> Table<'a, E> {
     where
         'a: 'w,
     {
-        Table { extents: self.extents.with_input(input), ty: self.ty }
-    }
-
-    /// Continues at the part at which `other` is, the same table with another input.
-    pub(crate) const fn follow(&mut self, other: &Table<'_, E>) {
-        self.extents.follow(&other.extents);
+        Table { extents: self.extents.with_input(input), ty: self.ty, told: self.told, bare: self.bare }
     }
 
     /// Returns the next extent of the type.
@@ -450,11 +449,17 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
         Self: 'p,
     {
         let before = self.extents.clone();
-        let Some(extent) = self.next_extent()? else { return Ok(None) };
-        match extent.unpack(&self.ty, &self.extents.file.options, outer) {
+        let next = self.next_extent();
+        let told = core::mem::replace(&mut self.told, true);
+        let Some(extent) = next? else { return Ok(if told { None } else { Some(Part::bare(self.ty, 0)) }) };
+        let part = match self.bare {
+            true => Ok(Part::bare(self.ty, extent.header().rows)),
+            false => extent.unpack(&self.ty, &self.extents.file.options, outer),
+        };
+        match part {
             // Rewinds, so that a retry with more memory reads the same extent.
             Err(e) if e.kind() == Kind::NoRoom => {
-                self.extents = before;
+                (self.extents, self.told) = (before, told);
                 Err(e)
             }
             part => part.map(Some),
@@ -478,12 +483,30 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
             }
             self.extents.follow(&ahead.extents);
             passed = whole?.unwrap_or(passed);
+            self.told = true;
         }
     }
 
-    fn restart(&mut self) -> Result<()> {
+    fn bookmark(&self) -> Bookmark {
+        match self.told {
+            true => Bookmark::new(self.extents.at, self.extents.row),
+            false => Bookmark::START,
+        }
+    }
+
+    fn seek(&mut self, to: Bookmark) -> Result<()> {
         self.extents = self.extents.file.extents();
+        self.told = to != Bookmark::START;
+        if self.told {
+            (self.extents.at, self.extents.row) = to.numbers();
+        }
         Ok(())
+    }
+
+    /// Leaves out no column, but unpacks nothing if none is chosen.
+    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
+        self.bare = columns.is_some_and(<[usize]>::is_empty);
+        self.bare
     }
 
     /// Looks up the name in the type, so that it is found even if there are no extents.

@@ -46,6 +46,13 @@ impl<'s> Part<'s> {
         Part { ty, rows, records, pool }
     }
 
+    /// Creates a part that is not unpacked: its columns have names and types, but no rows. A table of which no column was chosen
+    /// returns such parts.
+    #[must_use]
+    pub const fn bare(ty: ExtentType<'s>, rows: u32) -> Self {
+        Part::new(ty, rows, &[], Pool::new(&[], false))
+    }
+
     /// Returns the type of the extent.
     #[must_use]
     pub const fn extent_type(&self) -> &ExtentType<'s> {
@@ -101,7 +108,7 @@ impl<'s> column::Part for Part<'s> {
         Ok(Column {
             records: self.records,
             size: self.ty.layout().record_len(),
-            rows: self.rows,
+            rows: if self.records.is_empty() { 0 } else { self.rows },
             pool: self.pool,
             ty: field.ty(),
             slot: field.slot(),

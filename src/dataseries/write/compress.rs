@@ -4,9 +4,7 @@
 use crate::codec::Codec;
 use crate::codec::{HashTable, lz4, lzf, snappy};
 use crate::dataseries::raw::Mode;
-use crate::error::Result;
-#[cfg(feature = "alloc")]
-use crate::error::{Error, Kind, What};
+use crate::error::{Error, Kind, Result, What};
 
 /// Both parts of an extent in stored form, each with its mode.
 #[derive(Clone, Copy, Debug)]
@@ -136,6 +134,74 @@ heapless! {
     Lzf, Lzf, lzf;
     /// Compresses with mode snappy.
     Snappy, Snappy, snappy;
+}
+
+/// A compressor whose mode is chosen when the program runs, from a set of modes that is chosen when it is compiled: the image contains the
+/// code of those modes only.
+///
+/// `MODES` has the [bit](Mode::bit) of each mode: of lz4, lzf and snappy, which need no heap. Memory is as for [`Lz4`].
+///
+/// ```
+/// use pilaster::codec::HashTable;
+/// use pilaster::dataseries::Mode;
+/// use pilaster::dataseries::write::{AnyMode, Compress};
+///
+/// type Chosen<'m> = AnyMode<'m, 256, { Mode::Lz4.bit() | Mode::Lzf.bit() }>;
+///
+/// # fn setting(name: &str) -> &str { "lzf" }
+/// let mode = Mode::of_name(setting("mode")).expect("the name of a mode");
+/// let (mut table, mut out) = (HashTable::new(), [0; 512]);
+/// let mut compress = if mode == Mode::None { Chosen::stored() } else { Chosen::new(mode, &mut table, &mut out)? };
+/// assert_eq!(compress.compress(&[7; 1000], b"").fixed.0, Mode::Lzf);
+///
+/// let refused = Chosen::new(Mode::Snappy, &mut table, &mut out).unwrap_err();
+/// assert_eq!(refused.kind(), pilaster::error::Kind::Unsupported);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct AnyMode<'m, const N: usize, const MODES: u8> {
+    mode: Mode,
+    /// The table of an encoder; none for mode none.
+    table: Option<&'m mut HashTable<N>>,
+    out: &'m mut [u8],
+}
+
+impl<'m, const N: usize, const MODES: u8> AnyMode<'m, N, MODES> {
+    /// The modes that can be in the set.
+    const HEAPLESS: u8 = Mode::Lz4.bit() | Mode::Lzf.bit() | Mode::Snappy.bit();
+
+    /// Creates a compressor that compresses nothing: mode none.
+    #[must_use]
+    pub const fn stored() -> Self {
+        AnyMode { mode: Mode::None, table: None, out: &mut [] }
+    }
+
+    /// Creates the compressor of `mode` over a hash table and the memory for its output.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for a mode that is not in the set, with its number.
+    pub fn new(mode: Mode, table: &'m mut HashTable<N>, out: &'m mut [u8]) -> Result<Self> {
+        const { assert!(MODES & !Self::HEAPLESS == 0, "only lz4, lzf and snappy compress without a heap") }
+        if mode.bit() & MODES == 0 {
+            return Err(Error::needing(Kind::Unsupported, What::DATASERIES_MODE, 0, mode.id().into()));
+        }
+        Ok(AnyMode { mode, table: Some(table), out })
+    }
+}
+
+impl<const N: usize, const MODES: u8> Compress for AnyMode<'_, N, MODES> {
+    fn compress<'c>(&'c mut self, fixed: &'c [u8], variable: &'c [u8]) -> Compressed<'c> {
+        let AnyMode { mode, table, out } = self;
+        let Some(table) = table.as_deref_mut() else {
+            return Compressed { fixed: (Mode::None, fixed), variable: (Mode::None, variable) };
+        };
+        both(*mode, out, fixed, variable, |bytes, room| match mode {
+            Mode::Lz4 if MODES & Mode::Lz4.bit() != 0 => lz4::encode(bytes, room, table),
+            Mode::Lzf if MODES & Mode::Lzf.bit() != 0 => lzf::encode(bytes, room, table),
+            Mode::Snappy if MODES & Mode::Snappy.bit() != 0 => snappy::encode(bytes, room, table),
+            _ => Ok(0),
+        })
+    }
 }
 
 /// Tries several modes on each part and keeps the shortest output, as the original does. The modes are tried

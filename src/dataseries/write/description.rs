@@ -49,7 +49,13 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// assert_eq!(Descriptions::new(&wrong).unwrap_err().at(), 1);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Descriptions<'t>(&'t [Description<'t>]);
+pub struct Descriptions<'t>(List<'t>);
+
+#[derive(Clone, Copy, Debug)]
+enum List<'t> {
+    One(Description<'t>),
+    Lent(&'t [Description<'t>]),
+}
 
 impl Descriptions<'static> {
     /// Lists types known at compile time: one, or a tuple of up to four. A list that is not valid in a file
@@ -57,7 +63,7 @@ impl Descriptions<'static> {
     #[must_use]
     pub const fn of<R: Records>() -> Self {
         const { assert!(wrong(R::LIST).is_none(), "list the types in ascending order of their names, each once") }
-        Descriptions(R::LIST)
+        Descriptions(List::Lent(R::LIST))
     }
 }
 
@@ -74,14 +80,33 @@ impl<'t> Descriptions<'t> {
         }
         match wrong(types) {
             Some(k) => Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE_NAME, k.into())),
-            None => Ok(Descriptions(types)),
+            None => Ok(Descriptions(List::Lent(types))),
         }
+    }
+
+    /// Lists one type known at run time, by value: a writer that owns its state needs no memory beside it for the list.
+    ///
+    /// ```
+    /// use pilaster::dataseries::write::{Description, Descriptions};
+    ///
+    /// let xml = br#"<ExtentType name="Tick"><field type="int64" name="time" /></ExtentType>"#;
+    /// assert!(Descriptions::one(Description { name: "Tick", xml }).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of [`new`](Self::new).
+    pub fn one(ty: Description<'t>) -> Result<Self> {
+        Descriptions::new(&[ty]).map(|_| ())?;
+        Ok(Descriptions(List::One(ty)))
     }
 
     /// The types.
     #[must_use]
-    pub(crate) const fn list(&self) -> &'t [Description<'t>] {
-        self.0
+    pub(crate) const fn list(&self) -> &[Description<'t>] {
+        match &self.0 {
+            List::One(ty) => core::slice::from_ref(ty),
+            List::Lent(types) => types,
+        }
     }
 }
 

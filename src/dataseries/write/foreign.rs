@@ -3,7 +3,7 @@
 use super::pack::{FieldSource, pack};
 use super::schema::{Steps, Uses};
 use super::{Compress, ExtentBuffer, Writer};
-use crate::bytes::{Endian, Sink, WriteError};
+use crate::bytes::{Endian, Sink, WriteError, low16};
 use crate::dataseries::layout::{Bit, Counts, FieldType, Layout, Options, Slot};
 use crate::dataseries::types::{self, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
@@ -37,6 +37,53 @@ impl ForeignField {
     pub const UNIQUE: u8 = 1;
     /// The field has a scale (`pack_scale`).
     pub const SCALED: u8 = 2;
+
+    /// Lays out the fields of a type: sets `at`, `size`, `mask`, `null_at` and `null_mask` of each as the format demands, from its `kind`,
+    /// the `size` of a fixedwidth, and whether `null_mask` is not 0. Returns the size of a record, or `None` if it has 2 GiB, if a kind
+    /// does not exist, or if there are more than half a million bits.
+    ///
+    /// ```
+    /// use pilaster::dataseries::write::ForeignField;
+    ///
+    /// const EMPTY: ForeignField =
+    ///     ForeignField { multiplier: 0.0, at: 0, size: 0, null_at: 0, relative: 0, kind: 0, mask: 0, null_mask: 0, flags: 0 };
+    /// // A nullable int32, and a bool, laid out at compile time.
+    /// const RECORD: ([ForeignField; 2], u32) = {
+    ///     let mut fields = [ForeignField { kind: 2, null_mask: 1, ..EMPTY }, EMPTY];
+    ///     let len = ForeignField::lay_out(&mut fields).expect("a small record");
+    ///     (fields, len)
+    /// };
+    /// let ([number, bit], len) = RECORD;
+    /// assert_eq!((number.at, number.size, number.null_mask, bit.mask, len), (4, 4, 1, 2, 8));
+    /// ```
+    #[must_use]
+    pub const fn lay_out(fields: &mut [ForeignField]) -> Option<u32> {
+        let mut counts = Counts::new();
+        let mut rest: &[ForeignField] = fields;
+        while let [field, tail @ ..] = rest {
+            if field.kind > 6 {
+                return None;
+            }
+            counts = counts.with(field.ty(), field.null_mask != 0);
+            rest = tail;
+        }
+        let Some(layout) = counts.layout(Options::DEFAULT) else { return None };
+        let mut places = layout.places();
+        let mut rest = fields;
+        while let [field, tail @ ..] = rest {
+            let Slot { at, mask, null } = places.next(field.ty(), field.null_mask != 0);
+            (field.at, field.mask, field.size) = (at, mask, field.ty().size());
+            if let Some(Bit { at, mask }) = null {
+                // The field that holds the offset has 16 bits.
+                if at > u16::MAX as u32 {
+                    return None;
+                }
+                (field.null_at, field.null_mask) = (low16(at as usize), mask);
+            }
+            rest = tail;
+        }
+        Some(layout.record_len())
+    }
 
     /// The type. [`Foreign::new`] checks kind and size.
     const fn ty(&self) -> FieldType {

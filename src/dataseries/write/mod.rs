@@ -39,7 +39,7 @@ pub use asynchronous::AsyncWriter;
 pub use build::{Builder, describe};
 #[cfg(feature = "alloc")]
 pub use compress::Smallest;
-pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
+pub use compress::{AnyMode, Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use description::{Description, Descriptions, Records};
 pub use extent::{Cell, ExtentBuffer, Memory, Row};
 pub use foreign::{Foreign, ForeignField};

@@ -198,6 +198,24 @@ pub trait Record {
     const VERSION: (i32, i32);
     /// Its description, an XML text.
     const XML: &'static str;
+    /// The size in bytes of a record. An extent of 100 rows needs a hundred times as much memory, and
+    /// [`entry_len`](crate::dataseries::entry_len) more for each string.
+    ///
+    /// ```
+    /// use pilaster::bytes::LittleEndian;
+    /// use pilaster::dataseries::record;
+    /// use pilaster::dataseries::write::{ExtentBuffer, Memory, Record};
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" { time: int64 relative, level: int32 }
+    /// }
+    ///
+    /// let mut rows = [0; 100 * Tick::RECORD_LEN];
+    /// let extent = ExtentBuffer::<LittleEndian, _>::of::<Tick>(Memory::rows(&mut rows))?;
+    /// assert_eq!(extent.room(), 100);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    const RECORD_LEN: usize = Self::LAYOUT.record_len() as usize;
     /// The names of its fields, concatenated.
     #[doc(hidden)]
     const FIELD_NAMES: &'static str;

@@ -171,8 +171,8 @@ mod words {
     word!(of_u64, u64, 64);
 
     unpack!(unpack_u16, always, of_u16, u16, 16, 64);
-    unpack!(unpack_u32, never, of_u32, u32, 32, 32);
-    unpack!(unpack_u64, never, of_u64, u64, 64, 16);
+    unpack!(unpack_u32, always, of_u32, u32, 32, 32);
+    unpack!(unpack_u64, always, of_u64, u64, 64, 16);
 }
 
 /// Unpacks blocks of bytes, with the widest vectors.
@@ -185,26 +185,33 @@ fn unpack_u8(packed: &[[u8; 128]], width: usize, out: &mut [[u8; BLOCK]]) -> Opt
     simd::run(wide::Unpack { packed, width, values: values.as_chunks_mut().0 })
 }
 
-/// Blocks of words of 16 bits. Those of 32 and 64 bits gain nothing by wider vectors (bench `vortex`).
-struct Halves<'p, 'o> {
-    packed: &'p [[u8; 128]],
-    width: usize,
-    out: &'o mut [[u16; BLOCK]],
+/// A kernel that unpacks blocks of words of one type, and the function that runs it with the widest vectors.
+macro_rules! widest {
+    ($kernel:ident, $name:ident, $word:ty) => {
+        struct $kernel<'p, 'o> {
+            packed: &'p [[u8; 128]],
+            width: usize,
+            out: &'o mut [[$word; BLOCK]],
+        }
+
+        impl Kernel for $kernel<'_, '_> {
+            type Output = Option<()>;
+
+            #[inline(always)]
+            fn run<L: Lanes>(self, _: L) -> Option<()> {
+                words::$name(self.packed, self.width, self.out)
+            }
+        }
+
+        fn $name(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
+            simd::run($kernel { packed, width, out })
+        }
+    };
 }
 
-impl Kernel for Halves<'_, '_> {
-    type Output = Option<()>;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, _: L) -> Option<()> {
-        words::unpack_u16(self.packed, self.width, self.out)
-    }
-}
-
-/// Unpacks blocks of words of 16 bits, with the widest vectors.
-fn unpack_u16(packed: &[[u8; 128]], width: usize, out: &mut [[u16; BLOCK]]) -> Option<()> {
-    simd::run(Halves { packed, width, out })
-}
+widest!(Halves, unpack_u16, u16);
+widest!(Words, unpack_u32, u32);
+widest!(Doubles, unpack_u64, u64);
 
 /// Decodes values starting at value `first` until `out` is full. `packed` begins with the block of value 0.
 /// The cells have the width of the packed words.
@@ -233,8 +240,8 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
     match out {
         Cells::W1(words) => run(rows, width, first, words, unpack_u8, words::of_u8::get),
         Cells::W2(words) => run(rows, width, first, words, unpack_u16, words::of_u16::get),
-        Cells::W4(words) => run(rows, width, first, words, words::unpack_u32, words::of_u32::get),
-        Cells::W8(words) => run(rows, width, first, words, words::unpack_u64, words::of_u64::get),
+        Cells::W4(words) => run(rows, width, first, words, unpack_u32, words::of_u32::get),
+        Cells::W8(words) => run(rows, width, first, words, unpack_u64, words::of_u64::get),
         _ => None,
     }
     .ok_or_else(short)

@@ -66,7 +66,10 @@ lane!(u8 u16 u32 u64);
 /// Maximum number of rows of values that a [`Step`] packs: more would not stay in the registers.
 const MOST: usize = 4;
 
-/// Number of blocks in which a step is taken at once.
+/// Rows of values and of words that stay in the first-level cache: 24 KiB.
+const CACHED: usize = 192;
+
+/// Minimum number of blocks in which a step is taken at once.
 const AT_ONCE: usize = 4;
 
 /// What a step adds bits to: to zeros.
@@ -175,8 +178,9 @@ impl Kernel for Pack<'_, '_> {
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> Option<()> {
         let (mut values, mut packed) = (self.values, self.packed);
+        let at_once = CACHED.checked_div(self.bits.wrapping_add(self.width))?.max(AT_ONCE);
         while !packed.is_empty() {
-            let blocks = AT_ONCE.min(packed.len().checked_div(self.width)?);
+            let blocks = at_once.min(packed.len().checked_div(self.width)?);
             let (now, later) = values.split_at_checked(blocks.wrapping_mul(self.bits))?;
             let (to, rest) = packed.split_at_mut_checked(blocks.wrapping_mul(self.width))?;
             let mut blocks = Blocks { values: now, packed: to, bits: self.bits, width: self.width };

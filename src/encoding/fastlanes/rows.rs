@@ -54,18 +54,26 @@ pub(super) mod of_u16 {
 macro_rules! wide {
     ($module:ident, $word:ty, $lanes:literal) => {
         pub(super) mod $module {
+            #[inline(always)]
+            fn words(row: &[u8; 128]) -> [$word; $lanes] {
+                bytemuck::cast::<[u8; 128], [$word; $lanes]>(*row)
+            }
+
+            #[inline(always)]
             pub fn one(to: &mut [$word; $lanes], row: &[u8; 128], shift: usize, mask: $word) {
-                let shift = shift as u32 & (<$word>::BITS - 1);
-                for (to, word) in to.iter_mut().zip(row.as_chunks().0) {
-                    *to = <$word>::from_le_bytes(*word) >> shift & mask;
+                let (row, down) = (words(row), shift as u32 & (<$word>::BITS - 1));
+                for l in 0..$lanes {
+                    to[l] = <$word>::from_le(row[l]) >> down & mask;
                 }
             }
 
+            #[inline(always)]
             pub fn two(to: &mut [$word; $lanes], low: &[u8; 128], high: &[u8; 128], shift: usize, mask: $word) {
+                let (low, high) = (words(low), words(high));
                 let down = shift as u32 & (<$word>::BITS - 1);
                 let up = <$word>::BITS.wrapping_sub(down) & (<$word>::BITS - 1);
-                for ((to, low), high) in to.iter_mut().zip(low.as_chunks().0).zip(high.as_chunks().0) {
-                    *to = (<$word>::from_le_bytes(*low) >> down | <$word>::from_le_bytes(*high) << up) & mask;
+                for l in 0..$lanes {
+                    to[l] = (<$word>::from_le(low[l]) >> down | <$word>::from_le(high[l]) << up) & mask;
                 }
             }
         }

@@ -283,11 +283,20 @@ impl<S: Source> columns::Table for Batches<S> {
         Ok(self.at.saturating_sub(before))
     }
 
-    fn restart(&mut self) -> FileResult<()> {
-        if self.at > 0 || self.open.is_some() {
-            (self.open, self.at, self.before) = (None, 0, 0);
+    fn bookmark(&self) -> columns::Bookmark {
+        columns::Bookmark::new(self.at, self.told.into())
+    }
+
+    fn seek(&mut self, to: columns::Bookmark) -> FileResult<()> {
+        let (at, told) = to.numbers();
+        if at > 0 && !self.source.seeks() {
+            return Err(FileError::new(Kind::Unsupported, What::INPUT, at));
         }
-        self.told = false;
+        if at > 0 || self.at > 0 || self.open.is_some() {
+            // The next part opens the source at this row.
+            (self.open, self.at, self.before) = (None, at, 0);
+        }
+        self.told = told > 0;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::sequences::Store;
 use crate::bytes::{FAST, len32, low32};
 use crate::codec::greedy;
+use crate::codec::lz::chunk;
 
 /// Minimum length of a match that is searched for.
 pub(super) const MIN: usize = 4;
@@ -26,14 +27,6 @@ pub(super) fn word(src: &[u8], at: usize) -> Option<u64> {
 #[inline(always)]
 pub(super) fn half(src: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*chunk(src, at)?))
-}
-
-/// Returns `N` bytes at `at`. No slice is half as long as there are addresses: without the highest bit of `at`, its sum
-/// with `N` does not overflow, and a single comparison is left.
-#[inline(always)]
-fn chunk<const N: usize>(src: &[u8], at: usize) -> Option<&[u8; N]> {
-    let at = at & usize::MAX >> 1;
-    src.get(at..at.wrapping_add(N))?.first_chunk()
 }
 
 /// Returns how many bytes starting at `at`, and before `end`, equal the bytes `distance` back. Most matches end in the first
