@@ -154,10 +154,10 @@ impl<'v> Block<'v> {
 /// Maximum length of a stored block.
 const STORED: usize = 0xffff;
 
-/// Returns an upper bound of the number of bits of stored blocks.
+/// Returns the number of bits of stored blocks that begin with a byte; those that begin inside of one take up to five fewer or two more.
 const fn stored_bits(n: usize) -> u64 {
     let heads = (n / STORED).wrapping_add(1).wrapping_mul(5);
-    (n.wrapping_add(heads) as u64).wrapping_mul(8).wrapping_add(2)
+    (n.wrapping_add(heads) as u64).wrapping_mul(8)
 }
 
 /// Writes stored blocks (RFC 1951, section 3.2.4).
