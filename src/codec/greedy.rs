@@ -311,7 +311,7 @@ impl<'o> Put<'o> {
     }
 
     /// Returns the whole destination, and the number of bytes written, so that a loop can hold that number in a register.
-    #[cfg(feature = "zstd-encode")]
+    #[cfg(any(feature = "zstd-encode", all(feature = "deflate", feature = "alloc")))]
     pub(super) const fn parts(&mut self) -> (&mut [u8], &mut usize) {
         (self.bytes, &mut self.at)
     }

@@ -20,6 +20,8 @@
 //!
 //! `Codec` selects the codec that a file names.
 
+#[cfg(any(feature = "zstd-encode", all(feature = "deflate", feature = "alloc")))]
+mod bit_writer;
 pub(crate) mod bitshuffle;
 pub(crate) mod blosclz;
 #[cfg(feature = "bzip2")]
@@ -33,6 +35,8 @@ pub(crate) mod lz4;
 pub(crate) mod lzf;
 #[cfg(feature = "lzo")]
 pub(crate) mod lzo;
+#[cfg(any(feature = "zstd-encode", all(feature = "deflate", feature = "alloc")))]
+mod prefix;
 pub(crate) mod shuffle;
 pub(crate) mod snappy;
 #[cfg(feature = "zstd")]

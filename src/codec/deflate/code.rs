@@ -17,7 +17,7 @@ pub(super) enum Kinds {
 }
 
 /// Maximum length of a code in bits.
-const LONGEST: usize = 15;
+pub(super) const LONGEST: usize = 15;
 
 /// A code in scratch memory.
 pub(super) struct Code<'w> {

@@ -1,7 +1,7 @@
 //! Deflate in the frame of zlib: RFC 1951 inside RFC 1950.
 //!
 //! The decoder is implemented here. It writes directly to the destination, which is also its window, and
-//! takes its tables from a scratch buffer. The encoder is [`miniz_oxide`] and needs a heap.
+//! takes its tables from a scratch buffer. The encoder takes its tables from the heap.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -19,10 +19,14 @@
 
 mod bits;
 mod code;
+#[cfg(feature = "alloc")]
+mod encode;
 
 use bits::Bits;
 use code::{Code, Entry, Kinds};
 
+#[cfg(feature = "alloc")]
+use super::greedy::Put;
 use super::lz::{Output, SLACK, fast_match};
 use crate::bytes::{FAST, Scratch, low8};
 use crate::error::{Error, Kind, Result, What};
@@ -34,6 +38,8 @@ const LITERALS: usize = 288;
 const DISTANCES: usize = 32;
 /// Number of symbols of the code that encodes the lengths of the other codes.
 const LENGTHS: usize = 19;
+/// The order in which the lengths of that code are stored.
+const ORDER: [u8; LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 /// The symbol of the end of a block.
 const END: u16 = 256;
 
@@ -174,7 +180,6 @@ fn fixed(lengths: &mut [u8]) {
 
 /// Reads the lengths of both codes, which are encoded with a third code (RFC 1951, section 3.2.7).
 fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Result<()> {
-    const ORDER: [u8; LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
     let at = bits.at();
     let wrong = |need: u32| Error::needing(Kind::Invalid, What::DEFLATE_CODE, at, need.into());
     let literals = bits.take(5, What::DEFLATE_CODE).wrapping_add(257);
@@ -320,13 +325,6 @@ pub const fn max_len(n: usize) -> usize {
     n.saturating_add(n / 10).saturating_add(128)
 }
 
-/// The bits of the flags with the maximum number of positions that are compared for a match.
-#[cfg(feature = "alloc")]
-const PROBES: u32 = 0xfff;
-/// The number of level 6, for which the encoder takes 128.
-#[cfg(feature = "alloc")]
-const SIX: u32 = 80;
-
 /// Encodes a stream. Returns its length in bytes. `level` is 0 (stored) to 10.
 ///
 /// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the stream fits.
@@ -335,25 +333,10 @@ const SIX: u32 = 80;
 /// [`Kind::NoRoom`] if the stream does not fit (`need`: a sufficient length).
 #[cfg(feature = "alloc")]
 pub fn encode(src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
-    use miniz_oxide::deflate::core::{CompressorOxide, TDEFLFlush, TDEFLStatus, compress};
-    let mut flags = miniz_oxide::deflate::core::create_comp_flags_from_zip_params(level.min(10).into(), 15, 0);
-    if level == 6 {
-        // As fast as zlib, with shorter output for texts, instead of 1 % shorter than that and slower.
-        flags = flags & !PROBES | SIX;
-    }
-    let mut compressor = CompressorOxide::new(flags);
-    let (mut src_rest, mut at) = (src, 0usize);
-    loop {
-        let room = dst.get_mut(at..).unwrap_or_default();
-        let (status, read, written) = compress(&mut compressor, src_rest, room, TDEFLFlush::Finish);
-        at = at.wrapping_add(written);
-        src_rest = src_rest.get(read..).unwrap_or_default();
-        match status {
-            TDEFLStatus::Done => return Ok(at),
-            // Continues only while `dst` has free bytes.
-            TDEFLStatus::Okay if at < dst.len() && read | written != 0 => {}
-            _ => return Err(super::lz::no_room(max_len(src.len()), 0)),
-        }
+    let mut out = Put::new(dst);
+    match encode::stream(src, level, &mut out) {
+        Some(()) => Ok(out.at),
+        None => Err(super::lz::no_room(max_len(src.len()), 0)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tables of finite state entropy codes, for encoding (RFC 8878, section 4.1).
 
-use super::bits::Bits;
 use super::costs::{FRACTION, log2};
 use crate::bytes::{len32, low16};
+use crate::codec::bit_writer::Bits;
 use crate::codec::greedy::Put;
 use crate::codec::zstd::fse::{Codes, SYMBOLS, spread};
 

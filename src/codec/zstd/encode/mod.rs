@@ -4,7 +4,6 @@
 //! written by a Huffman code, and the sequences by three finite state entropy codes, each in the form that is estimated
 //! to be the shortest. A block that gains nothing is stored.
 
-mod bits;
 mod costs;
 mod fast;
 mod finder;

@@ -1,8 +1,8 @@
 //! The sequences of a block, for encoding (RFC 8878, section 3.1.1.3.2).
 
-use super::bits::Bits;
 use super::fse::{DESCRIPTION_LEN, Norm, Table};
 use crate::bytes::{len32, low8, low32};
+use crate::codec::bit_writer::Bits;
 use crate::codec::greedy::Put;
 use crate::codec::zstd::fse::{Codes, LITERALS, MATCHES, SYMBOLS};
 

@@ -1,16 +1,19 @@
 //! Bits of a stream that is written from its start: lowest first.
 
+#[cfg(feature = "zstd-encode")]
 use crate::bytes::low32;
 use crate::codec::greedy::Put;
 
 /// Codes that are appended to a stream of bits at the highest bits of a word, which takes fewer instructions: the code of an
 /// entry is in its highest bits, and its length in the lowest byte.
+#[cfg(feature = "zstd-encode")]
 pub(super) struct Codewords<'p> {
     bits: Bits<'p>,
     word: u64,
     used: u32,
 }
 
+#[cfg(feature = "zstd-encode")]
 impl<'p> Codewords<'p> {
     /// Begins a stream.
     pub(super) const fn new(out: &'p mut Put<'_>) -> Self {
@@ -95,6 +98,13 @@ impl<'p> Bits<'p> {
         Some(())
     }
 
+    /// Fills the last byte with zeros.
+    #[cfg(all(feature = "deflate", feature = "alloc"))]
+    pub(super) fn align(&mut self) -> Option<()> {
+        self.used = self.used.next_multiple_of(8);
+        self.flush()
+    }
+
     /// Writes the complete bytes of the lowest `used` bits of a word.
     #[inline(always)]
     fn put(&mut self, word: u64, used: u32) -> Option<()> {
@@ -122,6 +132,7 @@ impl<'p> Bits<'p> {
     }
 
     /// Writes the rest of the bits and the end marker, from which a decoder reads backwards.
+    #[cfg(feature = "zstd-encode")]
     #[inline]
     pub(super) fn mark(mut self) -> Option<()> {
         self.flush()?;
