@@ -118,7 +118,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-/// Bytes with blocks that are stored, blocks of the fixed codes, and matches that are as far and as long as they may be.
+    /// Bytes with blocks that are stored, blocks of the fixed codes, and matches that are as far and as long as they may be.
     fn mixed() -> Vec<u8> {
         let noise = check::noise(70_000);
         let mut bytes = check::text(9000);
