@@ -17,7 +17,7 @@ use super::{Kernel, Lanes, TILE};
 /// Bytes of a vector.
 const WIDTH: usize = 32;
 
-/// The proof that the processor has AVX2, BMI1 and BMI2. Every processor with AVX2 of Intel and AMD has all three.
+/// The proof that the processor has AVX2, BMI1 and BMI2. The level x86-64-v3 has all three.
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(());
 
