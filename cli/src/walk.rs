@@ -222,9 +222,9 @@ impl<'w> Walk<'w> {
     /// Announces the chosen columns and the columns of the conditions to a table that can leave out the others.
     fn choose<T: Table, R: Rows>(&mut self, table: &mut T, to: &mut R) -> Result<(), Failure> {
         if self.walked.known.is_none() && table.choose(Some(&[])) {
+            let here = table.bookmark();
             self.heads(table, to)?;
-            table.restart()?;
-            table.skip(self.first)?;
+            table.seek(here)?;
         }
         if let Some((columns, filter)) = self.walked.known.as_deref() {
             let tested = filter.iter().flat_map(|filter| &filter.columns);

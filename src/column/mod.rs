@@ -71,6 +71,7 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+mod bookmark;
 mod borrowed;
 #[cfg(feature = "alloc")]
 mod collect;
@@ -87,6 +88,7 @@ mod values;
 mod what;
 mod zone;
 
+pub use bookmark::{Bookmark, Once};
 pub use borrowed::Borrowed;
 #[cfg(feature = "alloc")]
 pub use collect::FromColumn;
@@ -97,7 +99,7 @@ pub use memory::Memory;
 pub use place::Place;
 #[allow(unused_imports, reason = "formats use it")]
 pub(crate) use table::no_column;
-pub use table::{Bookmark, Column, Dictionary, Once, Part, Table};
+pub use table::{Column, Dictionary, Part, Table};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;
 pub use value::Value;

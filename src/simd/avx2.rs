@@ -47,6 +47,7 @@ impl Avx2 {
 }
 
 impl Lanes for Avx2 {
+    #[cfg(feature = "zstd")]
     const BMI: bool = true;
 
     #[inline(always)]

@@ -6,7 +6,8 @@ pub(crate) const TILE: usize = 64;
 
 /// Steps on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
 pub(crate) trait Lanes: Copy {
-    /// Whether one instruction takes the lowest bits of a word.
+    /// Whether the code is compiled for BMI2, which masks the low bits of a word in one instruction (`bzhi`).
+    #[cfg(feature = "zstd")]
     const BMI: bool;
 
     /// Joins items from their planes.
@@ -28,6 +29,7 @@ pub(crate) trait Lanes: Copy {
 pub(super) struct Plain;
 
 impl Lanes for Plain {
+    #[cfg(feature = "zstd")]
     const BMI: bool = false;
 
     /// In steps: pairs of bytes, pairs of pairs. Each step is a loop with two instructions per vector.

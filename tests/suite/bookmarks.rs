@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use pilaster::any::{Format, Table};
+use pilaster::any::{File, Format, Hints, Table};
 use pilaster::bcolz::Dataset;
 use pilaster::bcolz::write::{FileSystem, Spec, Writer as Bcolz};
 use pilaster::bytes::{LittleEndian, Scratch};
 use pilaster::column::{Bookmark, Column, Part, Table as _, Type};
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Writer};
-use pilaster::error::Error;
+use pilaster::error::{Error, What};
 
 use crate::ranges::{goldens, opened, rows};
 
@@ -73,7 +73,7 @@ fn a_file_that_is_opened_for_each_part_has_the_same_parts() {
 fn any_bookmark_gives_rows_or_an_error() {
     for path in goldens(Format::DataSeries).iter().take(40) {
         let bytes = fs::read(path).unwrap();
-        let look = |file: &pilaster::any::File<'_>| {
+        let look = |file: &File<'_>| {
             for name in file.tables() {
                 let Ok(mut table) = file.table(Some(name)) else { continue };
                 for at in [0, 1, 40, bytes.len() as u64, u64::MAX] {
@@ -85,7 +85,64 @@ fn any_bookmark_gives_rows_or_an_error() {
             }
         };
         opened(None, &bytes, Format::DataSeries, false, look).unwrap_or_default();
+        // From the front, without the index, where a bookmark is an offset.
+        let mut memory = vec![0; 1 << 16];
+        let hints = Hints { sequential: true, ..Hints::default() };
+        if let Ok(file) = File::open(&bytes, Format::DataSeries, &hints, &mut Scratch::new(&mut memory)) {
+            look(&file);
+        }
     }
+}
+
+/// A header that is damaged ends the table; the rest is not read as a table without rows.
+#[test]
+fn a_skip_that_fails_is_passed() {
+    let bytes = ticks();
+    let mut memory = vec![0; 1 << 16];
+    let hints = Hints { sequential: true, ..Hints::default() };
+    let file = File::open(&bytes, Format::DataSeries, &hints, &mut Scratch::new(&mut memory)).unwrap();
+    let mut table = file.table(None).unwrap();
+    next(&mut table).unwrap();
+    let second = table.bookmark().numbers().0 as usize;
+    for at in [0, 2, 3, 6, 28] {
+        let mut bytes = bytes.clone();
+        bytes[second + at] ^= 0x80;
+        let mut memory = vec![0; 1 << 16];
+        let file = File::open(&bytes, Format::DataSeries, &hints, &mut Scratch::new(&mut memory)).unwrap();
+        let (mut skipped, mut read) = (file.table(None).unwrap(), file.table(None).unwrap());
+        next(&mut read).unwrap();
+        let skip = skipped.skip(1500).err();
+        if skip.is_none() {
+            continue;
+        }
+        let mut memory = [0; 1 << 12];
+        assert_eq!(read.next_part(&mut Scratch::new(&mut memory)).err(), skip, "{at}");
+        assert_eq!(skipped.bookmark(), read.bookmark(), "{at}");
+        assert_eq!(next(&mut skipped), next(&mut read), "{at}");
+    }
+}
+
+/// Few bytes claim any number of rows.
+#[test]
+fn an_empty_choice_compares_the_number_of_rows() {
+    let mut bytes = ticks();
+    let hints = Hints { sequential: true, ..Hints::default() };
+    let first = {
+        let mut memory = vec![0; 1 << 16];
+        let file = File::open(&bytes, Format::DataSeries, &hints, &mut Scratch::new(&mut memory)).unwrap();
+        let mut table = file.table(None).unwrap();
+        next(&mut table).unwrap();
+        let end = table.bookmark().numbers().0 as usize;
+        // The number of records is the third word of the header of the first extent.
+        bytes[..end].windows(4).rposition(|word| *word == 1000u32.to_le_bytes()).unwrap()
+    };
+    bytes[first..first + 4].copy_from_slice(&0x7fff_ffffu32.to_le_bytes());
+    let mut memory = vec![0; 1 << 16];
+    let file = File::open(&bytes, Format::DataSeries, &hints, &mut Scratch::new(&mut memory)).unwrap();
+    let mut table = file.table(None).unwrap();
+    table.choose(Some(&[]));
+    let e = table.next_part(&mut Scratch::new(&mut [])).map(|part| part.map(|part| part.rows())).unwrap_err();
+    assert_eq!(e.what(), What::DATASERIES_ROWS);
 }
 
 record! {
@@ -96,7 +153,7 @@ record! {
 fn a_table_without_rows_has_a_part_with_its_columns() {
     let file = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick<'_>>(), &mut []);
     let bytes = file.finish().unwrap();
-    let columns = |file: &pilaster::any::File<'_>| -> Result<(), Error> {
+    let columns = |file: &File<'_>| -> Result<(), Error> {
         let mut table = file.table(Some("Tick"))?;
         for choice in [None, Some(&[][..]), Some(&[0][..])] {
             table.choose(choice);
@@ -117,9 +174,8 @@ fn a_table_without_rows_has_a_part_with_its_columns() {
     opened(None, &bytes, Format::DataSeries, false, columns).unwrap().unwrap();
 }
 
-/// No memory is needed for rows that are not unpacked.
-#[test]
-fn an_empty_choice_unpacks_nothing() {
+/// Three extents.
+fn ticks() -> Vec<u8> {
     let mut slots = [IndexSlot::EMPTY; 3];
     let mut file = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick<'_>>(), &mut slots);
     let mut extent = ExtentBuffer::growing(pilaster::dataseries::write::Of::<Tick<'_>>::default()).unwrap();
@@ -127,8 +183,13 @@ fn an_empty_choice_unpacks_nothing() {
         (0..count).for_each(|time| extent.push(&Tick { time, note: None }).unwrap());
         file.flush(&mut extent).unwrap();
     }
-    let bytes = file.finish().unwrap();
-    let parts = |file: &pilaster::any::File<'_>| {
+    file.finish().unwrap()
+}
+
+/// No memory is needed for rows that are not unpacked.
+#[test]
+fn an_empty_choice_unpacks_nothing() {
+    let parts = |file: &File<'_>| {
         let mut table = file.table(None).unwrap();
         assert!(table.choose(Some(&[])));
         let mut rows = Vec::new();
@@ -138,7 +199,7 @@ fn an_empty_choice_unpacks_nothing() {
         }
         assert_eq!(rows, [1000, 1, 500]);
     };
-    opened(None, &bytes, Format::DataSeries, false, parts).unwrap();
+    opened(None, &ticks(), Format::DataSeries, false, parts).unwrap();
 }
 
 #[test]

@@ -105,7 +105,12 @@ impl Table for Extents<'_> {
             let told = std::mem::replace(&mut self.next, usize::MAX) > 0;
             return Ok((!told).then(|| Part::bare(self.ty, 0)));
         }
-        let Some(span) = self.spans.get(self.next) else { return self.ended.map_or(Ok(None), Err) };
+        let Some(span) = self.spans.get(self.next) else {
+            // A table without extents has one part, too.
+            let first = self.next == 0 && self.ended.is_none();
+            self.next = self.next.max(1);
+            return self.ended.map_or(Ok(first.then(|| Part::bare(self.ty, 0))), Err);
+        };
         self.window = self.ranges.window();
         let bytes = self.window.input().get(*span, What::DATASERIES_EXTENT)?;
         let extent = self.file.order().extent(bytes, span.at)?;

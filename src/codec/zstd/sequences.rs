@@ -194,7 +194,13 @@ impl Kernel for Fast<'_, '_, '_, '_> {
             return None;
         }
         let frame = out.frame;
-        let [at, literals, end] = [out.at, out.literals, out.literals_end].map(|at| len32(at.wrapping_sub(frame)));
+        // The last piece of a copy of literals reads up to 15 bytes after them. A piece that is missing would stop a copy that has written
+        // over literals.
+        let end = out.literals_end.min(out.bytes.len().saturating_sub(PIECE));
+        if end < out.literals {
+            return None;
+        }
+        let [at, literals, end] = [out.at, out.literals, end].map(|at| len32(at.wrapping_sub(frame)));
         let mut place = Place { at, literals, end };
         let bytes = out.bytes.get_mut(frame..)?;
         let entries = Entries::of(tables);
@@ -346,7 +352,8 @@ impl Place {
         if distance.wrapping_sub(1) >= to {
             return None;
         }
-        if len > LONG || literals > LONG {
+        // Before anything is written: the literals may be moved over themselves, and are then not there a second time.
+        if len > LONG || literals > LONG || len > AHEAD && distance < len32(PIECE) {
             return None;
         }
         let (from, at, place) = (from as usize, at as usize, to as usize);
@@ -354,8 +361,7 @@ impl Place {
         pieces(bytes, from, at, literals as usize)?;
         match len <= AHEAD {
             true => lz::wild(bytes, place, distance as usize, len as usize)?,
-            false if distance >= 16 => pieces(bytes, place.wrapping_sub(distance as usize), place, len as usize)?,
-            false => return None,
+            false => pieces(bytes, place.wrapping_sub(distance as usize), place, len as usize)?,
         }
         self.at = next;
         self.literals = next_from;
@@ -423,14 +429,17 @@ impl Output<'_> {
     }
 }
 
-/// Copies `len` bytes within the output in pieces of 16, at least one.
+/// Length of a piece of [`pieces`].
+const PIECE: usize = 16;
+
+/// Copies `len` bytes within the output in pieces, at least one.
 #[inline(always)]
 fn pieces(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
-    lz::copy::<16>(bytes, from, to)?;
-    let mut done = 16usize;
+    lz::copy::<PIECE>(bytes, from, to)?;
+    let mut done = PIECE;
     while done < len {
-        lz::copy::<16>(bytes, from.wrapping_add(done), to.wrapping_add(done))?;
-        done = done.wrapping_add(16);
+        lz::copy::<PIECE>(bytes, from.wrapping_add(done), to.wrapping_add(done))?;
+        done = done.wrapping_add(PIECE);
     }
     Some(())
 }

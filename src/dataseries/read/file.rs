@@ -2,9 +2,8 @@
 
 use core::marker::PhantomData;
 
-use super::{End, Extent, Index, Next, Order, Part, ReadOptions, Trailer, Types, header};
+use super::{End, Extent, Index, Next, Order, ReadOptions, Table, Trailer, Types, header};
 use crate::bytes::{Endian, FAST, Input, Scratch};
-use crate::column::{self, Bookmark};
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::{Descriptions, List};
@@ -37,11 +36,11 @@ use crate::limits::{Share, Spent};
 /// ```
 #[derive(Debug)]
 pub struct File<'a, E> {
-    input: Input<'a>,
+    pub(super) input: Input<'a>,
     types: Types<'a>,
     /// Index and trailer, if the file was opened through them.
     index: Option<(Index<'a>, Trailer)>,
-    options: ReadOptions,
+    pub(super) options: ReadOptions,
     order: PhantomData<E>,
 }
 
@@ -205,7 +204,7 @@ impl<'a, E: Endian> File<'a, E> {
     pub fn table(&self, name: &str) -> Result<Table<'a, E>> {
         let ty =
             self.types.find(name.as_bytes()).ok_or_else(|| Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, 0))?;
-        Ok(Table { extents: self.extents(), ty, told: false, bare: false })
+        Ok(Table::new(self.extents(), ty))
     }
 
     /// Unpacks every extent, with all checks regardless of the options. Returns what follows the last extent. `scratch`
@@ -320,9 +319,9 @@ impl<'a, E: Endian> File<'a, E> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Extents<'a, E> {
-    file: File<'a, E>,
-    at: u64,
-    row: u64,
+    pub(super) file: File<'a, E>,
+    pub(super) at: u64,
+    pub(super) row: u64,
     end: Option<End>,
 }
 
@@ -336,7 +335,7 @@ impl<E: Endian> Extents<'_, E> {
 
 impl<'a, E: Endian> Extents<'a, E> {
     /// Returns the iterator with its extents read through another input of the same file.
-    fn with_input<'w>(&self, input: Input<'w>) -> Extents<'w, E>
+    pub(super) fn with_input<'w>(&self, input: Input<'w>) -> Extents<'w, E>
     where
         'a: 'w,
     {
@@ -344,7 +343,7 @@ impl<'a, E: Endian> Extents<'a, E> {
     }
 
     /// Continues where `other` is, an iterator over the same file.
-    const fn follow(&mut self, other: &Extents<'_, E>) {
+    pub(super) const fn follow(&mut self, other: &Extents<'_, E>) {
         (self.at, self.row, self.end) = (other.at, other.row, other.end);
     }
 
@@ -400,117 +399,5 @@ impl<'a, E: Endian> Iterator for Extents<'a, E> {
             Ok(None) | Err(_) => self.row = u64::MAX,
         }
         step.transpose()
-    }
-}
-
-/// The rows of all extents of one type, one extent at a time.
-#[derive(Clone, Debug)]
-pub struct Table<'a, E> {
-    extents: Extents<'a, E>,
-    ty: ExtentType<'a>,
-    /// Whether an extent of the type has been passed, or the part without rows of a table that has none.
-    told: bool,
-    /// Whether extents are not unpacked, as no column was chosen.
-    bare: bool,
-}
-
-impl<'a, E: Endian> Table<'a, E> {
-    /// Returns the table, at the same part, with its rows read through another input of the same file.
-    #[must_use]
-    pub(crate) fn with_input<'w>(&self, input: Input<'w>) -> Table<'w, E>
-    where
-        'a: 'w,
-    {
-        Table { extents: self.extents.with_input(input), ty: self.ty, told: self.told, bare: self.bare }
-    }
-
-    /// Returns the next extent of the type.
-    fn next_extent(&mut self) -> Result<Option<Extent<'a, E>>> {
-        let file = self.extents.file;
-        let other = |extent: &Extent<'a, E>| extent.type_name() != self.ty.name().as_bytes();
-        loop {
-            match self.extents.next().transpose()? {
-                // Extents of other types are skipped, but their types must be known.
-                Some(extent) if other(&extent) => file.type_of(&extent)?,
-                mine => return Ok(mine),
-            };
-        }
-    }
-}
-
-impl<'a, E: Endian> column::Table for Table<'a, E> {
-    type Part<'p>
-        = Part<'p>
-    where
-        Self: 'p;
-
-    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
-    where
-        Self: 'p,
-    {
-        let before = self.extents.clone();
-        let next = self.next_extent();
-        let told = core::mem::replace(&mut self.told, true);
-        let Some(extent) = next? else { return Ok(if told { None } else { Some(Part::bare(self.ty, 0)) }) };
-        let part = match self.bare {
-            true => Ok(Part::bare(self.ty, extent.header().rows)),
-            false => extent.unpack(&self.ty, &self.extents.file.options, outer),
-        };
-        match part {
-            // Rewinds, so that a retry with more memory reads the same extent.
-            Err(e) if e.kind() == Kind::NoRoom => {
-                (self.extents, self.told) = (before, told);
-                Err(e)
-            }
-            part => part.map(Some),
-        }
-    }
-
-    /// Reads only the headers of the extents.
-    fn skip(&mut self, rows: u64) -> Result<u64> {
-        let mut passed = 0u64;
-        let mut window = self.extents.file.input.window();
-        loop {
-            if window.is_full() {
-                window = self.extents.file.input.window();
-            }
-            let mut ahead = self.with_input(window.input());
-            let whole = ahead.next_extent().map(|extent| {
-                extent.map(|extent| passed.saturating_add(extent.header().rows.into())).filter(|whole| *whole <= rows)
-            });
-            if let Ok(None) = whole {
-                return Ok(passed);
-            }
-            self.extents.follow(&ahead.extents);
-            passed = whole?.unwrap_or(passed);
-            self.told = true;
-        }
-    }
-
-    fn bookmark(&self) -> Bookmark {
-        match self.told {
-            true => Bookmark::new(self.extents.at, self.extents.row),
-            false => Bookmark::START,
-        }
-    }
-
-    fn seek(&mut self, to: Bookmark) -> Result<()> {
-        self.extents = self.extents.file.extents();
-        self.told = to != Bookmark::START;
-        if self.told {
-            (self.extents.at, self.extents.row) = to.numbers();
-        }
-        Ok(())
-    }
-
-    /// Leaves out no column, but unpacks nothing if none is chosen.
-    fn choose(&mut self, columns: Option<&[usize]>) -> bool {
-        self.bare = columns.is_some_and(<[usize]>::is_empty);
-        self.bare
-    }
-
-    /// Looks up the name in the type, so that it is found even if there are no extents.
-    fn lists(&self, name: &str) -> bool {
-        self.ty.find(name).is_some()
     }
 }

@@ -12,15 +12,17 @@ mod index;
 mod number;
 mod part;
 mod pool;
+mod table;
 mod unpack;
 
 pub use any::{AnyExtent, AnyFile, AnyTable};
 pub use catalog::Types;
 pub use extent::{End, Extent, Header, Next};
-pub use file::{Extents, File, Table};
+pub use file::{Extents, File};
 pub use header::{Order, Trailer};
 pub use index::{Index, IndexRow};
 pub use part::{Column, Part};
+pub use table::Table;
 
 use crate::limits::Limits;
 

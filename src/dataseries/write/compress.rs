@@ -151,7 +151,7 @@ heapless! {
 /// # fn setting(name: &str) -> &str { "lzf" }
 /// let mode = Mode::of_name(setting("mode")).expect("the name of a mode");
 /// let (mut table, mut out) = (HashTable::new(), [0; 512]);
-/// let mut compress = if mode == Mode::None { Chosen::stored() } else { Chosen::new(mode, &mut table, &mut out)? };
+/// let mut compress = Chosen::new(mode, &mut table, &mut out)?;
 /// assert_eq!(compress.compress(&[7; 1000], b"").fixed.0, Mode::Lzf);
 ///
 /// let refused = Chosen::new(Mode::Snappy, &mut table, &mut out).unwrap_err();
@@ -174,22 +174,23 @@ impl<'m, const N: usize, const MODES: u8> AnyMode<'m, N, MODES> {
     const LZF: bool = MODES & Mode::Lzf.bit() != 0;
     const SNAPPY: bool = MODES & Mode::Snappy.bit() != 0;
 
-    /// Creates a compressor that compresses nothing: mode none.
+    /// Creates a compressor that compresses nothing, mode none, without memory.
     #[must_use]
     pub const fn stored() -> Self {
         AnyMode(Chosen::Stored)
     }
 
-    /// Creates the compressor of `mode` over a hash table and the memory for its output.
+    /// Creates the compressor of `mode` over a hash table and the memory for its output. Mode none is in every set.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for a mode that is not in the set, with its number.
     pub fn new(mode: Mode, table: &'m mut HashTable<N>, out: &'m mut [u8]) -> Result<Self> {
         const {
-            let heapless = Mode::Lz4.bit() | Mode::Lzf.bit() | Mode::Snappy.bit();
+            let heapless = Mode::None.bit() | Mode::Lz4.bit() | Mode::Lzf.bit() | Mode::Snappy.bit();
             assert!(MODES & !heapless == 0, "only lz4, lzf and snappy compress without a heap");
         }
         match mode {
+            Mode::None => Ok(Self::stored()),
             Mode::Lz4 if Self::LZ4 => Ok(AnyMode(Chosen::Lz4(Lz4::new(table, out)))),
             Mode::Lzf if Self::LZF => Ok(AnyMode(Chosen::Lzf(Lzf::new(table, out)))),
             Mode::Snappy if Self::SNAPPY => Ok(AnyMode(Chosen::Snappy(Snappy::new(table, out)))),

@@ -49,12 +49,12 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// assert_eq!(Descriptions::new(&wrong).unwrap_err().at(), 1);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Descriptions<'t>(List<'t>);
+pub struct Descriptions<'t>(Types<'t>);
 
 #[derive(Clone, Copy, Debug)]
-enum List<'t> {
+enum Types<'t> {
     One(Description<'t>),
-    Lent(&'t [Description<'t>]),
+    Borrowed(&'t [Description<'t>]),
 }
 
 impl Descriptions<'static> {
@@ -63,7 +63,7 @@ impl Descriptions<'static> {
     #[must_use]
     pub const fn of<R: Records>() -> Self {
         const { assert!(wrong(R::LIST).is_none(), "list the types in ascending order of their names, each once") }
-        Descriptions(List::Lent(R::LIST))
+        Descriptions(Types::Borrowed(R::LIST))
     }
 }
 
@@ -80,7 +80,7 @@ impl<'t> Descriptions<'t> {
         }
         match wrong(types) {
             Some(k) => Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE_NAME, k.into())),
-            None => Ok(Descriptions(List::Lent(types))),
+            None => Ok(Descriptions(Types::Borrowed(types))),
         }
     }
 
@@ -97,15 +97,15 @@ impl<'t> Descriptions<'t> {
     /// Errors of [`new`](Self::new).
     pub fn one(ty: Description<'t>) -> Result<Self> {
         Descriptions::new(&[ty]).map(|_| ())?;
-        Ok(Descriptions(List::One(ty)))
+        Ok(Descriptions(Types::One(ty)))
     }
 
     /// The types.
     #[must_use]
     pub(crate) const fn list(&self) -> &[Description<'t>] {
         match &self.0 {
-            List::One(ty) => core::slice::from_ref(ty),
-            List::Lent(types) => types,
+            Types::One(ty) => core::slice::from_ref(ty),
+            Types::Borrowed(types) => types,
         }
     }
 }

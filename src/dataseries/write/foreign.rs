@@ -39,8 +39,8 @@ impl ForeignField {
     pub const SCALED: u8 = 2;
 
     /// Lays out the fields of a type: sets `at`, `size`, `mask`, `null_at` and `null_mask` of each as the format demands, from its `kind`,
-    /// the `size` of a fixedwidth, and whether `null_mask` is not 0. Returns the size of a record, or `None` if it has 2 GiB, if a kind
-    /// does not exist, or if there are more than half a million bits.
+    /// the `size` of a fixedwidth, and whether `null_mask` is not 0. Returns the size of a record, or `None` if it would have 2 GiB or
+    /// more, if a kind or a size does not exist, or if the bit of a null is after byte 65,535; the fields are unspecified then.
     ///
     /// ```
     /// use pilaster::dataseries::write::ForeignField;
@@ -61,7 +61,7 @@ impl ForeignField {
         let mut counts = Counts::new();
         let mut rest: &[ForeignField] = fields;
         while let [field, tail @ ..] = rest {
-            if field.kind > 6 {
+            if field.kind > 6 || field.kind == 6 && field.size == 0 {
                 return None;
             }
             counts = counts.with(field.ty(), field.null_mask != 0);
@@ -72,7 +72,7 @@ impl ForeignField {
         let mut rest = fields;
         while let [field, tail @ ..] = rest {
             let Slot { at, mask, null } = places.next(field.ty(), field.null_mask != 0);
-            (field.at, field.mask, field.size) = (at, mask, field.ty().size());
+            (field.at, field.mask, field.size, field.null_at) = (at, mask, field.ty().size(), 0);
             if let Some(Bit { at, mask }) = null {
                 // The field that holds the offset has 16 bits.
                 if at > u16::MAX as u32 {

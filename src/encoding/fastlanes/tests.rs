@@ -96,7 +96,7 @@ fn what_does_not_fit_is_refused() {
 }
 
 /// Numbers of values: none, one, and numbers near whole blocks.
-const LENGTHS: [usize; 7] = [0, 1, 1023, 1024, 1025, 2048, 3333];
+const LENGTHS: [usize; 8] = [0, 1, 1023, 1024, 1025, 2048, 3333, 25_000];
 
 fn words<T: bytemuck::Pod>(len: usize) -> Vec<T> {
     noise(len * size_of::<T>()).chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()

@@ -197,7 +197,7 @@ impl Rows<'_> {
     #[inline(never)]
     fn fast(&self, codes: &[u16], out: &mut [u8]) -> (usize, usize) {
         let (mut taken, mut written) = (0usize, 0usize);
-        // Of one length, which the compiler knows: a code is checked once for both.
+        // Both slices have `count` items, so the compiler checks a code once.
         let count = usize::from(self.last).wrapping_add(1);
         let (Some(rows), Some(lengths)) = (self.room.rows.get(..count), self.room.lengths.get(..count)) else {
             return (0, 0);

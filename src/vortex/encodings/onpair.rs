@@ -1,7 +1,7 @@
 //! `vortex.onpair`: texts as codes of 16 bits. Each code stands for a token of a dictionary.
 
 use super::*;
-use crate::bytes::{FAST, saturated};
+use crate::bytes::{FAST, Scratch, saturated};
 use crate::encoding::fastlanes::BLOCK;
 use crate::encoding::onpair;
 
@@ -228,7 +228,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
                 Amount { rows: memory.numbers.len() as u64, width: 8, at: None },
                 &mut t.without_texts(),
             )?);
-        t.scratch.room() >= size_of::<onpair::Room>().saturating_add(others)
+        t.scratch.room() >= saturated(Scratch::cost::<onpair::Room>(1)).saturating_add(others)
     };
     let rows = match spread {
         true => t.take::<onpair::Room>(1)?.first_mut().and_then(|room| tokens.spread(room)),
