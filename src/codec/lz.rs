@@ -194,6 +194,23 @@ const PATTERNS: [(u64, usize); 8] = [
     (0x0100_0000_0000_0001, 7),
 ];
 
+/// Repeats `len` bytes from less than 16 back with copies of fixed size, which write up to 7 bytes ahead. `None`, with nothing written,
+/// if the match is invalid.
+#[cfg(feature = "zstd")]
+#[inline(always)]
+pub(super) fn spread(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
+    if distance < 8 {
+        return pattern(bytes, at, distance, len);
+    }
+    let from = at.checked_sub(distance)?;
+    let mut done = 0usize;
+    while done < len {
+        again::<8>(bytes, from.wrapping_add(done), at.wrapping_add(done))?;
+        done = done.wrapping_add(8);
+    }
+    Some(())
+}
+
 /// Writes the match of an instruction in a fast loop: with [`wild`] if possible, else with [`repeat`].
 /// `None`, with nothing written, if the match is invalid or does not fit.
 #[inline(always)]

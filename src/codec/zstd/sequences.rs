@@ -29,7 +29,7 @@ pub(super) const MATCHES: usize = 1 << Codes::Matches.most_log();
 const AHEAD: u32 = len32(lz::WILD);
 
 /// Maximum length of the copies of a fast loop. Calls of functions for longer ones would take the registers of the loop.
-const LONG: u32 = 128;
+const LONG: u32 = 1024;
 
 /// A sequence: a number of literals, and the length and offset of a match.
 #[derive(Clone, Copy, Default)]
@@ -194,13 +194,7 @@ impl Kernel for Fast<'_, '_, '_, '_> {
             return None;
         }
         let frame = out.frame;
-        // The last piece of a copy of literals reads up to 15 bytes after them. A piece that is missing would stop a copy that has written
-        // over literals.
-        let end = out.literals_end.min(out.bytes.len().saturating_sub(PIECE));
-        if end < out.literals {
-            return None;
-        }
-        let [at, literals, end] = [out.at, out.literals, end].map(|at| len32(at.wrapping_sub(frame)));
+        let [at, literals, end] = [out.at, out.literals, out.literals_end].map(|at| len32(at.wrapping_sub(frame)));
         let mut place = Place { at, literals, end };
         let bytes = out.bytes.get_mut(frame..)?;
         let entries = Entries::of(tables);
@@ -352,16 +346,27 @@ impl Place {
         if distance.wrapping_sub(1) >= to {
             return None;
         }
-        // Before anything is written: the literals may be moved over themselves, and are then not there a second time.
-        if len > LONG || literals > LONG || len > AHEAD && distance < len32(PIECE) {
+        // The last piece of the literals reads up to 15 bytes after them.
+        let near = (next_from as usize).wrapping_add(PIECE) > bytes.len();
+        if len > LONG || literals > LONG || near && literals > 0 {
             return None;
         }
+        // Nothing is refused after the first store: literals may be moved over themselves, and are then not there a second time.
         let (from, at, place) = (from as usize, at as usize, to as usize);
-        // The gap is longer than a piece, so that no piece overwrites literals of the next one.
-        pieces(bytes, from, at, literals as usize)?;
-        match len <= AHEAD {
-            true => lz::wild(bytes, place, distance as usize, len as usize)?,
-            false => pieces(bytes, place.wrapping_sub(distance as usize), place, len as usize)?,
+        let (len, distance) = (len as usize, distance as usize);
+        if !near {
+            // The gap is longer than a piece, so that no piece overwrites literals of the next one.
+            pieces::<PIECE>(bytes, from, at, literals as usize)?;
+        }
+        if len <= lz::WILD {
+            lz::wild(bytes, place, distance, len)?;
+        } else if distance >= lz::WILD {
+            pieces::<{ lz::WILD }>(bytes, place.wrapping_sub(distance), place, len)?;
+        } else if distance >= PIECE {
+            pieces::<PIECE>(bytes, place.wrapping_sub(distance), place, len)?;
+        } else {
+            // Pieces of 16 would wait for the stores of 8 before them: 0.6 of the speed for runs.
+            lz::spread(bytes, place, distance, len)?;
         }
         self.at = next;
         self.literals = next_from;
@@ -429,17 +434,17 @@ impl Output<'_> {
     }
 }
 
-/// Length of a piece of [`pieces`].
+/// Length of a piece of literals.
 const PIECE: usize = 16;
 
-/// Copies `len` bytes within the output in pieces, at least one.
+/// Copies `len` bytes within the output in pieces of `N` bytes, at least one.
 #[inline(always)]
-fn pieces(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
-    lz::copy::<PIECE>(bytes, from, to)?;
-    let mut done = PIECE;
+fn pieces<const N: usize>(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
+    lz::copy::<N>(bytes, from, to)?;
+    let mut done = N;
     while done < len {
-        lz::copy::<PIECE>(bytes, from.wrapping_add(done), to.wrapping_add(done))?;
-        done = done.wrapping_add(PIECE);
+        lz::copy::<N>(bytes, from.wrapping_add(done), to.wrapping_add(done))?;
+        done = done.wrapping_add(N);
     }
     Some(())
 }

@@ -111,7 +111,8 @@ impl<'v> Block<'v> {
         }
         let len = self.end.wrapping_sub(self.start);
         let enough = CHANGED.saturating_sub((len / LONG) as u64).wrapping_mul(old);
-        len >= SHORT && self.src.len().wrapping_sub(self.end) >= SHORT && changed >= enough
+        // The first round has none to differ from.
+        old > 0 && len >= SHORT && self.src.len().wrapping_sub(self.end) >= SHORT && changed >= enough
     }
 
     /// Writes the block in its shortest form.

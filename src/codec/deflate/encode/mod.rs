@@ -64,7 +64,7 @@ fn blocks(src: &[u8], plan: Plan, bits: &mut Bits<'_>) -> Option<()> {
     let mut chains = Chains::new(&mut memory)?;
     let mut block = Block::new(src);
     // A search reads the bytes that are hashed.
-    let last = src.len().saturating_sub(HASHED);
+    let last = src.len().saturating_sub(HASHED.wrapping_sub(1));
     let mut at = 0usize;
     while at < last {
         let first = chains.longest(src, at, plan.depth, plan.nice, 0)?;
@@ -158,5 +158,56 @@ mod tests {
                 assert_eq!(read, noise[..len]);
             }
         }
+    }
+
+    fn len_of(bytes: &[u8]) -> usize {
+        let stream = check::encoded(max_len(bytes.len()), |dst| encode(bytes, dst, 9));
+        check::decodes(|src, dst| decode_any(src, dst), &stream, bytes);
+        stream.len()
+    }
+
+    fn decode_any(src: &[u8], dst: &mut [u8]) -> crate::error::Result<usize> {
+        use crate::bytes::Scratch;
+        let mut memory = vec![0; crate::codec::deflate::WORKSPACE_LEN];
+        crate::codec::deflate::decode(src, dst, &mut Scratch::new(&mut memory))
+    }
+
+    #[test]
+    fn matches_are_as_far_as_the_format_allows() {
+        let (piece, noise) = (check::noise(258), check::text(40_000));
+        let far = |distance: usize| {
+            let between = check::noise(40_000 + distance)[40_000..][..distance - piece.len()].to_vec();
+            len_of(&[&piece[..], &between, &piece, &noise[..4]].concat())
+        };
+        let [inside, last, outside] = [32_767, 32_768, 32_769].map(far);
+        assert!(last < inside + 20 && last + 200 < outside, "{inside}, {last}, {outside}");
+    }
+
+    /// Counts for which codes would have more than 15 bits.
+    #[test]
+    fn codes_are_as_long_as_the_format_allows() {
+        let (mut bytes, mut counts) = (Vec::new(), (1usize, 1usize));
+        for symbol in 0..22u8 {
+            bytes.extend(vec![symbol.wrapping_mul(11); counts.0]);
+            counts = (counts.1, counts.0 + counts.1);
+        }
+        // Shuffled, so that there are few matches.
+        let mut at = 7usize;
+        for i in (1..bytes.len()).rev() {
+            at = at.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            bytes.swap(i, (at >> 33) % (i + 1));
+        }
+        assert!(len_of(&bytes) < bytes.len() / 2);
+    }
+
+    /// A block of data that compresses well does not end before it differs from what it began with.
+    #[test]
+    fn a_log_is_few_blocks() {
+        let log: Vec<u8> = (0..3000)
+            .flat_map(|i| std::format!("{i:06} INFO request {} handled\n", i * 7919 % 1000).into_bytes())
+            .collect();
+        let stream = check::encoded(max_len(log.len()), |dst| encode(&log, dst, 6));
+        let rival = miniz_oxide::deflate::compress_to_vec_zlib(&log, 9).len();
+        assert!(stream.len() <= rival, "{} bytes, miniz {rival}", stream.len());
     }
 }
