@@ -194,7 +194,9 @@ impl Kernel for Fast<'_, '_, '_, '_> {
             return None;
         }
         let frame = out.frame;
-        let [at, literals, end] = [out.at, out.literals, out.literals_end].map(|at| len32(at.wrapping_sub(frame)));
+        // The last piece of a copy of literals reads up to 15 bytes after them.
+        let end = out.literals_end.min(out.bytes.len().saturating_sub(PIECE)).max(frame);
+        let [at, literals, end] = [out.at, out.literals, end].map(|at| len32(at.wrapping_sub(frame)));
         let mut place = Place { at, literals, end };
         let bytes = out.bytes.get_mut(frame..)?;
         let entries = Entries::of(tables);
@@ -340,15 +342,15 @@ impl Place {
         let next = to.wrapping_add(len);
         // The gap has the same length after the literals.
         let next_from = from.wrapping_add(literals);
-        if next.wrapping_add(AHEAD) > next_from || next_from > end {
+        // There are no literals left to copy, or not by pieces.
+        let near = next_from > end;
+        if next.wrapping_add(AHEAD) > next_from || near && literals > 0 {
             return None;
         }
         if distance.wrapping_sub(1) >= to {
             return None;
         }
-        // The last piece of the literals reads up to 15 bytes after them.
-        let near = (next_from as usize).wrapping_add(PIECE) > bytes.len();
-        if len > LONG || literals > LONG || near && literals > 0 {
+        if len > LONG || literals > LONG {
             return None;
         }
         // Nothing is refused after the first store: literals may be moved over themselves, and are then not there a second time.
