@@ -54,15 +54,15 @@ fn small_blocks_end_anywhere() {
     for seed in 0..600usize {
         let noise = check::noise(700);
         let mut bytes = noise[seed % 97..][..40 + seed % 61].to_vec();
-        let mut at = seed;
+        let mut at = seed as u64;
         while bytes.len() < 200 + seed % 300 {
             at = at.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            let (from, len) = ((at >> 33) % bytes.len(), 4 + (at >> 23) % 60);
+            let (from, len) = ((at >> 33) as usize % bytes.len(), 4 + (at >> 23) as usize % 60);
             // A match, which may overlap itself, and literals.
             for i in 0..len {
                 bytes.push(bytes[from + i]);
             }
-            bytes.extend_from_slice(&noise[(at >> 40) % 600..][..(at >> 13) % 70]);
+            bytes.extend_from_slice(&noise[(at >> 40) as usize % 600..][..(at >> 13) as usize % 70]);
         }
         for level in [0, 1, 5] {
             let mut memory = vec![0; encode_scratch_len(level, bytes.len())];

@@ -192,10 +192,10 @@ mod tests {
             counts = (counts.1, counts.0 + counts.1);
         }
         // Shuffled, so that there are few matches.
-        let mut at = 7usize;
+        let mut at = 7u64;
         for i in (1..bytes.len()).rev() {
             at = at.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            bytes.swap(i, (at >> 33) % (i + 1));
+            bytes.swap(i, (at >> 33) as usize % (i + 1));
         }
         assert!(len_of(&bytes) < bytes.len() / 2);
     }
