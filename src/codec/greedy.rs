@@ -254,7 +254,7 @@ fn common_behind(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
 /// Returns how many bytes before `at`, but not before `first`, equal the bytes `distance` back.
 #[inline]
 fn common_back(src: &[u8], first: usize, at: usize, distance: usize) -> usize {
-    // Mostly, a match begins behind another one, or the byte before it differs.
+    // Most matches begin right after another one, or the bytes before both differ.
     let before = at.wrapping_sub(1);
     if first == at || src.get(before) != src.get(before.wrapping_sub(distance)) {
         return 0;

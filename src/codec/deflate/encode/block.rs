@@ -14,9 +14,9 @@ const MOST: usize = 1 << 15;
 const SHORT: usize = 5000;
 /// Number of items after which the frequencies are compared.
 const ROUND: u32 = 512;
-/// Number of items of a round that must be of another kind than in the block before it; fewer if that is long.
+/// A block ends if the counts of the kinds in a round differ by this sum from what the earlier items of the block predict.
 const CHANGED: u64 = 200;
-/// Number of bytes of a block that replace one of these items.
+/// For each of this number of bytes of the block, the sum may be one less, as the description of new codes costs less in comparison.
 const LONG: usize = 4096;
 
 /// A literal, or a match: [`MATCH`], its length less 3 from bit 16, its distance less 1.
