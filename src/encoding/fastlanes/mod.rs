@@ -99,12 +99,12 @@ pub const fn packed_len(blocks: u64, width: u32) -> u64 {
     product(blocks.saturating_mul(128), width as u64)
 }
 
-/// The kernel that unpacks blocks of words of one type, with the inlining of the function.
+/// The kernel that unpacks blocks of words of one type.
 macro_rules! unpack {
-    ($name:ident, $inline:ident, $module:ident, $word:ty, $bits:literal, $lanes:literal) => {
+    ($name:ident, $module:ident, $word:ty, $bits:literal, $lanes:literal) => {
         /// Unpacks blocks; `packed` has `width` rows of 128 bytes for each. The shift of a row is
         /// computed once for all blocks.
-        #[inline($inline)]
+        #[inline(always)]
         pub(super) fn $name(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
             if width == 0 {
                 out.as_flattened_mut().fill(0);
@@ -170,9 +170,9 @@ mod words {
     word!(of_u32, u32, 32);
     word!(of_u64, u64, 64);
 
-    unpack!(unpack_u16, always, of_u16, u16, 16, 64);
-    unpack!(unpack_u32, always, of_u32, u32, 32, 32);
-    unpack!(unpack_u64, always, of_u64, u64, 64, 16);
+    unpack!(unpack_u16, of_u16, u16, 16, 64);
+    unpack!(unpack_u32, of_u32, u32, 32, 32);
+    unpack!(unpack_u64, of_u64, u64, 64, 16);
 }
 
 /// Unpacks blocks of bytes, with the widest vectors.

@@ -162,13 +162,13 @@ impl Tables {
         let zero = !word;
         let escapes = zero.wrapping_sub(0x0101_0101_0101_0101) & !zero & 0x8080_8080_8080_8080;
         if escapes == 0 {
-            let len = self.symbols(word, window)?;
+            let len = self.write(word, window)?;
             return Some((after, len));
         }
         // The bits of the codes before the escape. The codes after it become escapes, too, because a loop up to the escape would
         // be left by a mispredicted branch.
         let bits = escapes.trailing_zeros() & 56;
-        let len = self.symbols(word | u64::MAX << bits, window)?;
+        let len = self.write(word | u64::MAX << bits, window)?;
         let ([_, literal], after) = codes.get((bits >> 3) as usize..)?.split_first_chunk()?;
         *window.get_mut(len)? = *literal;
         Some((after, len.wrapping_add(1)))
@@ -176,7 +176,7 @@ impl Tables {
 
     /// Writes the symbols of eight codes. Returns the sum of their lengths, or `None` if a code has no symbol.
     #[inline(always)]
-    fn symbols(&self, codes: u64, window: &mut [u8; WINDOW]) -> Option<usize> {
+    fn write(&self, codes: u64, window: &mut [u8; WINDOW]) -> Option<usize> {
         let (mut codes, mut len) = (codes, 0usize);
         for _ in 0..8 {
             let code = (codes & 0xff) as usize;

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use crate::bytes::low16;
 use crate::codec::greedy::common;
+use crate::codec::lz::chunk;
 
 /// Maximum distance.
 const WINDOW: usize = 1 << 15;
@@ -125,7 +126,5 @@ const fn hash(word: u32, bits: u32) -> usize {
 /// Returns the four bytes at `at`.
 #[inline(always)]
 fn word(src: &[u8], at: usize) -> Option<u32> {
-    // No slice is half as long as there are addresses: without the highest bit, a single comparison is left.
-    let at = at & usize::MAX >> 1;
-    Some(u32::from_le_bytes(*src.get(at..at.wrapping_add(HASHED))?.first_chunk()?))
+    Some(u32::from_le_bytes(*chunk(src, at)?))
 }
