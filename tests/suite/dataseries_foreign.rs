@@ -79,7 +79,8 @@ fn the_bytes_are_those_of_a_record() {
     let expected = log.finish().unwrap();
 
     let (mut slots, mut rows, mut pool, mut unique) = ([IndexSlot::EMPTY; 20], [0; 400], [0; 400], [0; 8]);
-    let types = Descriptions::one(Description { name: Probe::NAME, xml: Probe::XML.as_bytes() }).unwrap();
+    let types = [Description { name: Probe::NAME, xml: Probe::XML.as_bytes() }];
+    let types = Descriptions::new(&types).unwrap();
     let mut log = Writer::<LittleEndian, _, _>::with(Vec::new(), types, &mut slots, Stored);
     let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique };
     let mut extent = ExtentBuffer::new(Foreign::<true, true>::new("Probe", &FIELDS).unwrap(), memory).unwrap();

@@ -257,9 +257,9 @@ int32_t pilaster_what(uint32_t what, pilaster_text *name, pilaster_error *error)
 /* ---- A log of records in NOR flash: a ring of segments, which survives a power cut at any byte ---- */
 
 #if UINTPTR_MAX > 0xffffffffu
-#define PILASTER_RING_WORDS 43
+#define PILASTER_RING_WORDS 40
 #else
-#define PILASTER_RING_WORDS 30
+#define PILASTER_RING_WORDS 28
 #endif
 
 /* A log in flash. */

@@ -34,7 +34,7 @@ const EXTENT_WORDS: usize = if WIDE { 26 } else { 14 };
 const ENTRY_WORDS: usize = if WIDE { 4 } else { 2 };
 
 #[cfg(feature = "ring")]
-const RING_WORDS: usize = if WIDE { 43 } else { 30 };
+const RING_WORDS: usize = if WIDE { 40 } else { 28 };
 #[cfg(feature = "ring")]
 const CURSOR_WORDS: usize = 3;
 #[cfg(feature = "vortex")]

@@ -49,13 +49,7 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// assert_eq!(Descriptions::new(&wrong).unwrap_err().at(), 1);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Descriptions<'t>(Types<'t>);
-
-#[derive(Clone, Copy, Debug)]
-enum Types<'t> {
-    One(Description<'t>),
-    Borrowed(&'t [Description<'t>]),
-}
+pub struct Descriptions<'t>(&'t [Description<'t>]);
 
 impl Descriptions<'static> {
     /// Lists types known at compile time: one, or a tuple of up to four. A list that is not valid in a file
@@ -63,7 +57,7 @@ impl Descriptions<'static> {
     #[must_use]
     pub const fn of<R: Records>() -> Self {
         const { assert!(wrong(R::LIST).is_none(), "list the types in ascending order of their names, each once") }
-        Descriptions(Types::Borrowed(R::LIST))
+        Descriptions(R::LIST)
     }
 }
 
@@ -80,33 +74,14 @@ impl<'t> Descriptions<'t> {
         }
         match wrong(types) {
             Some(k) => Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE_NAME, k.into())),
-            None => Ok(Descriptions(Types::Borrowed(types))),
+            None => Ok(Descriptions(types)),
         }
-    }
-
-    /// Lists one type known at run time, by value: a writer that owns its state needs no memory beside it for the list.
-    ///
-    /// ```
-    /// use pilaster::dataseries::write::{Description, Descriptions};
-    ///
-    /// let xml = br#"<ExtentType name="Tick"><field type="int64" name="time" /></ExtentType>"#;
-    /// assert!(Descriptions::one(Description { name: "Tick", xml }).is_ok());
-    /// ```
-    ///
-    /// # Errors
-    /// Errors of [`new`](Self::new).
-    pub fn one(ty: Description<'t>) -> Result<Self> {
-        Descriptions::new(&[ty]).map(|_| ())?;
-        Ok(Descriptions(Types::One(ty)))
     }
 
     /// The types.
     #[must_use]
-    pub(crate) const fn list(&self) -> &[Description<'t>] {
-        match &self.0 {
-            Types::One(ty) => core::slice::from_ref(ty),
-            Types::Borrowed(types) => types,
-        }
+    pub(crate) const fn list(&self) -> &'t [Description<'t>] {
+        self.0
     }
 }
 
