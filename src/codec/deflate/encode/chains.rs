@@ -88,13 +88,13 @@ impl<'s> Chains<'s> {
         }
         // A better match agrees at the end of the best one so far and one byte further.
         let mut tail = longest.saturating_sub(HASHED - 1);
-        let mut last = word(src, at.wrapping_add(tail));
+        let Some(mut last) = word(src, at.wrapping_add(tail)) else { return Some(best) };
         let (mut total, mut tries) = (distance, depth);
         while tries > 0 && distance > 0 && total <= WINDOW.min(at) && at.wrapping_add(longest) < end {
             tries = tries.wrapping_sub(1);
             let from = at.wrapping_sub(total);
             distance = (*self.back.get(from % WINDOW)?).into();
-            if word(src, from.wrapping_add(tail)) == last && word(src, from) == Some(now) {
+            if word(src, from.wrapping_add(tail)) == Some(last) && word(src, from) == Some(now) {
                 let len = common(src, at.wrapping_add(HASHED), total, end).wrapping_add(HASHED);
                 if len > longest {
                     (best, longest) = (Match { len, distance: total }, len);
@@ -102,7 +102,8 @@ impl<'s> Chains<'s> {
                         break;
                     }
                     tail = len.wrapping_sub(HASHED - 1);
-                    last = word(src, at.wrapping_add(tail));
+                    let Some(word) = word(src, at.wrapping_add(tail)) else { break };
+                    last = word;
                 }
             }
             total = total.wrapping_add(distance);
