@@ -15,6 +15,10 @@ const PLANNED: usize = 1 << 14;
 /// Distances fit two bytes.
 const WINDOW: usize = 1 << 16;
 const HASH_BITS: u32 = 16;
+/// The link of a position without a predecessor. No match has this distance, so that one comparison ends a search.
+const NONE: u16 = u16::MAX;
+/// The head of position 0.
+const FIRST: u32 = 1 << 16;
 /// Length from which a match ends the plan.
 const LONG: usize = 512;
 /// Number of positions at the end of a long match that are searched for later.
@@ -57,7 +61,7 @@ pub fn encode_hc(src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
 }
 
 fn blocks(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
-    // Positions + 1 are 32 bits.
+    // Heads are 32 bits.
     u32::try_from(src.len()).ok()?;
     let mut chains = Chains::new(src.len());
     let mut plan = Vec::with_capacity(PLANNED.min(src.len()).wrapping_add(1));
@@ -117,7 +121,8 @@ impl Node {
     }
 }
 
-/// Positions by hash. Heads are positions + 1, links are distances; 0 means none.
+/// Positions by hash. Heads are positions + [`FIRST`] modulo 2^32, so that the zeros of an empty table are too far away. Links are distances, or
+/// [`NONE`].
 struct Chains {
     heads: Vec<u32>,
     back: Vec<u16>,
@@ -130,10 +135,10 @@ impl Chains {
     fn new(len: usize) -> Self {
         let bits = len.max(1).next_power_of_two().ilog2().min(HASH_BITS);
         let places = WINDOW.min(len.next_power_of_two());
-        Chains { heads: vec![0; 1 << bits], back: vec![0; places], shift: 32u32.wrapping_sub(bits) }
+        Chains { heads: vec![0; 1 << bits], back: vec![NONE; places], shift: 32u32.wrapping_sub(bits) }
     }
 
-    /// Inserts the position. Returns the distance to the previous one of its chain, or 0.
+    /// Inserts the position. Returns the distance to the previous one of its chain, or [`NONE`].
     #[inline(always)]
     fn insert(&mut self, src: &[u8], at: usize) -> Option<usize> {
         self.insert_word(word(src, at)?, at)
@@ -142,11 +147,8 @@ impl Chains {
     #[inline(always)]
     fn insert_word(&mut self, word: u32, at: usize) -> Option<usize> {
         let head = self.heads.get_mut((word.wrapping_mul(0x9e37_79b1) >> self.shift) as usize)?;
-        let now = len32(at).wrapping_add(1);
-        let distance = match core::mem::replace(head, now) {
-            0 => 0,
-            before => u16::try_from(now.wrapping_sub(before)).unwrap_or(0),
-        };
+        let now = len32(at).wrapping_add(FIRST);
+        let distance = u16::try_from(now.wrapping_sub(core::mem::replace(head, now))).unwrap_or(NONE);
         let places = self.back.len().wrapping_sub(1);
         *self.back.get_mut(at & places)? = distance;
         Some(distance.into())
@@ -180,7 +182,7 @@ impl Chains {
         let mut last = word(src, at)?;
         let mut behind = 0usize;
         let mut tries = depth;
-        while tries > 0 && distance != 0 && total < WINDOW {
+        while tries > 0 && total < NONE.into() {
             tries = tries.wrapping_sub(1);
             let from = at.wrapping_sub(total);
             distance = (*self.back.get(from & places)?).into();
@@ -268,8 +270,10 @@ fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut Ve
 /// Enters a match and its ends of at least [`MIN`] bytes in the nodes from its start on.
 #[inline(always)]
 fn note(nodes: &mut [Node], len: usize, distance: usize) {
-    for (node, rest) in nodes.iter_mut().zip((MIN..=len).rev()) {
+    let mut rest = len;
+    for node in nodes.iter_mut().take(len.wrapping_sub(MIN - 1)) {
         *node = Node::of(rest, distance);
+        rest = rest.wrapping_sub(1);
     }
 }
 
@@ -297,22 +301,17 @@ fn long(
 }
 
 /// Lets a match begin earlier, where only a shorter one was found.
-fn widen(
-    src: &[u8],
-    first: usize,
-    mut at: usize,
-    (mut len, distance): (usize, usize),
-    plan: &mut [Node],
-) -> Option<()> {
-    for _ in 0..WIDER {
-        let Some(before) = at.checked_sub(1).filter(|before| *before >= first.max(distance)) else { break };
+fn widen(src: &[u8], first: usize, at: usize, (mut len, distance): (usize, usize), plan: &mut [Node]) -> Option<()> {
+    let start = first.max(distance).max(at.saturating_sub(WIDER)).min(at);
+    let new = src.get(start..at)?;
+    let old = src.get(start.wrapping_sub(distance)..at.wrapping_sub(distance))?;
+    let nodes = plan.get_mut(start.wrapping_sub(first)..at.wrapping_sub(first))?;
+    for ((node, new), old) in nodes.iter_mut().zip(new).zip(old).rev() {
         len = len.wrapping_add(1);
-        let node = plan.get_mut(before.wrapping_sub(first))?;
-        if src.get(before) != src.get(before.wrapping_sub(distance)) || usize::from(node.len) >= len {
+        if new != old || usize::from(node.len) >= len {
             break;
         }
         *node = Node::of(len, distance);
-        at = before;
     }
     Some(())
 }
@@ -325,24 +324,24 @@ fn choose(plan: &mut [Node]) -> Option<()> {
     // Number of literals that begin at the position, and the cost of all bytes from there to the end.
     let (mut run, mut rest) = (0u32, 0u32);
     for at in (0..last).rev() {
-        let Node { len, distance, .. } = *plan.get(at)?;
         run = run.wrapping_add(1);
         // A run of literals takes another byte at length 15. The further ones, after every 255, are left out: they hardly change
         // the choice.
-        let more = u32::from(run == 15);
-        rest = rest.wrapping_add(1).wrapping_add(more);
-        let mut node = Node { cost: rest, ..Node::default() };
-        // Matches before a long one may extend into it.
-        let len = len.min(u16::try_from(last.wrapping_sub(at)).unwrap_or(u16::MAX));
-        if usize::from(len) >= MIN {
+        rest = rest.wrapping_add(1).wrapping_add(u32::from(run == 15));
+        let found = plan.get(at)?.len;
+        let mut chosen = 0;
+        // Most positions have no match.
+        if usize::from(found) >= MIN {
+            // Matches before a long one may extend into it.
+            let len = low16(usize::from(found).min(last.wrapping_sub(at)));
             let behind = plan.get(at.wrapping_add(len.into())).map_or(0, |node| node.cost);
             let cost = behind.wrapping_add(3).wrapping_add(length_bytes(len));
-            if cost < rest {
-                node = Node { len, distance, cost };
-                (run, rest) = (0, cost);
+            if usize::from(len) >= MIN && cost < rest {
+                (chosen, run, rest) = (len, 0, cost);
             }
         }
-        *plan.get_mut(at)? = node;
+        let node = plan.get_mut(at)?;
+        (node.len, node.cost) = (chosen, rest);
     }
     Some(())
 }
