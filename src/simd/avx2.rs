@@ -73,6 +73,22 @@ impl Lanes for Avx2 {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { deal_bits(bytes) }
     }
+
+    #[cfg(feature = "zstd-encode")]
+    #[inline(always)]
+    fn equal(self, bytes: &[u8; 16], byte: u8) -> u32 {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { equal(bytes, byte) }
+    }
+}
+
+#[cfg(feature = "zstd-encode")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal(bytes: &[u8; 16], byte: u8) -> u32 {
+    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set1_epi8};
+
+    _mm_movemask_epi8(_mm_cmpeq_epi8(bytemuck::must_cast(*bytes), _mm_set1_epi8(byte.cast_signed()))).cast_unsigned()
 }
 
 #[inline]

@@ -22,6 +22,10 @@ pub(crate) trait Lanes: Copy {
 
     /// Reverses [`join_bits`](Self::join_bits).
     fn deal_bits(self, bytes: &[[u8; 8]; TILE]) -> [[u8; TILE]; 8];
+
+    /// Returns a bit for each of the bytes that equals `byte`, the lowest bit for the first.
+    #[cfg(feature = "zstd-encode")]
+    fn equal(self, bytes: &[u8; 16], byte: u8) -> u32;
 }
 
 /// Loops that the compiler vectorises for the target.
@@ -103,6 +107,21 @@ impl Lanes for Plain {
         let mut words: Rows = bytemuck::must_cast(self.deal(bytes));
         transpose(&mut words);
         bytemuck::must_cast(words)
+    }
+
+    #[cfg(feature = "zstd-encode")]
+    #[inline(always)]
+    fn equal(self, bytes: &[u8; 16], byte: u8) -> u32 {
+        const LOW: u64 = 0x0101_0101_0101_0101;
+        const REST: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let mut bits = 0;
+        for eight in bytes.as_chunks::<8>().0.iter().rev() {
+            let differ = u64::from_le_bytes(*eight) ^ u64::from(byte).wrapping_mul(LOW);
+            let zero = !((differ & REST).wrapping_add(REST) | differ) >> 7 & LOW;
+            // Gathers the lowest bits of all bytes in the highest byte.
+            bits = bits << 8 | crate::bytes::low32(zero.wrapping_mul(0x0102_0408_1020_4080) >> 56);
+        }
+        bits
     }
 }
 

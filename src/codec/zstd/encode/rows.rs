@@ -4,6 +4,7 @@ use super::finder::{FACTOR, Finder, MIN, Match, again, common, distance, half, w
 use super::sequences::Store;
 use crate::bytes::{len32, low8};
 use crate::codec::zstd::bits::size;
+use crate::simd::{self, Kernel, Lanes};
 
 /// Without matches, the step grows by one byte after every 2^`PATIENCE` bytes.
 const PATIENCE: u32 = 8;
@@ -96,7 +97,7 @@ impl<'s, const W: usize> Rows<'s, W> {
 
     /// Returns the longest match at `at` found, of length 0 if no match is found, and stores the position.
     #[inline(always)]
-    fn find(&mut self, src: &[u8], at: usize, end: usize) -> Option<Match> {
+    fn find<L: Lanes>(&mut self, lanes: L, src: &[u8], at: usize, end: usize) -> Option<Match> {
         self.catch_up(src, at)?;
         let now = word(src, at)?;
         let (row, tag) = self.row(now);
@@ -104,7 +105,7 @@ impl<'s, const W: usize> Rows<'s, W> {
         let places = self.places.get(row)?;
         let head = u32::from(tags[0]);
         // The latest place becomes the lowest bit.
-        let mut equal = rotate::<W>(equal(tags, tag) & !1, head);
+        let mut equal = rotate::<W>(equal(lanes, tags, tag) & !1, head);
         let mut best = Match { at, len: MIN.wrapping_sub(1), distance: 0 };
         let mut last = half(src, at)?;
         let mut tries = self.tries;
@@ -134,7 +135,14 @@ impl<'s, const W: usize> Rows<'s, W> {
 
     /// Returns a match that saves more than `best`, among the matches at the next positions.
     #[inline(always)]
-    fn better(&mut self, src: &[u8], mut best: Match, [from, last, end]: [usize; 3], repeat: u32) -> Option<Match> {
+    fn better<L: Lanes>(
+        &mut self,
+        lanes: L,
+        src: &[u8],
+        mut best: Match,
+        [from, last, end]: [usize; 3],
+        repeat: u32,
+    ) -> Option<Match> {
         let (mut at, mut tries) = (from, self.lazy);
         while tries > 0 {
             at = at.wrapping_add(1);
@@ -150,7 +158,7 @@ impl<'s, const W: usize> Rows<'s, W> {
             {
                 best = found;
             }
-            let found = self.find(src, at, end)?;
+            let found = self.find(lanes, src, at, end)?;
             if found.len >= MIN
                 && gain(found.len, 4).wrapping_sub(cost(found).into())
                     > gain(best.len, 4).wrapping_sub(cost(best).into()).wrapping_add(later)
@@ -178,24 +186,33 @@ const fn rotate<const W: usize>(bits: u32, n: u32) -> u32 {
     (bits >> (n & 31) | bits << (width.wrapping_sub(n) & 31)) & ((1u32 << (width & 31)).wrapping_sub(1))
 }
 
-/// Returns a bit for each byte that equals `tag`; perhaps also for the byte after such a byte.
+/// Returns a bit for each byte that equals `tag`.
 #[inline(always)]
-fn equal<const W: usize>(tags: &[u8; W], tag: u8) -> u32 {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    let splat = u64::from(tag).wrapping_mul(LOW);
-    let mut bits = 0;
-    for (i, eight) in (0u32..).zip(tags.as_chunks::<8>().0) {
-        let differ = u64::from_le_bytes(*eight) ^ splat;
-        let zero = (differ.wrapping_sub(LOW) & !differ) >> 7 & LOW;
-        // Gathers the lowest bits of all bytes in the highest byte.
-        let gathered = zero.wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= crate::bytes::low32(gathered) << (i.wrapping_mul(8) & 31);
-    }
-    bits
+fn equal<L: Lanes, const W: usize>(lanes: L, tags: &[u8; W], tag: u8) -> u32 {
+    let sixteens = tags.as_chunks::<16>().0.iter().rev();
+    sixteens.fold(0, |bits, sixteen| bits << 16 | lanes.equal(sixteen, tag))
 }
 
 impl<const W: usize> Finder for Rows<'_, W> {
     fn block(&mut self, src: &[u8], start: usize, end: usize, store: &mut Store<'_>) -> Option<()> {
+        simd::run(Split { rows: self, src, block: (start, end), store })
+    }
+}
+
+/// Splits a block. With AVX2, which compares the tags of a row at once, frames at level 5 take 0.96 to 0.98 of the instructions.
+struct Split<'r, 's, 't, const W: usize> {
+    rows: &'r mut Rows<'s, W>,
+    src: &'r [u8],
+    block: (usize, usize),
+    store: &'r mut Store<'t>,
+}
+
+impl<const W: usize> Kernel for Split<'_, '_, '_, W> {
+    type Output = Option<()>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Option<()> {
+        let Split { rows, src, block: (start, end), store } = self;
         // Matches end at the end of the block, and words are inside.
         let last = end.saturating_sub(9);
         let (mut at, mut literals) = (start, start);
@@ -203,8 +220,8 @@ impl<const W: usize> Finder for Rows<'_, W> {
             let repeat = store.repeats[0];
             let next = at.wrapping_add(1);
             let mut best = Match::try_at(src, next, repeat, end).unwrap_or(Match::NONE);
-            if best.len == 0 || self.lazy > 0 {
-                let found = self.find(src, at, end)?;
+            if best.len == 0 || rows.lazy > 0 {
+                let found = rows.find(lanes, src, at, end)?;
                 if found.len > best.len {
                     best = found;
                 }
@@ -212,11 +229,11 @@ impl<const W: usize> Finder for Rows<'_, W> {
                     let step = (at.wrapping_sub(literals) >> PATIENCE).wrapping_add(1);
                     at = at.wrapping_add(step);
                     if step > HASTY {
-                        self.next = at;
+                        rows.next = at;
                     }
                     continue;
                 }
-                best = self.better(src, best, [at, last, end], repeat)?;
+                best = rows.better(lanes, src, best, [at, last, end], repeat)?;
                 if best.distance != repeat {
                     best = best.widen(src, literals);
                 }
@@ -233,13 +250,23 @@ impl<const W: usize> Finder for Rows<'_, W> {
 mod tests {
     use super::*;
 
+    struct Both<'t>(&'t [u8; 32]);
+
+    impl Kernel for Both<'_> {
+        type Output = [u32; 2];
+
+        fn run<L: Lanes>(self, lanes: L) -> [u32; 2] {
+            [0x9c, 0x9b].map(|tag| equal(lanes, self.0, tag))
+        }
+    }
+
     #[test]
     fn tags_are_found_at_every_place() {
         for place in 0..32 {
-            let mut tags = [0x55u8; 32];
+            // Neighbours differ in the lowest bit only.
+            let mut tags = [0x9bu8; 32];
             tags[place] = 0x9c;
-            assert_eq!(equal(&tags, 0x9c), 1 << place);
-            assert_eq!(equal(&tags, 0x55), !(1 << place));
+            crate::simd::with_each_lanes(|| assert_eq!(simd::run(Both(&tags)), [1 << place, !(1 << place)]));
             for head in 0..32u32 {
                 assert_eq!(rotate::<32>(1 << place, head), 1 << ((place as u32 + 32 - head) % 32));
                 if place < 16 && head < 16 {

@@ -35,6 +35,18 @@ fn every_level_and_every_sample() {
     }
 }
 
+#[test]
+fn frames_do_not_depend_on_the_processor() {
+    for bytes in check::samples() {
+        for level in [1, 3, 5, 8, MAX_LEVEL] {
+            let frames = std::cell::RefCell::new(Vec::new());
+            crate::simd::with_each_lanes(|| frames.borrow_mut().push(encoded(&bytes, level)));
+            let [plain, fast] = &frames.into_inner()[..] else { panic!("a frame of each") };
+            assert!(plain == fast, "level {level}, {} bytes", bytes.len());
+        }
+    }
+}
+
 /// Bytes of `n` different values, the lower ones far more often.
 fn alphabet(n: usize, len: usize) -> Vec<u8> {
     let pairs = check::noise(len * 2);
