@@ -15,7 +15,7 @@ const PLANNED: usize = 1 << 14;
 /// Distances fit two bytes.
 const WINDOW: usize = 1 << 16;
 const HASH_BITS: u32 = 16;
-/// The link of a position without a predecessor. No match has this distance, so that one comparison ends a search.
+/// The link of a position without a predecessor: the distance [`WINDOW`], so that one comparison ends a search.
 const NONE: u16 = u16::MAX;
 /// The head of position 0.
 const FIRST: u32 = 1 << 16;
@@ -121,8 +121,8 @@ impl Node {
     }
 }
 
-/// Positions by hash. Heads are positions + [`FIRST`] modulo 2^32, so that the zeros of an empty table are too far away. Links are distances, or
-/// [`NONE`].
+/// Positions by hash. Heads are positions + [`FIRST`] modulo 2^32, so that the zeros of an empty table are too far away. Links are distances
+/// minus 1, or [`NONE`].
 struct Chains {
     heads: Vec<u32>,
     back: Vec<u16>,
@@ -138,7 +138,7 @@ impl Chains {
         Chains { heads: vec![0; 1 << bits], back: vec![NONE; places], shift: 32u32.wrapping_sub(bits) }
     }
 
-    /// Inserts the position. Returns the distance to the previous one of its chain, or [`NONE`].
+    /// Inserts the position. Returns the distance to the previous one of its chain, or [`WINDOW`].
     #[inline(always)]
     fn insert(&mut self, src: &[u8], at: usize) -> Option<usize> {
         self.insert_word(word(src, at)?, at)
@@ -148,10 +148,10 @@ impl Chains {
     fn insert_word(&mut self, word: u32, at: usize) -> Option<usize> {
         let head = self.heads.get_mut((word.wrapping_mul(0x9e37_79b1) >> self.shift) as usize)?;
         let now = len32(at).wrapping_add(FIRST);
-        let distance = u16::try_from(now.wrapping_sub(core::mem::replace(head, now))).unwrap_or(NONE);
+        let link = u16::try_from(now.wrapping_sub(1).wrapping_sub(core::mem::replace(head, now))).unwrap_or(NONE);
         let places = self.back.len().wrapping_sub(1);
-        *self.back.get_mut(at & places)? = distance;
-        Some(distance.into())
+        *self.back.get_mut(at & places)? = link;
+        Some(usize::from(link).wrapping_add(1))
     }
 
     /// Inserts positions that are not searched for.
@@ -171,21 +171,21 @@ impl Chains {
         &self,
         src: &[u8],
         at: usize,
-        mut distance: usize,
+        mut total: usize,
         end: usize,
         depth: u32,
     ) -> Option<(usize, usize)> {
         let places = self.back.len().wrapping_sub(1);
-        let (mut best, mut total) = ((MIN.wrapping_sub(1), 0), distance);
+        let mut best = (MIN.wrapping_sub(1), 0);
         // A candidate can be better only if it agrees at the end of the best match so far and one byte
         // further.
         let mut last = word(src, at)?;
         let mut behind = 0usize;
         let mut tries = depth;
-        while tries > 0 && total < NONE.into() {
+        while tries > 0 && total < WINDOW {
             tries = tries.wrapping_sub(1);
             let from = at.wrapping_sub(total);
-            distance = (*self.back.get(from & places)?).into();
+            let link = usize::from(*self.back.get(from & places)?);
             if word(src, from.wrapping_add(behind)) == Some(last) {
                 let len = length(src, at, total, end);
                 if len > best.0 {
@@ -197,7 +197,7 @@ impl Chains {
                     last = word(src, at.wrapping_add(behind))?;
                 }
             }
-            total = total.wrapping_add(distance);
+            total = total.wrapping_add(link).wrapping_add(1);
             if INSIDE && depth.wrapping_sub(tries) == POOR && best.0 <= MIN {
                 break;
             }
@@ -388,6 +388,17 @@ mod tests {
         let mut decoded = vec![1; bytes.len()];
         assert_eq!(decode(&block, &mut decoded), Ok(bytes.len()));
         assert!(decoded == bytes);
+    }
+
+    #[test]
+    fn the_longest_distance_is_found() {
+        let bytes = check::noise(1 << 16);
+        for (distance, is_found) in [(WINDOW - 2, true), (WINDOW - 1, true), (WINDOW, false)] {
+            let twice: Vec<u8> = bytes[..distance].iter().chain(&bytes[..1000]).copied().collect();
+            let block = check::encoded(max_len(twice.len()), |dst| encode_hc(&twice, dst, 9));
+            check::decodes(decode, &block, &twice);
+            assert_eq!(block.len() < twice.len(), is_found, "{distance}");
+        }
     }
 
     /// The original refuses a block whose last match begins less than 12 bytes, or ends less than 5 bytes, before its end.
