@@ -1,4 +1,5 @@
-//! The steps that byte and bit shuffle share, on tiles of items, for each kind of vector registers.
+//! The steps that byte and bit shuffle share, on tiles of items, and the comparison of bytes of the search of Zstandard, for each kind of
+//! vector registers.
 
 /// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
 /// for the compiler to vectorise the loop.

@@ -2,7 +2,7 @@
 //!
 //! A loop is a [`Kernel`]. [`run`] chooses the vectors: at run time where there is an operating system to ask, else at compile
 //! time. A loop over arithmetic needs nothing more, because the compiler vectorises it for both. [`Lanes`] are the steps of the
-//! filters of Blosc, which are written for each kind of vectors.
+//! filters of Blosc and of the search of Zstandard that are written for each kind of vectors.
 
 #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
 mod avx2;
