@@ -120,7 +120,8 @@ impl Lanes for Plain {
             let differ = u64::from_le_bytes(*eight) ^ u64::from(byte).wrapping_mul(LOW);
             let zero = !((differ & REST).wrapping_add(REST) | differ) >> 7 & LOW;
             // Gathers the lowest bits of all bytes in the highest byte.
-            bits = bits << 8 | crate::bytes::low32(zero.wrapping_mul(0x0102_0408_1020_4080) >> 56);
+            let [.., gathered] = zero.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
+            bits = bits << 8 | u32::from(gathered);
         }
         bits
     }
