@@ -35,7 +35,7 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
 
 /// Runs a kernel with what every processor of the target has.
 #[inline(never)]
-fn plain<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn plain<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(lanes::Plain)
 }
 

@@ -195,7 +195,9 @@ fn equal<L: Lanes, const W: usize>(lanes: L, tags: &[u8; W], tag: u8) -> u32 {
 
 impl<const W: usize> Finder for Rows<'_, W> {
     fn block(&mut self, src: &[u8], start: usize, end: usize, store: &mut Store<'_>) -> Option<()> {
-        simd::run(Split { rows: self, src, block: (start, end), store })
+        let split = Split { rows: self, src, block: (start, end), store };
+        // Rows of 32 are for the highest levels, whose code would take as much space again.
+        if W == 16 { simd::run(split) } else { simd::plain(split) }
     }
 }
 
