@@ -186,11 +186,24 @@ const fn rotate<const W: usize>(bits: u32, n: u32) -> u32 {
     (bits >> (n & 31) | bits << (width.wrapping_sub(n) & 31)) & ((1u32 << (width & 31)).wrapping_sub(1))
 }
 
-/// Returns a bit for each byte that equals `tag`.
+/// Returns a bit for each byte that equals `tag`; in rows of 32, perhaps also for the byte after such a byte: these are searched
+/// on all processors alike, and this is faster than an exact comparison of words.
 #[inline(always)]
 fn equal<L: Lanes, const W: usize>(lanes: L, tags: &[u8; W], tag: u8) -> u32 {
-    let sixteens = tags.as_chunks::<16>().0.iter().rev();
-    sixteens.fold(0, |bits, sixteen| bits << 16 | lanes.equal(sixteen, tag))
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    if let [tags] = tags.as_chunks::<16>().0 {
+        return lanes.equal(tags, tag);
+    }
+    let splat = u64::from(tag).wrapping_mul(LOW);
+    let mut bits = 0;
+    for (i, eight) in (0u32..).zip(tags.as_chunks::<8>().0) {
+        let differ = u64::from_le_bytes(*eight) ^ splat;
+        let zero = (differ.wrapping_sub(LOW) & !differ) >> 7 & LOW;
+        // Gathers the lowest bits of all bytes in the highest byte.
+        let gathered = zero.wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits |= crate::bytes::low32(gathered) << (i.wrapping_mul(8) & 31);
+    }
+    bits
 }
 
 impl<const W: usize> Finder for Rows<'_, W> {
@@ -252,23 +265,29 @@ impl<const W: usize> Kernel for Split<'_, '_, '_, W> {
 mod tests {
     use super::*;
 
-    struct Both<'t>(&'t [u8; 32]);
+    struct Both<'t, const W: usize>(&'t [u8; W], [u8; 2]);
 
-    impl Kernel for Both<'_> {
+    impl<const W: usize> Kernel for Both<'_, W> {
         type Output = [u32; 2];
 
         fn run<L: Lanes>(self, lanes: L) -> [u32; 2] {
-            [0x9c, 0x9b].map(|tag| equal(lanes, self.0, tag))
+            self.1.map(|tag| equal(lanes, self.0, tag))
         }
     }
 
     #[test]
     fn tags_are_found_at_every_place() {
         for place in 0..32 {
-            // Neighbours differ in the lowest bit only.
-            let mut tags = [0x9bu8; 32];
+            let mut tags = [0x55u8; 32];
             tags[place] = 0x9c;
-            crate::simd::with_each_lanes(|| assert_eq!(simd::run(Both(&tags)), [1 << place, !(1 << place)]));
+            assert_eq!(simd::plain(Both(&tags, [0x9c, 0x55])), [1 << place, !(1 << place)]);
+            // Neighbours differ in the lowest bit only.
+            let mut tags = [0x9bu8; 16];
+            tags[place % 16] = 0x9c;
+            let bit = 1 << (place % 16);
+            crate::simd::with_each_lanes(|| {
+                assert_eq!(simd::run(Both(&tags, [0x9c, 0x9b])), [bit, 0xffff & !bit]);
+            });
             for head in 0..32u32 {
                 assert_eq!(rotate::<32>(1 << place, head), 1 << ((place as u32 + 32 - head) % 32));
                 if place < 16 && head < 16 {
