@@ -118,12 +118,12 @@ impl Lanes for Plain {
         let mut bits = 0;
         for eight in bytes.as_chunks::<8>().0.iter().rev() {
             let differ = u64::from_le_bytes(*eight) ^ u64::from(byte).wrapping_mul(LOW);
-            let zero = !((differ & REST).wrapping_add(REST) | differ) >> 7 & LOW;
+            let others = ((differ & REST).wrapping_add(REST) | differ) >> 7 & LOW;
             // Gathers the lowest bits of all bytes in the highest byte.
-            let [.., gathered] = zero.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
+            let [.., gathered] = others.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
             bits = bits << 8 | u32::from(gathered);
         }
-        bits
+        bits ^ 0xffff
     }
 }
 

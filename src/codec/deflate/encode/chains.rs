@@ -102,8 +102,8 @@ impl<'s> Chains<'s> {
                         break;
                     }
                     tail = len.wrapping_sub(HASHED - 1);
-                    let Some(word) = word(src, at.wrapping_add(tail)) else { break };
-                    last = word;
+                    let Some(next) = word(src, at.wrapping_add(tail)) else { break };
+                    last = next;
                 }
             }
             total = total.wrapping_add(distance);
