@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::bytes::{len32, low16};
+use crate::bytes::{len32, low16, low32};
 use crate::codec::greedy::common;
 use crate::codec::lz::chunk;
 use crate::codec::lz4::MIN;
@@ -51,7 +51,8 @@ impl Chains {
         Chains { heads: vec![0; 1 << bits], links: vec![0; links], shift: 32u32.wrapping_sub(bits) }
     }
 
-    /// Inserts a position. Returns the distance to the previous one of its chain, which is longer than the block if there is none.
+    /// Inserts a position. Returns the distance to the previous one of its chain, or for the first one
+    /// a distance past the beginning of the block.
     #[inline(always)]
     pub(super) fn insert(&mut self, src: &[u8], at: usize) -> Option<usize> {
         self.insert_word(word(src, at)?, at)
@@ -122,12 +123,19 @@ impl Chains {
     ) -> Option<Found> {
         let most = at.wrapping_sub(known.start);
         let mut best = (at, known.end.wrapping_sub(known.start), 0);
-        let four = word(src, at)?;
+        // Most candidates agree in the four bytes at `at`, and in fewer than four before them.
+        let new = eight(src, at.wrapping_sub(4))?;
         for from in self.candidates(at, nearest, depth) {
-            if word(src, from) != Some(four) {
+            let Some(old) = eight(src, from.wrapping_sub(4)) else { break };
+            let differ = new ^ old;
+            if differ >> 32 != 0 {
                 continue;
             }
-            let back = before(src, at, from, most).min(most);
+            let mut back = (low32(differ).leading_zeros() >> 3) as usize;
+            if back == 4 {
+                back = before(src, at, from, most);
+            }
+            back = back.min(most);
             // A longer match agrees in the four bytes that end one byte further, too.
             let offset = best.1.wrapping_sub(back).wrapping_sub(MIN - 1);
             if word(src, at.wrapping_add(offset)) == word(src, from.wrapping_add(offset)) {
@@ -187,7 +195,7 @@ fn length(src: &[u8], at: usize, from: usize, ends: usize) -> usize {
     common(src, at, distance, ends)
 }
 
-/// Returns how many bytes before both positions are equal. Counts `most` at least, if there are so many, and seven more at most.
+/// Returns how many bytes before both positions are equal, or any number from `most` to `most + 7` if `most` or more are.
 #[inline(always)]
 fn before(src: &[u8], at: usize, from: usize, most: usize) -> usize {
     let mut len = 0usize;

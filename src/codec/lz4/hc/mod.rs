@@ -1,7 +1,7 @@
 //! The high-compression encoder.
 //!
 //! For each position, hash chains have the candidates of a match. After a match, a longer one that begins inside it is searched for.
-//! Matches that overlap are a cluster, of which the cheapest choice is written.
+//! Matches that overlap are a cluster. Its cheapest choice is written.
 
 mod chains;
 mod cluster;
