@@ -34,7 +34,8 @@ impl Found {
 
 /// Positions by hash.
 pub(super) struct Chains {
-    /// The last position of each hash + [`FIRST`], modulo 2^32, so that the zeros of an empty table are too far away.
+    /// The last position of each hash + [`FIRST`], modulo 2^32, so that the zeros of an empty table are too far away. In the last
+    /// 64 KiB of 4 GiB, such a zero is one more candidate.
     heads: Vec<u32>,
     /// The distance from each position of the window to the previous one of its chain, at most 65,535: such a link leads out of the
     /// window of any later position.

@@ -8,46 +8,23 @@ use crate::codec::greedy::Wire as _;
 use crate::codec::lz4::{Block, MIN};
 
 /// Maximum number of matches of a cluster.
-const MOST: usize = 256;
+const MAX_MATCHES: usize = 256;
 
-/// What the bytes from a position to the end of the cluster take in the block.
-#[derive(Clone, Copy, Default)]
-struct Rest {
-    /// In bytes.
-    cost: u32,
-    /// Number of literals with which they begin.
-    run: u32,
+/// Returns the bytes that a match takes in the block: a token, a distance, and the rest of its length.
+fn cost(len: u32) -> u32 {
+    len.checked_sub(len32(MIN + 15)).map_or(3, |rest| (rest / 255).wrapping_add(4))
 }
 
-impl Rest {
-    /// Adds literals in front. A run of literals takes another byte from length 15 on. The further ones, after every 255, are left out:
-    /// they hardly change the choice.
-    const fn with_literals(self, len: u32) -> Self {
-        let run = self.run.wrapping_add(len);
-        let longer = (self.run < 15 && run >= 15) as u32;
-        Rest { cost: self.cost.wrapping_add(len).wrapping_add(longer), run }
-    }
-
-    /// Adds a match in front.
-    fn with_match(self, len: u32) -> Self {
-        Rest { cost: self.cost.wrapping_add(3).wrapping_add(length_bytes(len)), run: 0 }
-    }
-}
-
-/// Returns the number of bytes that the length of a match takes in addition to the token.
-fn length_bytes(len: u32) -> u32 {
-    len.checked_sub(len32(MIN + 15)).map_or(0, |rest| (rest / 255).wrapping_add(1))
-}
-
-/// The choice at a match.
+/// The choice at a match. The costs are the bytes that the block takes from a position to the end of the cluster. A literal costs one byte:
+/// there are never so many in a row that their number takes another byte, as four bytes that a match covers cost less as a match.
 #[derive(Clone, Copy, Default)]
 struct Choice {
     /// Whether it is used from its start on.
     used: bool,
-    /// From its start on.
-    begin: Rest,
-    /// After its end.
-    end: Rest,
+    /// The cost from its start on.
+    from_start: u32,
+    /// The cost after its end.
+    after_end: u32,
     /// The index of the next match. One that covers the end of this one is used from there on; another one may be used from its start on.
     next: usize,
 }
@@ -56,7 +33,7 @@ struct Choice {
 pub(super) struct Cluster {
     matches: Vec<Found>,
     choices: Vec<Choice>,
-    /// The first position where no match may begin.
+    /// No match begins here or later.
     starts: u32,
     /// The end of the last match that was written.
     pub(super) literals: usize,
@@ -68,7 +45,7 @@ impl Cluster {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.matches.len() >= MOST
+        self.matches.len() >= MAX_MATCHES
     }
 
     /// Adds a match that begins no earlier than the last one, and ends later. It replaces one with the same start.
@@ -114,7 +91,8 @@ impl Cluster {
     }
 
     /// Chooses from the last match to the first. A match is used up to its end or not at all, because the bytes after its end cost no more
-    /// than those after an earlier position.
+    /// than those after an earlier position. Only at the end of the block, where no match begins, another choice may take a few bytes
+    /// less.
     fn choose(&mut self) -> Option<()> {
         let matches = self.matches.as_slice();
         let all = matches.last().map_or(0, |last| last.end);
@@ -122,31 +100,28 @@ impl Cluster {
         self.choices.resize(matches.len(), Choice::default());
         // The first match that begins at the end of this one or later, or the number of matches.
         let mut behind = matches.len();
-        // The start of the next match, and what follows from there on.
-        let (mut next_start, mut next) = (all, Rest::default());
+        // The start of the next match, and the cost from there on.
+        let (mut next_start, mut next_cost) = (all, 0u32);
         for (index, &Found { start, end, .. }) in matches.iter().enumerate().rev() {
             while matches.get(behind.wrapping_sub(1))?.start >= end {
                 behind = behind.wrapping_sub(1);
             }
             // After its end come literals up to the next match,
-            let after = match (matches.get(behind), self.choices.get(behind)) {
-                (Some(found), Some(choice)) => choice.begin.with_literals(found.start.wrapping_sub(end)),
-                _ => Rest::default().with_literals(all.wrapping_sub(end)),
+            let (from, rest) = match (matches.get(behind), self.choices.get(behind)) {
+                (Some(found), Some(choice)) => (found.start, choice.from_start),
+                _ => (all, 0),
             };
-            let mut choice = Choice { end: after, next: behind, ..Choice::default() };
+            let literals = from.wrapping_sub(end).wrapping_add(rest);
             // or the rest of a match that covers the end.
             let over = behind.wrapping_sub(1);
             let len = matches.get(over)?.end.wrapping_sub(end);
-            let rest = self.choices.get(over)?.end.with_match(len);
-            if len >= len32(MIN) && end < self.starts && rest.cost < after.cost {
-                (choice.end, choice.next) = (rest, over);
-            }
-            let used = choice.end.with_match(end.wrapping_sub(start));
-            let unused = next.with_literals(next_start.wrapping_sub(start));
-            choice.used = used.cost < unused.cost;
-            choice.begin = if choice.used { used } else { unused };
-            (next_start, next) = (start, choice.begin);
-            *self.choices.get_mut(index)? = choice;
+            let covered = self.choices.get(over)?.after_end.wrapping_add(cost(len));
+            let goes_on = len >= len32(MIN) && end < self.starts && covered < literals;
+            let (after_end, next) = if goes_on { (covered, over) } else { (literals, behind) };
+            let with = after_end.wrapping_add(cost(end.wrapping_sub(start)));
+            let without = next_start.wrapping_sub(start).wrapping_add(next_cost);
+            (next_start, next_cost) = (start, with.min(without));
+            *self.choices.get_mut(index)? = Choice { used: with < without, from_start: next_cost, after_end, next };
         }
         Some(())
     }
@@ -155,16 +130,16 @@ impl Cluster {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::greedy::Put;
 
     /// Returns the least cost from `at` on, of all choices.
-    fn least(matches: &[Found], at: u32, run: u32) -> u32 {
-        let end = matches.last().unwrap().end;
-        if at == end {
+    fn least(matches: &[Found], at: u32) -> u32 {
+        if at == matches.last().unwrap().end {
             return 0;
         }
-        let literal = 1 + u32::from(run == 14) + least(matches, at + 1, run + 1);
+        let literal = 1 + least(matches, at + 1);
         let covering = matches.iter().filter(|found| found.start <= at && found.end >= at + 4);
-        covering.map(|found| 3 + length_bytes(found.end - at) + least(matches, found.end, 0)).fold(literal, u32::min)
+        covering.map(|found| cost(found.end - at) + least(matches, found.end)).fold(literal, u32::min)
     }
 
     #[test]
@@ -175,31 +150,36 @@ mod tests {
             (state >> 16) % below
         };
         for _ in 0..20_000 {
-            let mut cluster = Cluster::new(1000);
             let (mut start, mut end) = (0, 0);
+            let mut matches = Vec::new();
             for _ in 0..=number(5) {
                 end = (end + 1 + number(6)).max(start + 4);
-                cluster.push(Found { start, end, distance: 1 });
+                matches.push(Found { start, end, distance: 1 });
                 start = (start + number(8)).min(end - 1);
             }
-            cluster.choose().unwrap();
-            let first = cluster.choices[0].begin.cost;
-            assert_eq!(first, least(&cluster.matches, 0, 0), "{:?}", cluster.matches);
+            let mut cluster = Cluster::new(200);
+            matches.iter().for_each(|found| cluster.push(*found));
+            let expected = least(&cluster.matches, 0);
+            let mut block = [0; 200];
+            let mut wire = Block(Put::new(&mut block));
+            cluster.write(&[7; 200], &mut wire).unwrap();
+            let written = wire.0.at + end as usize - cluster.literals;
+            assert_eq!(written, expected as usize, "{matches:?}");
         }
     }
 
     #[test]
     fn the_last_match_keeps_its_distance_from_the_end() {
         // The rest of the second match would begin at 10.
-        for (starts, matches) in [(10, 1), (11, 2)] {
+        for (starts, written) in [(10, (10, 3)), (11, (15, 6))] {
             let mut cluster = Cluster::new(starts);
             for (start, end) in [(0, 10), (6, 15)] {
                 cluster.push(Found { start, end, distance: 1 });
             }
             let mut block = [0; 100];
-            let mut wire = Block(crate::codec::greedy::Put::new(&mut block));
+            let mut wire = Block(Put::new(&mut block));
             cluster.write(&[7; 100], &mut wire).unwrap();
-            assert_eq!((cluster.literals, wire.0.at), if matches == 1 { (10, 3) } else { (15, 6) });
+            assert_eq!((cluster.literals, wire.0.at), written);
         }
     }
 }

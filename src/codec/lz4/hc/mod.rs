@@ -19,13 +19,13 @@ const LONG: usize = 512;
 /// would fill a chain.
 const KEPT: usize = 64;
 
-/// Encodes a block as small as possible, with at most 512 KB of memory from the heap. Returns its length in
+/// Encodes a block as small as possible, with at most 400 KB of memory from the heap. Returns its length in
 /// bytes.
 ///
 /// `level` is 1 to 12; each step doubles the search. The result is an ordinary block.
 ///
 /// # Errors
-/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit (`need`: a sufficient length).
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit (`need`: a sufficient length), or if `src` is 4 GiB or longer.
 ///
 /// ```
 /// use pilaster::unstable::codec::lz4;
@@ -54,7 +54,7 @@ fn encode_block(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
     let ends = src.len().saturating_sub(LAST_END);
     let mut chains = Chains::new(src.len());
     let mut cluster = Cluster::new(starts);
-    // The last match: where it begins, less the part that the match before it covers, and where it ends.
+    // Start and end of the last match, without the bytes that the match before it covers, if that one is likely to be used.
     let (mut begun, mut behind) = (0usize, 0usize);
     let mut at = 0usize;
     while at < starts {
@@ -76,13 +76,13 @@ fn encode_block(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
         }
         let (start, end) = (found.start as usize, found.end as usize);
         let is_long = end.wrapping_sub(start) >= LONG;
-        // If the match before it is of use, the next one is longer if it is so without the bytes that both cover.
+        // The match before it is likely to be used if at least three of its bytes, as many as a match takes, are left to it.
         let is_apart = start >= begun.wrapping_add(3);
         begun = if is_apart { start.max(behind).min(end.wrapping_sub(MIN)) } else { start };
         behind = end;
         cluster.push(found);
-        // A longer match is searched for three bytes before the end of one that overlaps, and two before the end of another one: with two,
-        // doubles take 0.5 % more bytes, with three, lines of a log 2 %.
+        // A longer match is searched for three bytes before the end of a match after such a one, and two before the end of another
+        // one: with two everywhere, doubles take 0.5 % more bytes, with three, lines of a log 2 %.
         let next = match (is_long || cluster.is_full(), inside && is_apart) {
             (true, _) => end,
             (false, true) => end.wrapping_sub(3),
