@@ -189,8 +189,9 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
     wire.end(src, literals)
 }
 
+/// Returns the eight bytes at `at`.
 #[inline(always)]
-fn word(src: &[u8], at: usize) -> Option<u64> {
+pub(super) fn word(src: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*chunk(src, at)?))
 }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::bytes::{len32, low16, low32};
-use crate::codec::greedy::common;
+use crate::codec::greedy::{common, word};
 use crate::codec::lz::chunk;
 use crate::codec::lz4::MIN;
 
@@ -52,16 +52,16 @@ impl Chains {
         Chains { heads: vec![0; 1 << bits], links: vec![0; links], shift: 32u32.wrapping_sub(bits) }
     }
 
-    /// Inserts a position. Returns the distance to the previous one of its chain, or for the first one
-    /// a distance past the beginning of the block.
+    /// Inserts a position. Returns the distance to the previous one of its chain, or for the first one a distance past the
+    /// beginning of the block.
     #[inline(always)]
     pub(super) fn insert(&mut self, src: &[u8], at: usize) -> Option<usize> {
-        self.insert_word(word(src, at)?, at)
+        self.insert_four(half(src, at)?, at)
     }
 
     #[inline(always)]
-    fn insert_word(&mut self, word: u32, at: usize) -> Option<usize> {
-        let head = self.heads.get_mut((word.wrapping_mul(0x9e37_79b1) >> self.shift) as usize)?;
+    fn insert_four(&mut self, four: u32, at: usize) -> Option<usize> {
+        let head = self.heads.get_mut((four.wrapping_mul(0x9e37_79b1) >> self.shift) as usize)?;
         let now = len32(at).wrapping_add(FIRST);
         let distance = now.wrapping_sub(core::mem::replace(head, now));
         let mask = self.links.len().wrapping_sub(1);
@@ -74,7 +74,7 @@ impl Chains {
     pub(super) fn skip(&mut self, src: &[u8], positions: Range<usize>) -> Option<()> {
         let Some(bytes) = src.get(positions.start..positions.end.wrapping_add(3)) else { return Some(()) };
         for (at, four) in positions.zip(bytes.windows(4)) {
-            self.insert_word(u32::from_le_bytes(*four.first_chunk()?), at)?;
+            self.insert_four(u32::from_le_bytes(*four.first_chunk()?), at)?;
         }
         Some(())
     }
@@ -92,9 +92,9 @@ impl Chains {
         let (mut longest, mut distance) = (MIN - 1, 0);
         // A longer match agrees in the four bytes that end one byte further than the longest one so far.
         let mut offset = 0usize;
-        let mut four = word(src, at)?;
+        let mut four = half(src, at)?;
         for from in self.candidates(at, nearest, depth) {
-            if word(src, from.wrapping_add(offset)) != Some(four) {
+            if half(src, from.wrapping_add(offset)) != Some(four) {
                 continue;
             }
             let len = length(src, at, from, ends);
@@ -104,7 +104,7 @@ impl Chains {
                     break;
                 }
                 offset = len.wrapping_sub(MIN - 1);
-                four = word(src, at.wrapping_add(offset))?;
+                four = half(src, at.wrapping_add(offset))?;
             }
         }
         Found::new((at, longest, distance))
@@ -125,9 +125,9 @@ impl Chains {
         let most = at.wrapping_sub(known.start);
         let mut best = (at, known.end.wrapping_sub(known.start), 0);
         // Most candidates agree in the four bytes at `at`, and in fewer than four before them.
-        let new = eight(src, at.wrapping_sub(4))?;
+        let new = word(src, at.wrapping_sub(4))?;
         for from in self.candidates(at, nearest, depth) {
-            let Some(old) = eight(src, from.wrapping_sub(4)) else { break };
+            let Some(old) = word(src, from.wrapping_sub(4)) else { break };
             let differ = new ^ old;
             if differ >> 32 != 0 {
                 continue;
@@ -139,7 +139,7 @@ impl Chains {
             back = back.min(most);
             // A longer match agrees in the four bytes that end one byte further, too.
             let offset = best.1.wrapping_sub(back).wrapping_sub(MIN - 1);
-            if word(src, at.wrapping_add(offset)) == word(src, from.wrapping_add(offset)) {
+            if half(src, at.wrapping_add(offset)) == half(src, from.wrapping_add(offset)) {
                 let len = back.wrapping_add(length(src, at, from, ends));
                 if len > best.1 {
                     best = (at.wrapping_sub(back), len, at.wrapping_sub(from));
@@ -201,7 +201,7 @@ fn length(src: &[u8], at: usize, from: usize, ends: usize) -> usize {
 fn before(src: &[u8], at: usize, from: usize, most: usize) -> usize {
     let mut len = 0usize;
     // A position before the first one is too large for a slice.
-    let before = |at: usize, len: usize| eight(src, at.wrapping_sub(len).wrapping_sub(8));
+    let before = |at: usize, len: usize| word(src, at.wrapping_sub(len).wrapping_sub(8));
     while len < most {
         let (Some(new), Some(old)) = (before(at, len), before(from, len)) else {
             let bytes = |at: usize| src.get(..at.wrapping_sub(len)).unwrap_or_default().iter().rev();
@@ -217,12 +217,6 @@ fn before(src: &[u8], at: usize, from: usize, most: usize) -> usize {
 
 /// Returns the four bytes at `at`.
 #[inline(always)]
-fn word(src: &[u8], at: usize) -> Option<u32> {
+fn half(src: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*chunk(src, at)?))
-}
-
-/// Returns the eight bytes at `at`.
-#[inline(always)]
-fn eight(src: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(*chunk(src, at)?))
 }

@@ -15,8 +15,8 @@ fn cost(len: u32) -> u32 {
     len.checked_sub(len32(MIN + 15)).map_or(3, |rest| (rest / 255).wrapping_add(4))
 }
 
-/// The choice at a match. The costs are the bytes that the block takes from a position to the end of the cluster. A literal costs one byte:
-/// there are never so many in a row that their number takes another byte, as four bytes that a match covers cost less as a match.
+/// The choice at a match. The costs are the bytes that the block takes from a position to the end of the cluster. A literal costs one byte.
+/// In a cluster, a run of literals is too short for another byte of length, as a match covers each byte, and costs less than four literals.
 #[derive(Clone, Copy, Default)]
 struct Choice {
     /// Whether it is used from its start on.
