@@ -227,7 +227,7 @@ pub(super) fn fast_match(bytes: &mut [u8], at: usize, distance: usize, len: usiz
 
 /// Copies `N` bytes of the output so far to its end at `to`, with one load and one store.
 #[inline(always)]
-fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
+pub(super) fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
     // In this order, the compiler knows that the bytes at least `N` before `to` exist.
     bytes.get(to..to.wrapping_add(N))?;
     let piece = *bytes.get(..to)?.get(from..from.wrapping_add(N))?.first_chunk::<N>()?;

@@ -48,7 +48,11 @@ impl Avx2 {
 
 impl Lanes for Avx2 {
     #[cfg(feature = "zstd")]
-    const BMI: bool = true;
+    #[inline(always)]
+    fn lowest(self, word: u32, n: u32) -> u32 {
+        // SAFETY: `self` proves that the processor has BMI2.
+        unsafe { core::arch::x86_64::_bzhi_u32(word, n) }
+    }
 
     #[inline(always)]
     fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]) {

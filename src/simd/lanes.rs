@@ -7,9 +7,10 @@ pub(crate) const TILE: usize = 64;
 
 /// Steps on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
 pub(crate) trait Lanes: Copy {
-    /// Whether the code is compiled for BMI2, which masks the low bits of a word in one instruction (`bzhi`).
+    /// Returns the lowest `n` bits of a word. Only the lowest byte of `n` counts, which is at most 31. A shift by `n` would wait for
+    /// the word.
     #[cfg(feature = "zstd")]
-    const BMI: bool;
+    fn lowest(self, word: u32, n: u32) -> u32;
 
     /// Joins items from their planes.
     fn join<const S: usize>(self, planes: [&[u8; TILE]; S], items: &mut [[u8; S]; TILE]);
@@ -34,8 +35,12 @@ pub(crate) trait Lanes: Copy {
 pub(super) struct Plain;
 
 impl Lanes for Plain {
+    /// The mask is loaded before the word is known.
     #[cfg(feature = "zstd")]
-    const BMI: bool = false;
+    #[inline(always)]
+    fn lowest(self, word: u32, n: u32) -> u32 {
+        word & MASKS.get((n & 31) as usize).copied().unwrap_or(0)
+    }
 
     /// In steps: pairs of bytes, pairs of pairs. Each step is a loop with two instructions per vector.
     #[inline(always)]
@@ -126,6 +131,18 @@ impl Lanes for Plain {
         bits ^ 0xffff
     }
 }
+
+#[cfg(feature = "zstd")]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
+const MASKS: [u32; 32] = {
+    let mut masks = [0; 32];
+    let mut n = 0;
+    while n < masks.len() {
+        masks[n] = (1 << n) - 1;
+        n += 1;
+    }
+    masks
+};
 
 /// Eight rows of a tile, as words with their bytes in any order.
 type Rows = [[u64; TILE / 8]; 8];

@@ -84,9 +84,14 @@ impl<'a> Bits<'a> {
     }
 
     /// Returns the number of bits of the source before the bits that were read; `None` if more were read than
-    /// it has.
+    /// it has, or the number is too large.
     pub(super) fn position(&self) -> Option<usize> {
-        self.end.wrapping_mul(8).checked_sub(self.used as usize)
+        self.end.checked_mul(8)?.checked_sub(self.used as usize)
+    }
+
+    /// Returns the source up to the end of the word.
+    pub(super) fn before(&self) -> Option<&'a [u8]> {
+        self.src.get(..self.end)
     }
 
     /// Moves to the given [`position`](Self::position).

@@ -2,7 +2,6 @@
 
 use super::bits::size;
 use super::dictionary::{self, Start};
-use super::fse::{Codes, Table};
 use super::huffman::{self, Code};
 use super::literals::{Literals, plain};
 use super::sequences::{self, Output, Tables};
@@ -18,10 +17,8 @@ const SKIP: u32 = 0x184d_2a50;
 const BLOCK: u64 = 128 << 10;
 
 /// Scratch size in bytes of [`Memory`], including alignment.
-pub(super) const MEMORY_LEN: usize = {
-    let entries = sequences::LITERALS.saturating_add(sequences::MATCHES).saturating_add(sequences::OFFSETS);
-    entries.saturating_mul(8).saturating_add(huffman::ENTRIES.saturating_mul(2)).saturating_add(7)
-};
+pub(super) const MEMORY_LEN: usize =
+    size_of::<sequences::Entries>().saturating_add(huffman::ENTRIES.saturating_mul(2)).saturating_add(7);
 
 /// The tables for decoding a frame.
 pub(super) struct Memory<'w> {
@@ -32,18 +29,14 @@ pub(super) struct Memory<'w> {
 impl Memory<'_> {
     /// Clears all tables.
     pub(super) const fn clear(&mut self) {
-        self.tables.literals.clear();
-        self.tables.offsets.clear();
-        self.tables.matches.clear();
+        self.tables.clear();
         self.huffman.clear();
     }
 
     /// Reads all tables, in the order of a dictionary.
     pub(super) fn read(&mut self, dictionary: &[u8], r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         self.huffman.read(dictionary, r)?;
-        self.tables.offsets.read(r)?;
-        self.tables.matches.read(r)?;
-        self.tables.literals.read(r)
+        self.tables.read(r)
     }
 }
 
@@ -95,12 +88,9 @@ pub(super) fn all<const FAST: bool>(
     scratch: &mut Scratch<'_>,
 ) -> Result<usize> {
     let mut scratch = scratch.scope();
+    let entries = scratch.take(1)?.first_mut();
     let mut memory = Memory {
-        tables: Tables {
-            literals: Table::new(Codes::Literals, scratch.take(sequences::LITERALS)?),
-            offsets: Table::new(Codes::Offsets, scratch.take(sequences::OFFSETS)?),
-            matches: Table::new(Codes::Matches, scratch.take(sequences::MATCHES)?),
-        },
+        tables: Tables::new(entries.ok_or_else(|| Error::new(Kind::NoRoom, What::SCRATCH, 0))?),
         huffman: Code::new(scratch.take(huffman::ENTRIES)?),
     };
     let mut r = Reader::<LittleEndian>::new(src);

@@ -70,24 +70,24 @@ impl Codes {
         }
     }
 
-    /// Returns, for each symbol, the minimum of its values and its number of extra bits.
-    fn values(self) -> [(u32, u8); SYMBOLS] {
-        let mut values = [(0, 0); SYMBOLS];
+    /// Returns, for each symbol, an entry that reads its values, and no state.
+    fn values(self) -> [Entry; SYMBOLS] {
+        let mut values = [Entry::value_of(0, 0); SYMBOLS];
         let (mut base, extras) = match self {
             Codes::Literals => (0u32, &LITERALS[..]),
             Codes::Matches => (3, &MATCHES[..]),
             Codes::Offsets | Codes::Weights => (0, &[][..]),
         };
         for (value, extra) in values.iter_mut().zip(extras) {
-            *value = (base, *extra);
+            *value = Entry::value_of(base, *extra);
             base = base.wrapping_add(1 << (extra & 31));
         }
         if extras.is_empty() {
             for (value, symbol) in values.iter_mut().zip(0u8..) {
                 *value = match self {
                     // A power of two; the values 1 to 3 are repeated offsets.
-                    Codes::Offsets if symbol < 32 => (1u32 << (symbol & 31), symbol),
-                    _ => (symbol.into(), 0),
+                    Codes::Offsets if symbol < 32 => Entry::value_of(1u32 << (symbol & 31), symbol),
+                    _ => Entry::value_of(symbol.into(), 0),
                 };
             }
         }
@@ -95,16 +95,24 @@ impl Codes {
     }
 }
 
-/// The meaning of a state. Starting at the lowest bit: the number of bits that it reads from the stream (8),
-/// how many of these select the next state (8), how many are extra bits of the value (7), the minimum next
-/// state (9) and the minimum value (32).
+/// The meaning of a state. Starting at the lowest bit: how many bits of the stream select the next state (8), how many bits it
+/// reads from the stream in all (8), the minimum next state (10), how many of the bits are extra bits of the value (6), and the
+/// minimum value (32). Shifts and masks take a number of bits from the end of a word as it is, and no field of the sum of the entries
+/// of both lengths overflows.
 #[derive(Clone, Copy)]
 pub(super) struct Entry(u64);
 
 impl Entry {
-    const fn new((base, extra): (u32, u8), next: u32, bits: u32) -> Self {
-        let width = (extra as u64).wrapping_add(bits as u64);
-        Entry(width | (bits as u64) << 8 | (extra as u64) << 16 | (next as u64) << 23 | (base as u64) << 32)
+    /// Creates an entry that reads a value, and no state.
+    const fn value_of(base: u32, extra: u8) -> Self {
+        let extra = extra as u64;
+        Entry(extra << 8 | extra << 26 | (base as u64) << 32)
+    }
+
+    /// Adds the state that follows.
+    const fn then(self, next: u32, bits: u32) -> Self {
+        let bits = bits as u64;
+        Entry(self.0.wrapping_add(bits | bits << 8 | (next as u64) << 16))
     }
 
     /// Returns the minimum value.
@@ -116,68 +124,75 @@ impl Entry {
     /// Returns the number of extra bits of the value.
     #[inline(always)]
     pub(super) const fn extra(self) -> u32 {
-        low32(self.0 >> 16 & 31)
+        low32(self.0) >> 26
     }
 
     /// Returns the number of bits that select the next state.
     #[inline(always)]
     pub(super) const fn bits(self) -> u32 {
-        low32(self.0 >> 8 & 15)
-    }
-
-    /// Returns whether at least one of the two entries has extra bits.
-    #[inline(always)]
-    pub(super) const fn more(self, other: Self) -> bool {
-        (self.0 | other.0) >> 16 & 31 > 0
+        low32(self.0 & 15)
     }
 
     /// Returns the minimum next state.
     #[inline(always)]
     pub(super) const fn next(self) -> u64 {
-        self.0 >> 23 & 0x1ff
+        self.0 >> 16 & 0x3ff
     }
 
     /// Returns the value; its extra bits are the lowest bits of `word`.
     #[inline(always)]
-    pub(super) fn value<L: Lanes>(self, word: u64) -> u32 {
-        self.base().wrapping_add(low32(lowest::<L>(word, self.extra())))
+    pub(super) fn value<L: Lanes>(self, lanes: L, word: u64) -> u32 {
+        self.base().wrapping_add(lanes.lowest(low32(word), self.extra()))
     }
 
     /// Returns the next state, which the lowest bits of `word` select. The bits above the nine of the longest
-    /// table are arbitrary; [`Table::at`] drops them.
+    /// table are arbitrary; [`at`] drops them.
     #[inline(always)]
-    pub(super) fn state<L: Lanes>(self, word: u64) -> u64 {
-        (self.0 >> 23).wrapping_add(lowest::<L>(word, self.bits()))
+    pub(super) fn state<L: Lanes>(self, lanes: L, word: u64) -> usize {
+        (low32(self.0) >> 16).wrapping_add(lanes.lowest(low32(word), low32(self.0))) as usize
     }
 
-    /// Returns the number of bits that the entries read, in the lowest byte, and the number of their state
-    /// bits, in the next byte.
+    /// Returns how many bits of the entry, and above them how much else.
     #[inline(always)]
-    pub(super) fn widths(entries: &[Self]) -> u32 {
-        low32(entries.iter().fold(0, |sum: u64, e| sum.wrapping_add(e.0)))
+    pub(super) const fn widths(self) -> Widths {
+        Widths(low32(self.0))
     }
 }
 
-/// Returns the lowest `n` bits of a word, at most 31. A mask is loaded before the word is known, while a
-/// shift by `n` would wait for it.
+/// The sum of numbers of bits of entries.
+#[derive(Clone, Copy)]
+pub(super) struct Widths(u32);
+
+impl Widths {
+    #[inline(always)]
+    pub(super) const fn and(self, other: Self) -> Self {
+        Widths(self.0.wrapping_add(other.0))
+    }
+
+    /// Returns a number whose lowest byte is the number of bits that select states.
+    #[inline(always)]
+    pub(super) const fn states(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the number of all bits.
+    #[inline(always)]
+    pub(super) const fn all(self) -> u32 {
+        self.0 >> 8 & 0xff
+    }
+
+    /// Returns whether at least one of two entries has extra bits.
+    #[inline(always)]
+    pub(super) const fn more(self) -> bool {
+        self.0 >> 26 > 0
+    }
+}
+
+/// Returns the entry of a state.
 #[inline(always)]
-fn lowest<L: Lanes>(word: u64, n: u32) -> u64 {
-    if L::BMI {
-        return word & !(u64::MAX << (n & 63));
-    }
-    word & MASKS.get((n & 31) as usize).copied().unwrap_or(0)
+pub(super) fn at<const N: usize>(entries: &[u64; N], state: usize) -> Entry {
+    Entry(entries.get(state & N.wrapping_sub(1)).copied().unwrap_or(0))
 }
-
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
-const MASKS: [u64; 32] = {
-    let mut masks = [0; 32];
-    let mut n = 0;
-    while n < masks.len() {
-        masks[n] = (1 << n) - 1;
-        n += 1;
-    }
-    masks
-};
 
 /// The contents of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -187,36 +202,22 @@ enum Holds {
     Read,
 }
 
-/// A table in scratch memory.
-pub(super) struct Table<'w> {
+/// What is known of a table, whose entries are in scratch memory, with room for the longest table.
+pub(super) struct Table {
     codes: Codes,
-    entries: &'w mut [u64],
     log: u32,
     holds: Holds,
 }
 
-impl<'w> Table<'w> {
-    /// Creates an empty table. `entries` has the maximum length of a table.
-    pub(super) const fn new(codes: Codes, entries: &'w mut [u64]) -> Self {
-        Table { codes, entries, log: 0, holds: Holds::Nothing }
+impl Table {
+    /// Creates an empty table.
+    pub(super) const fn new(codes: Codes) -> Self {
+        Table { codes, log: 0, holds: Holds::Nothing }
     }
 
     /// Returns the logarithm of its length, which is the number of bits of the initial state.
     pub(super) const fn log(&self) -> u32 {
         self.log
-    }
-
-    /// Returns its entries, with the maximum length of a table.
-    #[inline(always)]
-    pub(super) fn entries<const N: usize>(&self) -> &[u64; N] {
-        // `new` never gets memory of another size.
-        self.entries.first_chunk().unwrap_or(&[0; N])
-    }
-
-    /// Returns the entry of a state.
-    #[inline(always)]
-    pub(super) fn at<const N: usize>(entries: &[u64; N], state: u64) -> Entry {
-        Entry(entries.get(size(state) & N.wrapping_sub(1)).copied().unwrap_or(0))
     }
 
     /// Clears the table.
@@ -226,14 +227,14 @@ impl<'w> Table<'w> {
 
     /// Sets the table according to its mode (RFC 8878, section 3.1.1.3.2.1), from the next bytes of the
     /// block.
-    pub(super) fn set(&mut self, mode: u8, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+    pub(super) fn set(&mut self, entries: &mut [u64], mode: u8, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         let at = r.at();
         let wrong = |need: u8| Error::needing(Kind::Invalid, What::ZSTD_TABLE, at, need.into());
         match mode {
             0 if self.holds == Holds::Predefined => {}
             0 => {
                 let (log, counts) = self.codes.predefined();
-                self.build(log, counts);
+                self.build(entries, log, counts);
                 self.holds = Holds::Predefined;
             }
             1 => {
@@ -242,12 +243,12 @@ impl<'w> Table<'w> {
                 let value = values.get(..self.codes.symbols()).and_then(|values| values.get(usize::from(symbol)));
                 let value = value.ok_or_else(|| wrong(symbol))?;
                 self.log = 0;
-                if let Some(first) = self.entries.first_mut() {
-                    *first = Entry::new(*value, 0, 0).0;
+                if let Some(first) = entries.first_mut() {
+                    *first = value.0;
                 }
                 self.holds = Holds::Read;
             }
-            2 => self.read(r)?,
+            2 => self.read(entries, r)?,
             _ if self.holds == Holds::Nothing => return Err(wrong(mode)),
             _ => {}
         }
@@ -255,20 +256,20 @@ impl<'w> Table<'w> {
     }
 
     /// Reads the table from its description.
-    pub(super) fn read(&mut self, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+    pub(super) fn read(&mut self, entries: &mut [u64], r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         let mut counts = [0; SYMBOLS];
         self.holds = Holds::Nothing;
         let log = read_counts(self.codes, r, &mut counts)?;
-        self.build(log, &counts);
+        self.build(entries, log, &counts);
         self.holds = Holds::Read;
         Ok(())
     }
 
     /// Builds the table of these frequencies.
-    fn build(&mut self, log: u32, counts: &[i16]) {
+    fn build(&mut self, entries: &mut [u64], log: u32, counts: &[i16]) {
         self.log = log;
         let states = 1usize << (log & 31);
-        let Some(entries) = self.entries.get_mut(..states) else { return };
+        let Some(entries) = entries.get_mut(..states) else { return };
         spread(counts, entries);
         // Selects the next state of each symbol.
         let mut nexts = [0u16; SYMBOLS];
@@ -281,7 +282,7 @@ impl<'w> Table<'w> {
             *next = next.wrapping_add(1);
             let bits = log.wrapping_sub(number.ilog2());
             let first = (number << (bits & 31)).wrapping_sub(1 << (log & 31));
-            *entry = Entry::new(*value, first, bits).0;
+            *entry = value.then(first, bits).0;
         }
     }
 }

@@ -3,7 +3,7 @@
 // See `sequences` for the effect of the inline attributes.
 
 use super::bits::{Bits, Marked, READY, size};
-use super::fse::{Codes, Table as Fse};
+use super::fse::{self, Codes, Table as Fse};
 use crate::bytes::{FAST, LittleEndian, Reader, low8, saturated};
 use crate::error::{Error, Kind, Result, What};
 
@@ -152,6 +152,11 @@ fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
     }
 }
 
+/// Number of symbols of each stream between two words of [`abreast`]. The last of them is still taken from the word before, so
+/// that the next word is loaded meanwhile: up to seven bits and a symbol of a word are read when it is new.
+const ABREAST: usize = 4;
+const _: () = assert!(7 + LONGEST + LONGEST * ABREAST as u32 <= 63);
+
 /// Decodes symbols of four streams alternately, so that none waits for another, far from the ends of all.
 /// Each stream has a part of `dst`. Returns the number of symbols decoded per stream. Never inlined, because
 /// the streams need all registers.
@@ -159,21 +164,28 @@ fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
 fn abreast(table: &[u16; ENTRIES], streams: &mut [Bits<'_>], dst: &mut [u8], part: usize) -> usize {
     let Some(streams) = streams.first_chunk_mut::<4>() else { return 0 };
     let mut parts = dst.chunks_mut(part);
-    let [a, b, c, d] = [(); 4].map(|()| parts.next().unwrap_or_default().as_chunks_mut::<AT_ONCE>().0);
+    let [a, b, c, d] = [(); 4].map(|()| parts.next().unwrap_or_default().as_chunks_mut::<ABREAST>().0);
     let mut now = streams.each_ref().map(Bits::marked);
     let src = streams[0].src;
     let mut done = 0usize;
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-        let Some(next) = refilled(src, &now) else { break };
-        now = next;
+        let ([a @ .., e], [b @ .., f], [c @ .., g], [d @ .., h]) = (a, b, c, d);
+        let mut next = now;
         for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-            for (to, bits) in [a, b, c, d].into_iter().zip(&mut now) {
+            for (to, bits) in [a, b, c, d].into_iter().zip(&mut next) {
                 let entry = look(table, bits.word >> (64 - LONGEST));
                 bits.word <<= entry & 63;
                 *to = low8((entry >> 8).into());
             }
         }
-        done = done.wrapping_add(AT_ONCE);
+        let Some(then) = refilled(src, &next) else { break };
+        now = then;
+        for ((to, old), bits) in [e, f, g, h].into_iter().zip(&next).zip(&mut now) {
+            let entry = look(table, old.word >> (64 - LONGEST));
+            bits.word <<= entry & 63;
+            *to = low8((entry >> 8).into());
+        }
+        done = done.wrapping_add(ABREAST);
     }
     for (stream, bits) in streams.iter_mut().zip(now) {
         *stream = stream.behind(bits);
@@ -207,8 +219,8 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     }
     let mut r = r.split(head, What::ZSTD_HUFFMAN)?;
     let mut entries = [0; 1 << Codes::Weights.most_log()];
-    let mut table = Fse::new(Codes::Weights, &mut entries);
-    table.read(&mut r)?;
+    let mut table = Fse::new(Codes::Weights);
+    table.read(&mut entries, &mut r)?;
     let at = r.at();
     let start = saturated(at);
     let mut bits = Bits::default();
@@ -219,10 +231,9 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     if bits.left() < 0 {
         return Err(Error::needing(Kind::Truncated, What::ZSTD_HUFFMAN, at, 2));
     }
-    let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
     let mut last = false;
     for (k, weight) in weights.iter_mut().take(SYMBOLS.wrapping_sub(1)).enumerate() {
-        let entry = Fse::at(entries, state);
+        let entry = fse::at(&entries, size(state));
         *weight = low8(entry.base() as usize);
         if last {
             return Ok(k.wrapping_add(1));

@@ -6,30 +6,79 @@
 
 // Records are decoded at 0.58 of the speed without the inline attributes of this folder (bench `codec`).
 
-use super::bits::{Bits, READY};
-use super::fse::{Codes, Entry, Table};
+use super::bits::{Bits, size};
+use super::fse::{self, Codes, Entry, Table};
 use crate::bytes::{LittleEndian, Reader, len32, little, low32, saturated};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 use crate::simd::{self, Kernel, Lanes};
 
-/// The tables of a block, kept for later blocks that use them again.
-pub(super) struct Tables<'w> {
-    pub literals: Table<'w>,
-    pub offsets: Table<'w>,
-    pub matches: Table<'w>,
+/// The entries of the tables of a block, with their maximum lengths: one object, so that one register leads to all.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Entries {
+    literals: [u64; 1 << Codes::Literals.most_log()],
+    matches: [u64; 1 << Codes::Matches.most_log()],
+    offsets: [u64; 1 << Codes::Offsets.most_log()],
 }
 
-/// Number of entries of each table.
-pub(super) const LITERALS: usize = 1 << Codes::Literals.most_log();
-pub(super) const OFFSETS: usize = 1 << Codes::Offsets.most_log();
-pub(super) const MATCHES: usize = 1 << Codes::Matches.most_log();
+impl Entries {
+    /// Returns the entries of these states.
+    #[inline(always)]
+    fn at(&self, literals: usize, offsets: usize, matches: usize) -> States {
+        States {
+            literals: fse::at(&self.literals, literals),
+            offsets: fse::at(&self.offsets, offsets),
+            matches: fse::at(&self.matches, matches),
+        }
+    }
+}
+
+/// The tables of a block, kept for later blocks that use them again.
+pub(super) struct Tables<'w> {
+    entries: &'w mut Entries,
+    literals: Table,
+    offsets: Table,
+    matches: Table,
+}
+
+impl<'w> Tables<'w> {
+    /// Creates empty tables.
+    pub(super) const fn new(entries: &'w mut Entries) -> Self {
+        let (literals, offsets) = (Table::new(Codes::Literals), Table::new(Codes::Offsets));
+        Tables { entries, literals, offsets, matches: Table::new(Codes::Matches) }
+    }
+
+    /// Clears all tables.
+    pub(super) const fn clear(&mut self) {
+        self.literals.clear();
+        self.offsets.clear();
+        self.matches.clear();
+    }
+
+    /// Sets the tables according to the modes of a block, from its next bytes.
+    fn set(&mut self, modes: u8, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+        self.literals.set(&mut self.entries.literals, modes >> 6, r)?;
+        self.offsets.set(&mut self.entries.offsets, modes >> 4 & 3, r)?;
+        self.matches.set(&mut self.entries.matches, modes >> 2 & 3, r)
+    }
+
+    /// Reads all tables, in the order of a dictionary.
+    pub(super) fn read(&mut self, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+        self.offsets.read(&mut self.entries.offsets, r)?;
+        self.matches.read(&mut self.entries.matches, r)?;
+        self.literals.read(&mut self.entries.literals, r)
+    }
+}
 
 /// Number of free bytes that a fast copy needs after a match.
 const AHEAD: u32 = len32(lz::WILD);
 
 /// Maximum length of the copies of a fast loop. Calls of functions for longer ones would take the registers of the loop.
-const LONG: u32 = 1024;
+const LONG: usize = 1024;
+
+/// Maximum number of bits of a sequence of the fast loop. They are in one word, whichever bit of a byte is the first.
+const WORD: u32 = 56;
 
 /// A sequence: a number of literals, and the length and offset of a match.
 #[derive(Clone, Copy, Default)]
@@ -83,9 +132,7 @@ pub(super) fn decode<const FAST: bool>(
     if modes & 3 != 0 {
         return Err(Error::needing(Kind::Invalid, What::ZSTD_SEQUENCES, at, modes.into()));
     }
-    tables.literals.set(modes >> 6, r)?;
-    tables.offsets.set(modes >> 4 & 3, r)?;
-    tables.matches.set(modes >> 2 & 3, r)?;
+    tables.set(modes, r)?;
     let start = saturated(r.at());
     let mut bits = Bits::default();
     bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZSTD_SEQUENCES)?;
@@ -142,10 +189,9 @@ struct States {
 impl States {
     /// Reads the initial states, at the start of the stream.
     fn begin(bits: &mut Bits<'_>, tables: &Tables<'_>) -> Self {
-        let literals = bits.take(tables.literals.log());
-        let offsets = bits.take(tables.offsets.log());
-        let matches = bits.take(tables.matches.log());
-        Entries::of(tables).at(literals, offsets, matches)
+        let [literals, offsets, matches] =
+            [&tables.literals, &tables.offsets, &tables.matches].map(|table| size(bits.take(table.log())));
+        tables.entries.at(literals, offsets, matches)
     }
 
     /// Decodes the next sequence. No states follow the last one of the block.
@@ -160,10 +206,8 @@ impl States {
         }
         let literals = l.base().wrapping_add(low32(bits.take(l.extra())));
         if !last {
-            let literals = l.next().wrapping_add(bits.take(l.bits()));
-            let matches = m.next().wrapping_add(bits.take(m.bits()));
-            let offsets = o.next().wrapping_add(bits.take(o.bits()));
-            *self = Entries::of(tables).at(literals, offsets, matches);
+            let [literals, matches, offsets] = [l, m, o].map(|e| size(e.next().wrapping_add(bits.take(e.bits()))));
+            *self = tables.entries.at(literals, offsets, matches);
         }
         Sequence { literals, len, offset }
     }
@@ -188,23 +232,23 @@ impl Kernel for Fast<'_, '_, '_, '_> {
     type Output = Option<(Sequence, u32)>;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, _: L) -> Self::Output {
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output {
         let Fast { states, bits, tables, out, repeats, left } = self;
         if out.literals_end > lz::REACH {
             return None;
         }
         let frame = out.frame;
-        // The last piece of a copy of literals reads up to 15 bytes after them.
-        let end = out.literals_end.min(out.bytes.len().saturating_sub(PIECE)).max(frame);
-        let [at, literals, end] = [out.at, out.literals, end].map(|at| len32(at.wrapping_sub(frame)));
-        let mut place = Place { at, literals, end };
-        let bytes = out.bytes.get_mut(frame..)?;
-        let entries = Entries::of(tables);
-        let (src, mut next) = (bits.src, Next { at: bits.position()?, states: *states });
+        // The last piece of a copy of literals reads up to 31 bytes after them.
+        let end = out.literals_end.saturating_add(LONG_PIECE).min(out.bytes.len());
+        let gap = out.literals.wrapping_sub(out.at).checked_sub(AHEAD as usize)?;
+        let mut place = Place { at: len32(out.at.wrapping_sub(frame)), gap: len32(gap) };
+        let bytes = out.bytes.get_mut(frame..end)?;
+        let (src, mut next) = (bits.before()?, Next::new(bits, *states)?);
+        let entries = &*tables.entries;
         let mut odd = None;
         let mut n = *left;
         while n > 0 {
-            let Some((sequence, then)) = next.decode::<L>(src, entries) else { break };
+            let Some((sequence, then)) = next.decode(lanes, src, entries) else { break };
             next = then;
             n = n.wrapping_sub(1);
             let distance = distance(repeats, sequence);
@@ -214,79 +258,62 @@ impl Kernel for Fast<'_, '_, '_, '_> {
             }
         }
         *left = n;
-        (out.at, out.literals) = (frame.wrapping_add(place.at as usize), frame.wrapping_add(place.literals as usize));
-        *states = next.states;
-        bits.go(next.at);
+        out.at = frame.wrapping_add(place.at as usize);
+        out.literals = out.at.wrapping_add(place.gap as usize).wrapping_add(AHEAD as usize);
+        *states = next.leave(bits);
         odd
-    }
-}
-
-/// The entries of the three tables, with their maximum lengths.
-#[derive(Clone, Copy)]
-struct Entries<'t> {
-    literals: &'t [u64; LITERALS],
-    offsets: &'t [u64; OFFSETS],
-    matches: &'t [u64; MATCHES],
-}
-
-impl<'t> Entries<'t> {
-    #[inline(always)]
-    fn of(tables: &'t Tables<'_>) -> Self {
-        Entries {
-            literals: tables.literals.entries(),
-            offsets: tables.offsets.entries(),
-            matches: tables.matches.entries(),
-        }
-    }
-
-    /// Returns the entries of these states.
-    #[inline(always)]
-    fn at(self, literals: u64, offsets: u64, matches: u64) -> States {
-        States {
-            literals: Table::at(self.literals, literals),
-            offsets: Table::at(self.offsets, offsets),
-            matches: Table::at(self.matches, matches),
-        }
     }
 }
 
 /// The next sequence of a stream.
 #[derive(Clone, Copy)]
 struct Next {
-    /// Number of bits of the source before the bits that were read.
+    /// Number of bits of the source before the next [`WORD`] bits.
     at: usize,
     states: States,
 }
 
 impl Next {
+    /// Returns the next sequence of `bits`; `None` if less than [`WORD`] bits are before it.
+    fn new(bits: &Bits<'_>, states: States) -> Option<Self> {
+        Some(Next { at: bits.position()?.checked_sub(WORD as usize)?, states })
+    }
+
+    /// Moves `bits` to the next sequence.
+    fn leave(self, bits: &mut Bits<'_>) -> States {
+        bits.go(self.at.wrapping_add(WORD as usize));
+        self.states
+    }
+
     /// Decodes a sequence whose bits are all in one word, and returns it with the next one; `None` if they are not.
     #[inline(always)]
-    fn decode<L: Lanes>(self, src: &[u8], entries: Entries<'_>) -> Option<(Sequence, Self)> {
+    fn decode<L: Lanes>(self, lanes: L, src: &[u8], entries: &Entries) -> Option<(Sequence, Self)> {
         let States { literals: l, offsets: o, matches: m } = self.states;
-        // The lowest byte counts all bits of the sequence, the next byte the bits of the states.
-        let two = Entry::widths(&[o, m]);
-        let all = Entry::widths(&[o, m, l]);
-        let width = all & 0xff;
-        let end = self.at.wrapping_add(7) >> 3;
-        let word = src.get(..end).and_then(|src| src.last_chunk());
-        let (Some(word), true) = (word, width <= READY) else { return None };
+        let lengths = l.widths().and(m.widths());
+        let all = lengths.and(o.widths());
+        let width = all.all();
+        // Past the end of `src`, which ends with the stream, if there are not enough bits: `at` is then a negative number.
+        let byte = self.at >> 3;
+        let word = src.get(byte..byte.wrapping_add(8)).and_then(|src| src.first_chunk());
+        let (Some(word), true) = (word, width <= WORD) else { return None };
         let word = u64::from_le_bytes(*word);
         // Starting at the lowest bits of the word: the states of offsets, matches and literals; the extra
         // bits of literals, matches and offsets.
-        let start = low32(self.at.wrapping_sub(end.wrapping_mul(8)) as u64).wrapping_sub(all);
+        let start = low32(self.at as u64 | 56).wrapping_sub(width);
+        let behind = start.wrapping_add(all.states());
         let at = self.at.wrapping_sub(width as usize);
-        let offset = o.state::<L>(word >> (start & 63));
-        let match_ = m.state::<L>(word >> (start.wrapping_add(o.bits()) & 63));
-        let literal = l.state::<L>(word >> (start.wrapping_add(two >> 8) & 63));
-        let mut word = word >> (start.wrapping_add(all >> 8) & 63);
+        let offset = o.state(lanes, word >> (start & 63));
+        let match_ = m.state(lanes, word >> (start.wrapping_add(o.widths().states()) & 63));
+        let literal = l.state(lanes, word >> (behind.wrapping_sub(l.widths().states()) & 63));
+        let mut word = word >> (behind & 63);
         let mut sequence = Sequence { literals: l.base(), len: m.base(), offset: 0 };
-        if l.more(m) {
-            sequence.literals = l.value::<L>(word);
+        if lengths.more() {
+            sequence.literals = l.value(lanes, word);
             word >>= l.extra() & 63;
-            sequence.len = m.value::<L>(word);
+            sequence.len = m.value(lanes, word);
             word >>= m.extra() & 63;
         }
-        sequence.offset = o.value::<L>(word);
+        sequence.offset = o.value(lanes, word);
         Some((sequence, Next { at, states: entries.at(literal, offset, match_) }))
     }
 }
@@ -328,50 +355,65 @@ fn distance(recent: &mut [u32; 3], Sequence { literals, offset: value, .. }: Seq
 /// The positions of an [`Output`] in its frame, within [`lz::REACH`].
 struct Place {
     at: u32,
-    literals: u32,
-    end: u32,
+    /// Number of bytes between the output and the literals that are still to be moved, except [`AHEAD`].
+    gap: u32,
 }
 
 impl Place {
     /// Executes a sequence with copies of fixed size, which may write ahead. `None`, with the positions
-    /// unchanged, if it is invalid or near the end.
+    /// unchanged, if it is invalid or near the end. `bytes` end [`LONG_PIECE`] bytes after the literals, or earlier.
     #[inline(always)]
     fn put(&mut self, bytes: &mut [u8], Sequence { literals, len, .. }: Sequence, distance: u32) -> Option<()> {
-        let Place { at, literals: from, end } = *self;
+        let gap = self.gap.checked_sub(len)?;
+        let [at, from, literals] = [self.at, self.gap, literals].map(|n| n as usize);
+        let from = at.wrapping_add(from).wrapping_add(AHEAD as usize);
         let to = at.wrapping_add(literals);
-        let next = to.wrapping_add(len);
-        // The gap has the same length after the literals.
-        let next_from = from.wrapping_add(literals);
-        // There are no literals left to copy, or not by pieces.
-        let near = next_from > end;
-        if next.wrapping_add(AHEAD) > next_from || near && literals > 0 {
+        let back = to.checked_sub(distance as usize)?;
+        let len = len as usize;
+        // There are literals left to copy, by pieces.
+        if from.wrapping_add(literals).wrapping_add(LONG_PIECE) <= bytes.len() {
+            lz::copy::<PIECE>(bytes, from, at)?;
+            // The gap is as long as a piece, so that no piece overwrites literals of the next one, and that up to here, all can
+            // be copied again. Nothing is refused after more pieces.
+            if literals > PIECE {
+                if len > LONG || literals > LONG {
+                    return None;
+                }
+                let mut done = PIECE;
+                while done < literals {
+                    lz::copy::<LONG_PIECE>(bytes, from.wrapping_add(done), at.wrapping_add(done))?;
+                    done = done.wrapping_add(LONG_PIECE);
+                }
+            }
+        } else if literals > 0 {
             return None;
         }
-        if distance.wrapping_sub(1) >= to {
-            return None;
-        }
-        if len > LONG || literals > LONG {
-            return None;
-        }
-        // Nothing is refused after the first store: literals may be moved over themselves, and are then not there a second time.
-        let (from, at, place) = (from as usize, at as usize, to as usize);
-        let (len, distance) = (len as usize, distance as usize);
-        if !near {
-            // The gap is longer than a piece, so that no piece overwrites literals of the next one.
-            pieces::<PIECE>(bytes, from, at, literals as usize)?;
-        }
-        if len <= lz::WILD {
-            lz::wild(bytes, place, distance, len)?;
-        } else if distance >= lz::WILD {
-            pieces::<{ lz::WILD }>(bytes, place.wrapping_sub(distance), place, len)?;
-        } else if distance >= PIECE {
-            pieces::<PIECE>(bytes, place.wrapping_sub(distance), place, len)?;
-        } else {
+        let distance = distance as usize;
+        if distance < PIECE {
+            if len > LONG {
+                return None;
+            }
             // Pieces of 16 would wait for the stores of 8 before them: 0.6 of the speed for runs.
-            lz::spread(bytes, place, distance, len)?;
+            if len <= lz::WILD {
+                lz::wild(bytes, to, distance, len)?;
+            } else {
+                lz::spread(bytes, to, distance, len)?;
+            }
+        } else {
+            lz::again::<PIECE>(bytes, back, to)?;
+            if len > PIECE {
+                if len > LONG {
+                    return None;
+                }
+                let mut done = PIECE;
+                while done < len {
+                    lz::again::<PIECE>(bytes, back.wrapping_add(done), to.wrapping_add(done))?;
+                    done = done.wrapping_add(PIECE);
+                }
+            }
         }
-        self.at = next;
-        self.literals = next_from;
+        self.at = len32(to.wrapping_add(len));
+        self.gap = gap;
         Some(())
     }
 }
@@ -436,20 +478,10 @@ impl Output<'_> {
     }
 }
 
-/// Length of a piece of literals.
+/// Length of the first piece of literals, and of the pieces of a match.
 const PIECE: usize = 16;
-
-/// Copies `len` bytes within the output in pieces of `N` bytes, at least one.
-#[inline(always)]
-fn pieces<const N: usize>(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
-    lz::copy::<N>(bytes, from, to)?;
-    let mut done = N;
-    while done < len {
-        lz::copy::<N>(bytes, from.wrapping_add(done), to.wrapping_add(done))?;
-        done = done.wrapping_add(N);
-    }
-    Some(())
-}
+/// Length of the other pieces of literals.
+const LONG_PIECE: usize = 32;
 
 /// Moves `len` bytes toward the start.
 #[inline(never)]

@@ -5,16 +5,9 @@ use crate::codec::tests::noise;
 
 /// Returns the sequences of a stream, and the number of bits left after them.
 fn read<const FAST: bool>(src: &[u8], count: usize) -> (std::vec::Vec<Sequence>, i64) {
-    let mut memory = [[0; LITERALS]; 3];
-    let [literals, offsets, matches] = &mut memory;
-    let mut tables = Tables {
-        literals: Table::new(Codes::Literals, literals),
-        offsets: Table::new(Codes::Offsets, &mut offsets[..OFFSETS]),
-        matches: Table::new(Codes::Matches, matches),
-    };
-    for table in [&mut tables.literals, &mut tables.offsets, &mut tables.matches] {
-        table.set(0, &mut Reader::new(&[])).unwrap();
-    }
+    let mut entries: Entries = bytemuck::Zeroable::zeroed();
+    let mut tables = Tables::new(&mut entries);
+    tables.set(0, &mut Reader::new(&[])).unwrap();
     let mut bits = Bits::default();
     bits.begin(src, 9, src.len(), What::ZSTD_SEQUENCES).unwrap();
     bits.refill();
@@ -38,16 +31,15 @@ struct Words<'t, 'b> {
 impl Kernel for Words<'_, '_> {
     type Output = (std::vec::Vec<Sequence>, i64);
 
-    fn run<L: Lanes>(self, _: L) -> Self::Output {
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output {
         let Words { mut bits, mut states, tables, count } = self;
         let mut sequences = std::vec::Vec::new();
         while sequences.len() < count {
-            let next = bits.position().map(|at| Next { at, states });
-            match next.and_then(|next| next.decode::<L>(bits.src, Entries::of(tables))) {
+            let next = Next::new(&bits, states);
+            match next.and_then(|next| next.decode(lanes, bits.before()?, tables.entries)) {
                 Some((sequence, next)) => {
                     sequences.push(sequence);
-                    bits.go(next.at);
-                    states = next.states;
+                    states = next.leave(&mut bits);
                 }
                 None => sequences.push(states.step(&mut bits, tables, false)),
             }
