@@ -80,7 +80,7 @@ impl Lanes for Avx2 {
 
     #[cfg(feature = "zstd-encode")]
     #[inline(always)]
-    fn equal(self, bytes: &[u8; 16], byte: u8) -> u32 {
+    fn equal(self, bytes: &[u8; 32], byte: u8) -> u32 {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { equal(bytes, byte) }
     }
@@ -89,10 +89,10 @@ impl Lanes for Avx2 {
 #[cfg(feature = "zstd-encode")]
 #[inline]
 #[target_feature(enable = "avx2")]
-fn equal(bytes: &[u8; 16], byte: u8) -> u32 {
-    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set1_epi8};
+fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
+    use core::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_movemask_epi8};
 
-    _mm_movemask_epi8(_mm_cmpeq_epi8(bytemuck::must_cast(*bytes), _mm_set1_epi8(byte.cast_signed()))).cast_unsigned()
+    _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytemuck::must_cast(*bytes), _mm256_set1_epi8(byte.cast_signed()))).cast_unsigned()
 }
 
 #[inline]

@@ -27,7 +27,7 @@ pub(crate) trait Lanes: Copy {
 
     /// Returns a bit for each of the bytes that equals `byte`, the lowest bit for the first.
     #[cfg(feature = "zstd-encode")]
-    fn equal(self, bytes: &[u8; 16], byte: u8) -> u32;
+    fn equal(self, bytes: &[u8; 32], byte: u8) -> u32;
 }
 
 /// Loops that the compiler vectorises for the target.
@@ -117,7 +117,7 @@ impl Lanes for Plain {
 
     #[cfg(feature = "zstd-encode")]
     #[inline(always)]
-    fn equal(self, bytes: &[u8; 16], byte: u8) -> u32 {
+    fn equal(self, bytes: &[u8; 32], byte: u8) -> u32 {
         const LOW: u64 = 0x0101_0101_0101_0101;
         const REST: u64 = 0x7f7f_7f7f_7f7f_7f7f;
         let mut bits = 0;
@@ -128,7 +128,7 @@ impl Lanes for Plain {
             let [.., gathered] = others.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
             bits = bits << 8 | u32::from(gathered);
         }
-        bits ^ 0xffff
+        !bits
     }
 }
 

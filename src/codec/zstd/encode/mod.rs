@@ -20,7 +20,7 @@ use self::fast::Fast;
 use self::finder::{Finder, WINDOW};
 use self::huffman::Code;
 use self::literals::Literals;
-use self::rows::Rows;
+use self::rows::{ROW, Rows};
 use self::sequences::{Sequences, Store};
 use self::split::Bytes;
 use crate::bytes::{Scratch, len32, low32};
@@ -37,10 +37,8 @@ enum Search {
     Fast,
     /// One position per hash of a few bytes, and one per hash of eight.
     Double,
-    /// Rows of 16 positions; the number of tries, and of later positions that are searched.
-    Rows16(u32, u32),
-    /// Rows of 32 positions.
-    Rows32(u32, u32),
+    /// Rows of positions; the number of tries, and of later positions that are searched.
+    Rows(u32, u32),
 }
 
 /// What a level means.
@@ -62,17 +60,17 @@ const fn plan(level: u8, n: usize) -> Plan {
         2 => (Search::Fast, 16, 5),
         3 => (Search::Double, 16, 5),
         4 => (Search::Double, 17, 5),
-        5 => (Search::Rows16(16, 0), 18, 5),
-        6 => (Search::Rows16(16, 1), 18, 5),
-        7 => (Search::Rows16(16, 1), 19, 4),
-        8 => (Search::Rows16(16, 2), 19, 4),
-        9 => (Search::Rows32(32, 2), 19, 4),
-        _ => (Search::Rows32(32, 2), 20, 4),
+        5 => (Search::Rows(16, 0), 18, 5),
+        6 => (Search::Rows(16, 1), 18, 5),
+        7 => (Search::Rows(16, 1), 19, 5),
+        8 => (Search::Rows(16, 2), 19, 5),
+        9 => (Search::Rows(32, 2), 19, 5),
+        _ => (Search::Rows(32, 2), 20, 5),
     };
     // More positions than bytes are never used. Rows for half of the bytes find nearly as much, as many bytes are inside of
     // matches or look like others, and take less of a cache: frames of 256 KiB take 0.87 to 0.96 of the time at level 5, and
     // are at most 0.6 % larger.
-    let half = matches!(search, Search::Rows16(..) | Search::Rows32(..));
+    let half = matches!(search, Search::Rows(..));
     let most = match n {
         // Not less for 256 bytes than for fewer.
         0..=256 => 8,
@@ -109,7 +107,7 @@ pub const fn encode_scratch_len(level: u8, n: usize) -> usize {
     let finder = match search {
         Search::Fast => Scratch::cost::<u32>(places),
         Search::Double => Scratch::cost::<u32>(places.wrapping_mul(2)),
-        Search::Rows16(..) | Search::Rows32(..) => places.saturating_add(Scratch::cost::<u32>(places)),
+        Search::Rows(..) => places.saturating_add(Scratch::cost::<u32>(places)),
     };
     let store = Scratch::cost::<u64>(sequences as u64).saturating_add(literals as u64);
     let len = Scratch::cost::<Tables>(1).saturating_add(store).saturating_add(finder);
@@ -140,13 +138,10 @@ pub(super) fn encode(src: &[u8], dst: &mut [u8], level: u8, scratch: &mut Scratc
             let finder = Fast::<true>::new(scratch.take(places)?, scratch.take(places)?, hashed);
             encoder.frame(src, finder, &mut out)
         }
-        Search::Rows16(tries, lazy) => {
-            let (rows, tags) = (scratch.take(places >> 4)?, scratch.take(places >> 4)?);
-            encoder.frame(src, Rows::<16>::new(tags, rows, hashed, tries, lazy), &mut out)
-        }
-        Search::Rows32(tries, lazy) => {
-            let (rows, tags) = (scratch.take(places >> 5)?, scratch.take(places >> 5)?);
-            encoder.frame(src, Rows::<32>::new(tags, rows, hashed, tries, lazy), &mut out)
+        Search::Rows(tries, lazy) => {
+            let rows = places / ROW;
+            let (rows, tags) = (scratch.take(rows)?, scratch.take(rows)?);
+            encoder.frame(src, Rows::new(tags, rows, hashed, tries, lazy), &mut out)
         }
     };
     match done {

@@ -15,11 +15,14 @@ const LONG: usize = 384;
 const FIRST: usize = 96;
 const LAST: usize = 32;
 
-/// Rows of `W` places, at most 32. The first byte of a row of tags is the index of its latest place; the first place is
+/// Number of places of a row.
+pub(super) const ROW: usize = 32;
+
+/// Rows of places. The first byte of a row of tags is the index of its latest place; the first place is
 /// unused. A tag is never 0, but the tag of an empty place is.
-pub(super) struct Rows<'s, const W: usize> {
-    tags: &'s mut [[u8; W]],
-    places: &'s mut [[u32; W]],
+pub(super) struct Rows<'s> {
+    tags: &'s mut [[u8; ROW]],
+    places: &'s mut [[u32; ROW]],
     /// Factor whose product with a word is the hash of its first bytes.
     factor: u64,
     /// Shift that leaves the row and eight bits of tag of a hash.
@@ -32,13 +35,13 @@ pub(super) struct Rows<'s, const W: usize> {
     next: usize,
 }
 
-impl<'s, const W: usize> Rows<'s, W> {
+impl<'s> Rows<'s> {
     /// The place that is overwritten after each place: the one before it, or the last.
     #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
-    const BEFORE: [u8; W] = {
-        let mut before = [low8(W - 1); W];
+    const BEFORE: [u8; ROW] = {
+        let mut before = [low8(ROW - 1); ROW];
         let mut place = 2;
-        while place < W {
+        while place < ROW {
             before[place] = low8(place - 1);
             place += 1;
         }
@@ -46,8 +49,8 @@ impl<'s, const W: usize> Rows<'s, W> {
     };
 
     /// Creates empty rows, whose number is a power of two.
-    pub(super) fn new(tags: &'s mut [[u8; W]], places: &'s mut [[u32; W]], hashed: u32, tries: u32, lazy: u32) -> Self {
-        tags.fill([0; W]);
+    pub(super) fn new(tags: &'s mut [[u8; ROW]], places: &'s mut [[u32; ROW]], hashed: u32, tries: u32, lazy: u32) -> Self {
+        tags.fill([0; ROW]);
         let (bits, cut) = (tags.len().max(1).ilog2(), 64u32.wrapping_sub(hashed.wrapping_mul(8)));
         let factor = FACTOR << (cut & 63);
         Rows { tags, places, factor, shift: 56u32.saturating_sub(bits), tries, lazy, next: 0 }
@@ -65,9 +68,9 @@ impl<'s, const W: usize> Rows<'s, W> {
     fn insert(&mut self, row: usize, tag: u8, at: usize) -> Option<()> {
         let tags = self.tags.get_mut(row)?;
         let places = self.places.get_mut(row)?;
-        let head = Self::BEFORE.get(usize::from(tags[0]) & W.wrapping_sub(1)).copied().unwrap_or(0);
+        let head = Self::BEFORE.get(usize::from(tags[0]) & ROW.wrapping_sub(1)).copied().unwrap_or(0);
         tags[0] = head;
-        let head = usize::from(head) & W.wrapping_sub(1);
+        let head = usize::from(head) & ROW.wrapping_sub(1);
         *tags.get_mut(head)? = tag;
         *places.get_mut(head)? = len32(at);
         Some(())
@@ -105,12 +108,12 @@ impl<'s, const W: usize> Rows<'s, W> {
         let places = self.places.get(row)?;
         let head = u32::from(tags[0]);
         // The latest place becomes the lowest bit.
-        let mut equal = rotate::<W>(equal(lanes, tags, tag) & !1, head);
+        let mut equal = (lanes.equal(tags, tag) & !1).rotate_right(head);
         let mut best = Match { at, len: MIN.wrapping_sub(1), distance: 0 };
         let mut last = half(src, at)?;
         let mut tries = self.tries;
         while equal != 0 && tries > 0 {
-            let place = head.wrapping_add(equal.trailing_zeros()) as usize & W.wrapping_sub(1);
+            let place = head.wrapping_add(equal.trailing_zeros()) as usize & ROW.wrapping_sub(1);
             equal &= equal.wrapping_sub(1);
             tries = tries.wrapping_sub(1);
             let Some(distance) = distance(at, *places.get(place)?) else { continue };
@@ -160,8 +163,8 @@ impl<'s, const W: usize> Rows<'s, W> {
             }
             let found = self.find(lanes, src, at, end)?;
             if found.len >= MIN
-                && gain(found.len, 4).wrapping_sub(cost(found).into())
-                    > gain(best.len, 4).wrapping_sub(cost(best).into()).wrapping_add(later)
+                && gain(found.len, 8).wrapping_sub(cost(found).into())
+                    > gain(best.len, 8).wrapping_sub(cost(best).into()).wrapping_add(later)
             {
                 best = found;
                 tries = self.lazy;
@@ -175,54 +178,21 @@ const fn gain(len: usize, each: i64) -> i64 {
     (len as u64).cast_signed().wrapping_mul(each)
 }
 
-/// Rotates the lowest `W` bits right.
-#[inline(always)]
-const fn rotate<const W: usize>(bits: u32, n: u32) -> u32 {
-    let width = len32(W);
-    if width == 32 {
-        return bits.rotate_right(n & 31);
-    }
-    let n = n & width.wrapping_sub(1);
-    (bits >> (n & 31) | bits << (width.wrapping_sub(n) & 31)) & ((1u32 << (width & 31)).wrapping_sub(1))
-}
-
-/// Returns a bit for each byte that equals `tag`; in rows of 32, perhaps also for the byte after such a byte: all processors
-/// search these alike. An exact comparison of words would take 2.5 % more instructions at level 9.
-#[inline(always)]
-fn equal<L: Lanes, const W: usize>(lanes: L, tags: &[u8; W], tag: u8) -> u32 {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    if let [tags] = tags.as_chunks::<16>().0 {
-        return lanes.equal(tags, tag);
-    }
-    let splat = u64::from(tag).wrapping_mul(LOW);
-    let mut bits = 0;
-    for (i, eight) in (0u32..).zip(tags.as_chunks::<8>().0) {
-        let differ = u64::from_le_bytes(*eight) ^ splat;
-        let zero = (differ.wrapping_sub(LOW) & !differ) >> 7 & LOW;
-        // Gathers the lowest bits of all bytes in the highest byte.
-        let gathered = zero.wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= crate::bytes::low32(gathered) << (i.wrapping_mul(8) & 31);
-    }
-    bits
-}
-
-impl<const W: usize> Finder for Rows<'_, W> {
+impl Finder for Rows<'_> {
     fn block(&mut self, src: &[u8], start: usize, end: usize, store: &mut Store<'_>) -> Option<()> {
-        let split = Split { rows: self, src, block: (start, end), store };
-        // Rows of 32 are for the highest levels: a second copy of their search takes 2 KB of the package for Python, which are not free.
-        if W == 16 { simd::run(split) } else { simd::plain(split) }
+        simd::run(Split { rows: self, src, block: (start, end), store })
     }
 }
 
-/// Splits a block. With AVX2, which compares the tags of a row at once, frames at level 5 take 0.96 to 0.98 of the instructions.
-struct Split<'r, 's, 't, const W: usize> {
-    rows: &'r mut Rows<'s, W>,
+/// Splits a block. With AVX2, the tags of a row are compared at once.
+struct Split<'r, 's, 't> {
+    rows: &'r mut Rows<'s>,
     src: &'r [u8],
     block: (usize, usize),
     store: &'r mut Store<'t>,
 }
 
-impl<const W: usize> Kernel for Split<'_, '_, '_, W> {
+impl Kernel for Split<'_, '_, '_> {
     type Output = Option<()>;
 
     #[inline(always)]
@@ -265,35 +235,25 @@ impl<const W: usize> Kernel for Split<'_, '_, '_, W> {
 mod tests {
     use super::*;
 
-    struct Both<'t, const W: usize>(&'t [u8; W], [u8; 2]);
+    struct Both<'t>(&'t [u8; ROW], [u8; 2]);
 
-    impl<const W: usize> Kernel for Both<'_, W> {
+    impl Kernel for Both<'_> {
         type Output = [u32; 2];
 
         fn run<L: Lanes>(self, lanes: L) -> [u32; 2] {
-            self.1.map(|tag| equal(lanes, self.0, tag))
+            self.1.map(|tag| lanes.equal(self.0, tag))
         }
     }
 
     #[test]
     fn tags_are_found_at_every_place() {
-        for place in 0..32 {
-            let mut tags = [0x55u8; 32];
-            tags[place] = 0x9c;
-            assert_eq!(simd::plain(Both(&tags, [0x9c, 0x55])), [1 << place, !(1 << place)]);
+        for place in 0..ROW {
             // Neighbours differ in the lowest bit only.
-            let mut tags = [0x9bu8; 16];
-            tags[place % 16] = 0x9c;
-            let bit = 1 << (place % 16);
+            let mut tags = [0x9bu8; ROW];
+            tags[place] = 0x9c;
             crate::simd::with_each_lanes(|| {
-                assert_eq!(simd::run(Both(&tags, [0x9c, 0x9b])), [bit, 0xffff & !bit]);
+                assert_eq!(simd::run(Both(&tags, [0x9c, 0x9b])), [1 << place, !(1 << place)]);
             });
-            for head in 0..32u32 {
-                assert_eq!(rotate::<32>(1 << place, head), 1 << ((place as u32 + 32 - head) % 32));
-                if place < 16 && head < 16 {
-                    assert_eq!(rotate::<16>(1 << place, head), 1 << ((place as u32 + 16 - head) % 16));
-                }
-            }
         }
     }
 }
