@@ -92,7 +92,8 @@ impl Lanes for Avx2 {
 fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
     use core::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_movemask_epi8};
 
-    _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytemuck::must_cast(*bytes), _mm256_set1_epi8(byte.cast_signed()))).cast_unsigned()
+    _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytemuck::must_cast(*bytes), _mm256_set1_epi8(byte.cast_signed())))
+        .cast_unsigned()
 }
 
 #[inline]

@@ -202,7 +202,7 @@ enum Holds {
     Read,
 }
 
-/// What is known of a table, whose entries are in scratch memory, with room for the longest table.
+/// What is known of a table, whose entries are in scratch memory, with space for the longest table.
 pub(super) struct Table {
     codes: Codes,
     log: u32,

@@ -15,6 +15,9 @@ const LONG: usize = 384;
 const FIRST: usize = 96;
 const LAST: usize = 32;
 
+/// Bits that a byte of a match is assumed to save. With 4 bits, frames of small numbers are 0.7 % larger at level 9, and of a sensor 1.4 %.
+const EACH: i64 = 8;
+
 /// Number of places of a row.
 pub(super) const ROW: usize = 32;
 
@@ -49,7 +52,13 @@ impl<'s> Rows<'s> {
     };
 
     /// Creates empty rows, whose number is a power of two.
-    pub(super) fn new(tags: &'s mut [[u8; ROW]], places: &'s mut [[u32; ROW]], hashed: u32, tries: u32, lazy: u32) -> Self {
+    pub(super) fn new(
+        tags: &'s mut [[u8; ROW]],
+        places: &'s mut [[u32; ROW]],
+        hashed: u32,
+        tries: u32,
+        lazy: u32,
+    ) -> Self {
         tags.fill([0; ROW]);
         let (bits, cut) = (tags.len().max(1).ilog2(), 64u32.wrapping_sub(hashed.wrapping_mul(8)));
         let factor = FACTOR << (cut & 63);
@@ -163,8 +172,8 @@ impl<'s> Rows<'s> {
             }
             let found = self.find(lanes, src, at, end)?;
             if found.len >= MIN
-                && gain(found.len, 8).wrapping_sub(cost(found).into())
-                    > gain(best.len, 8).wrapping_sub(cost(best).into()).wrapping_add(later)
+                && gain(found.len, EACH).wrapping_sub(cost(found).into())
+                    > gain(best.len, EACH).wrapping_sub(cost(best).into()).wrapping_add(later)
             {
                 best = found;
                 tries = self.lazy;
