@@ -3,7 +3,7 @@
   results.py                    fails if docs/performance.md or README.md differs from what the results give
   results.py write              writes the tables into both
   results.py measure MACHINE    measures what can be measured here, and writes benches/results/DATE-MACHINE.tsv, and the tables
-             [--sets DIR --modules DIR --pilaster TOOL --programs DIR --lib FILE --dataseries BIN --ds PROGRAM --classpath FILE --only WORD...]
+             [--sets DIR --modules DIR --pilaster TOOL --programs DIR --lib FILE --native FILE --dataseries BIN --ds PROGRAM --classpath FILE --only WORD...]
 
 `measure` runs `cargo bench`, `.ci/blosc` and the scripts of speed, whose last lines it prints. A script whose original or
 argument is absent is left out, and is listed at the end. --sets: the folder of vortex/make.py; --modules: one with two builds of
@@ -226,7 +226,8 @@ def commands(a):
         yield f'bench {bench}', ['cargo', 'bench', '--all-features', '--bench', bench], ()
     for what in 'bench', 'streams', 'zstd':
         yield f'c-blosc {what}', [os.path.join(ROOT, '.ci/blosc'), what], ()
-    yield 'avx2', [*script('blosc/bench.py'), '--lib', a.lib, '--codecs', 'blosclz,lz4,zstd'], (a.lib,)
+    avx2 = [*script('blosc/bench.py'), '--lib', a.lib, '--codecs', 'blosclz,lz4,zstd', '--native', a.native]
+    yield 'avx2', avx2, (a.lib, a.native)
     yield 'datatable', [*script('jay/bench.py'), a.scratch, '--lib', a.lib], (a.lib,)
     yield 'vortex read', [*script('vortex/speed.py'), a.sets, '--programs', a.programs], (a.sets, a.programs)
     write = [*script('vortex/write_speed.py'), a.sets, '--programs', a.programs]
@@ -305,7 +306,7 @@ def main():
     p.add_argument('what', nargs='?', choices=('check', 'write', 'measure'), default='check')
     p.add_argument('machine', nargs='?')
     p.add_argument('--scratch', default='/tmp/pilaster-results')
-    for name in 'sets', 'modules', 'pilaster', 'programs', 'lib', 'dataseries', 'ds', 'classpath':
+    for name in 'sets', 'modules', 'pilaster', 'programs', 'lib', 'native', 'dataseries', 'ds', 'classpath':
         p.add_argument('--' + name)
     p.add_argument('--only', nargs='+')
     a = p.parse_intermixed_args()

@@ -19,8 +19,10 @@ pub(crate) trait Kernel {
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;
 }
 
-/// Runs a kernel with the widest vectors of the processor.
-#[inline]
+/// Runs a kernel with the widest vectors of the processor. A function of its own also where the target has them: inside of
+/// another, the loop of Zstandard's sequences has fewer registers, and 0.93 of the speed.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline)]
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
     if let Some(avx2) = avx2::Avx2::detect() {
