@@ -155,7 +155,7 @@ fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
 /// Number of symbols of each stream between two words of [`abreast`]. The last of them is still taken from the word before, so
 /// that the next word is loaded meanwhile: up to seven bits and a symbol of a word are read when it is new.
 const ABREAST: usize = 4;
-const _: () = assert!(7 + LONGEST + LONGEST * ABREAST as u32 <= 63);
+const _: () = assert!(7 + (LONGEST as usize) * (ABREAST + 1) <= 63);
 
 /// Decodes symbols of four streams alternately, so that none waits for another, far from the ends of all.
 /// Each stream has a part of `dst`. Returns the number of symbols decoded per stream. Never inlined, because
