@@ -1,11 +1,11 @@
-//! The steps that byte and bit shuffle share, on tiles of items, and the comparison of bytes of the search of Zstandard, for each kind of
-//! vector registers.
+//! The steps that byte and bit shuffle share, on tiles of items, and two of Zstandard, the comparison of bytes of its search and the mask of
+//! its sequences, for each kind of processor.
 
 /// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
 /// for the compiler to vectorise the loop.
 pub(crate) const TILE: usize = 64;
 
-/// Steps on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
+/// Steps, most of them on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
 pub(crate) trait Lanes: Copy {
     /// Returns the lowest `n` bits of a word. Only the lowest byte of `n` counts, which is at most 31. A shift by `n` would wait for
     /// the word.

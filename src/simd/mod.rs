@@ -2,7 +2,7 @@
 //!
 //! A loop is a [`Kernel`]. [`run`] chooses the vectors: at run time where there is an operating system to ask, else at compile
 //! time. A loop over arithmetic needs nothing more, because the compiler vectorises it for both. [`Lanes`] are the steps of the
-//! filters of Blosc and of the search of Zstandard that are written for each kind of vectors.
+//! filters of Blosc and of Zstandard that are written for each kind of processor.
 
 #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
 mod avx2;
@@ -37,7 +37,7 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
 
 /// Runs a kernel with what every processor of the target has.
 #[inline(never)]
-pub(crate) fn plain<K: Kernel>(kernel: K) -> K::Output {
+fn plain<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(lanes::Plain)
 }
 

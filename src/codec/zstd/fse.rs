@@ -181,7 +181,7 @@ impl Widths {
         self.0 >> 8 & 0xff
     }
 
-    /// Returns whether at least one of two entries has extra bits.
+    /// Returns whether at least one of two entries has extra bits; the sum of three may have a carry there.
     #[inline(always)]
     pub(super) const fn more(self) -> bool {
         self.0 >> 26 > 0

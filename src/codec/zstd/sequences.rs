@@ -243,7 +243,7 @@ impl Kernel for Fast<'_, '_, '_, '_> {
         let gap = out.literals.wrapping_sub(out.at).checked_sub(AHEAD as usize)?;
         let mut place = Place { at: len32(out.at.wrapping_sub(frame)), gap: len32(gap) };
         let bytes = out.bytes.get_mut(frame..end)?;
-        let (src, mut next) = (bits.before()?, Next::new(bits, *states)?);
+        let (src, mut next) = (bits.before(), Next::new(bits, *states)?);
         let entries = &*tables.entries;
         let mut odd = None;
         let mut n = *left;
@@ -292,7 +292,8 @@ impl Next {
         let lengths = l.widths().and(m.widths());
         let all = lengths.and(o.widths());
         let width = all.all();
-        // Past the end of `src`, which ends with the stream, if there are not enough bits: `at` is then a negative number.
+        // Past the end of `src`, which is not much longer than the bits that are left, if there are not enough: `at` is then a
+        // negative number.
         let byte = self.at >> 3;
         let word = src.get(byte..byte.wrapping_add(8)).and_then(|src| src.first_chunk());
         let (Some(word), true) = (word, width <= WORD) else { return None };
@@ -374,7 +375,7 @@ impl Place {
         if from.wrapping_add(literals).wrapping_add(LONG_PIECE) <= bytes.len() {
             lz::copy::<PIECE>(bytes, from, at)?;
             // The gap is as long as a piece, so that no piece overwrites literals of the next one, and that up to here, all can
-            // be copied again. Nothing is refused after more pieces.
+            // be copied again. After more pieces, only a distance of 0 is refused, which is invalid for `exact`, too.
             if literals > PIECE {
                 if len > LONG || literals > LONG {
                     return None;

@@ -199,6 +199,27 @@ fn a_dictionary_is_what_lies_before() {
     }
 }
 
+/// Literals that are moved over themselves may not be moved twice.
+#[test]
+fn a_dictionary_after_many_literals() {
+    let (dictionary, literals) = (check::text(100), check::noise(600));
+    // Two sequences of 300 literals and 37 bytes: from 350 back, which is in the dictionary, and from 400 back. All tables are of one symbol.
+    let bits = stream("01100001 0 00101100 10010011 0 00101100");
+    let block = [&[2, 0x84, 0x25][..], &literals, &[2, 0x54, 27, 8, 33], &bits].concat();
+    let mut bytes = [&literals[..300], &dictionary[50..87], &literals[300..]].concat();
+    bytes.extend_from_within(237..274);
+    let frame = frame(&[&block]);
+    for room in [674, 680, 700, 706, 900] {
+        let mut read = vec![0; room];
+        let mut memory = vec![0; WORKSPACE_LEN];
+        assert_eq!(decode_by::<true>(&frame, &mut read, &dictionary, &mut Scratch::new(&mut memory)), Ok(674));
+        assert!(read[..674] == bytes, "{room}");
+        read.fill(1);
+        assert_eq!(decode_by::<false>(&frame, &mut read, &dictionary, &mut Scratch::new(&mut memory)), Ok(674));
+        assert!(read[..674] == bytes, "{room}");
+    }
+}
+
 #[test]
 fn too_little_scratch_says_how_much() {
     let stream = encoded(b"hello");
@@ -212,8 +233,17 @@ fn too_little_scratch_says_how_much() {
 
 #[test]
 fn damage() {
-    for stream in [encoded(&check::text(300)), encoded(&[5; 600]), encoded(&check::text(900))] {
+    let long = [check::noise(90), check::text(300), check::noise(70), check::text(200)].concat();
+    for bytes in [check::text(300), vec![5; 600], check::text(900), long] {
+        let mut stream = encoded(&bytes);
         check::damage(fast, slow, &stream);
+        // Without its checksum, for damage that only changes bytes; near the end of the destination, and far from it.
+        stream[4] &= !4;
+        stream.truncate(stream.len() - 4);
+        for more in [0, 31, 32, 33, 1000 - bytes.len()] {
+            let room = bytes.len() + more;
+            check::damage(|src, dst| fast(src, &mut dst[..room]), |src, dst| slow(src, &mut dst[..room]), &stream);
+        }
     }
 }
 

@@ -61,7 +61,7 @@ const fn plan(level: u8, n: usize) -> Plan {
         3 => (Search::Double, 16, 5),
         4 => (Search::Double, 17, 5),
         5 => (Search::Rows(20, 0), 18, 5),
-        6 => (Search::Rows(12, 1), 18, 5),
+        6 => (Search::Rows(20, 1), 18, 5),
         7 => (Search::Rows(32, 1), 19, 5),
         8 => (Search::Rows(24, 2), 19, 5),
         9 => (Search::Rows(32, 2), 19, 5),
