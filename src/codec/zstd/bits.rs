@@ -89,9 +89,10 @@ impl<'a> Bits<'a> {
         self.end.checked_mul(8)?.checked_sub(self.used as usize)
     }
 
-    /// Returns the source up to one byte behind the word, if there is one: bits that begin with a byte are read with that byte.
-    pub(super) fn before(&self) -> &'a [u8] {
-        self.src.get(..=self.end).unwrap_or(self.src)
+    /// Returns the source up to the end of the word. Bits that begin with a byte are then left to a step; with one byte more,
+    /// the loop of sequences has 4 % more instructions.
+    pub(super) fn before(&self) -> Option<&'a [u8]> {
+        self.src.get(..self.end)
     }
 
     /// Moves to the given [`position`](Self::position).

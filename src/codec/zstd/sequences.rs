@@ -243,7 +243,7 @@ impl Kernel for Fast<'_, '_, '_, '_> {
         let gap = out.literals.wrapping_sub(out.at).checked_sub(AHEAD as usize)?;
         let mut place = Place { at: len32(out.at.wrapping_sub(frame)), gap: len32(gap) };
         let bytes = out.bytes.get_mut(frame..end)?;
-        let (src, mut next) = (bits.before(), Next::new(bits, *states)?);
+        let (src, mut next) = (bits.before()?, Next::new(bits, *states)?);
         let entries = &*tables.entries;
         let mut odd = None;
         let mut n = *left;

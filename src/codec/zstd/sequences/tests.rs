@@ -36,7 +36,7 @@ impl Kernel for Words<'_, '_> {
         let mut sequences = std::vec::Vec::new();
         while sequences.len() < count {
             let next = Next::new(&bits, states);
-            match next.and_then(|next| next.decode(lanes, bits.before(), tables.entries)) {
+            match next.and_then(|next| next.decode(lanes, bits.before()?, tables.entries)) {
                 Some((sequence, next)) => {
                     sequences.push(sequence);
                     states = next.leave(&mut bits);
