@@ -152,7 +152,7 @@ impl Entry {
         (low32(self.0) >> 16).wrapping_add(lanes.lowest(low32(word), low32(self.0))) as usize
     }
 
-    /// Returns how many bits of the entry, and above them how much else.
+    /// Returns the numbers of bits of the entry.
     #[inline(always)]
     pub(super) const fn widths(self) -> Widths {
         Widths(low32(self.0))
@@ -164,6 +164,7 @@ impl Entry {
 pub(super) struct Widths(u32);
 
 impl Widths {
+    /// Returns the sum.
     #[inline(always)]
     pub(super) const fn and(self, other: Self) -> Self {
         Widths(self.0.wrapping_add(other.0))
@@ -202,7 +203,7 @@ enum Holds {
     Read,
 }
 
-/// What is known of a table, whose entries are in scratch memory, with space for the longest table.
+/// The state of a table. Its entries are in scratch memory, as many as the longest table has.
 pub(super) struct Table {
     codes: Codes,
     log: u32,

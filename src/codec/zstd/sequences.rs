@@ -292,8 +292,8 @@ impl Next {
         let lengths = l.widths().and(m.widths());
         let all = lengths.and(o.widths());
         let width = all.all();
-        // Past the end of `src`, which is not much longer than the bits that are left, if there are not enough: `at` is then a
-        // negative number.
+        // Past the end of `src`, which ends with the first word of the loop, if there are not enough bits: `at` is then a negative
+        // number.
         let byte = self.at >> 3;
         let word = src.get(byte..byte.wrapping_add(8)).and_then(|src| src.first_chunk());
         let (Some(word), true) = (word, width <= WORD) else { return None };
