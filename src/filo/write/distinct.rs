@@ -8,14 +8,17 @@ use crate::error::Result;
 /// All bytes of a string of up to [`SHORT`] bytes. Two strings of one length are equal if their keys are.
 pub(super) type Key = [u64; 2];
 
-/// A string, and what finds it in a table.
+/// What finds a string in a table.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
-    pub bytes: &'a [u8],
+pub(super) struct Text {
     /// The upper five bits are the length, or [`LONG`] for a longer string.
     pub hash: u32,
+    /// Zeros for a longer string.
     key: Key,
 }
+
+/// The key of an entry that is longer than [`SHORT`] bytes: no string with its hash has this key.
+const NO_KEY: Key = [u64::MAX; 2];
 
 /// The length of all strings that are longer than their keys.
 const LONG: u32 = low32(SHORT as u64 + 1);
@@ -23,17 +26,31 @@ const LONG: u32 = low32(SHORT as u64 + 1);
 /// Number of bits of a hash that depend on all bytes.
 const HASH_BITS: u32 = 27;
 
-impl<'a> Text<'a> {
+impl Text {
+    /// What stands for a missing row: no string has this hash.
+    pub const MISSING: Self = Text { hash: u32::MAX << HASH_BITS, key: [0; 2] };
+
     /// Hashes a string. The hash has no key, because the number of probes bounds the cost of collisions.
     #[cfg_attr(not(pilaster_small), inline(always))]
-    pub fn of(bytes: &'a [u8]) -> Self {
+    pub fn of(bytes: &[u8]) -> Self {
         let (len, key, hash) = if bytes.len() <= SHORT {
             let (low, high) = ends(bytes);
             (low32(bytes.len() as u64), [low, high], step(bytes.len() as u64, (low, high)))
         } else {
             (LONG, [0; 2], long_hash(bytes))
         };
-        Text { bytes, hash: low32(hash ^ hash >> 32) & (u32::MAX >> (32 - HASH_BITS)) | len << HASH_BITS, key }
+        Text { hash: low32(hash ^ hash >> 32) & (u32::MAX >> (32 - HASH_BITS)) | len << HASH_BITS, key }
+    }
+
+    /// Returns whether the key has all bytes of the string.
+    #[cfg_attr(not(pilaster_small), inline(always))]
+    const fn is_short(&self) -> bool {
+        self.hash < LONG << HASH_BITS
+    }
+
+    /// Returns whether this stands for a missing row.
+    pub const fn is_missing(&self) -> bool {
+        self.hash == Self::MISSING.hash
     }
 }
 
@@ -75,30 +92,30 @@ pub(super) struct Entries<'a, 't> {
 pub(super) const ENTRY_COST: usize = size_of::<u32>() + if FAST { size_of::<Key>() } else { 0 };
 
 impl Entries<'_, '_> {
-    /// Returns whether a string is short, and the entry of a slot with its hash has its key: then it has its length, too, and
-    /// is equal.
+    /// Returns whether the entry of a slot with the hash of `text` has its key: then it has its length, too, and is equal.
+    /// False for longer strings, see [`NO_KEY`].
     #[cfg_attr(not(pilaster_small), inline(always))]
-    pub fn has_key(&self, [_, code]: Slot, text: &Text<'_>) -> bool {
+    pub fn has_key(&self, [_, code]: Slot, text: &Text) -> bool {
         let ([a, b], key) = (text.key, self.keys.get(code.wrapping_sub(1) as usize));
         // Two words, not a vector of 16 bytes, which would wait for the stores of both.
-        text.bytes.len() <= SHORT && key.is_some_and(|[low, high]| (low ^ a) | (high ^ b) == 0)
+        key.is_some_and(|[low, high]| (low ^ a) | (high ^ b) == 0)
     }
 
-    /// Returns whether the entry of a slot with the hash of `text` is equal to it.
-    pub fn is_equal(&self, slot: Slot, text: &Text<'_>) -> Result<bool> {
-        if FAST && text.bytes.len() <= SHORT {
+    /// Returns whether the entry of a slot with the hash of `text` is equal to the string of `row`.
+    pub fn is_equal(&self, slot: Slot, text: &Text, row: u32) -> Result<bool> {
+        if FAST && text.is_short() {
             return Ok(self.has_key(slot, text));
         }
         let [_, code] = slot;
-        let row = self.first.get(code.wrapping_sub(1) as usize).map_or(0, |row| *row as usize);
-        Ok(same(self.strings.get(row)?, text.bytes))
+        let entry = self.first.get(code.wrapping_sub(1) as usize).map_or(0, |row| *row as usize);
+        Ok(same(self.strings.get(entry)?, self.strings.get(row as usize)?))
     }
 
     /// Adds an entry. Returns its slot, or `None` if there is no memory.
-    pub fn push(&mut self, row: u32, text: &Text<'_>) -> Option<Slot> {
+    pub fn push(&mut self, row: u32, text: &Text) -> Option<Slot> {
         *self.first.get_mut(self.len as usize)? = row;
         if FAST {
-            *self.keys.get_mut(self.len as usize)? = text.key;
+            *self.keys.get_mut(self.len as usize)? = if text.is_short() { text.key } else { NO_KEY };
         }
         self.len = self.len.wrapping_add(1);
         Some([text.hash, self.len])
@@ -228,16 +245,16 @@ mod tests {
     fn entries_are_equal_by_all_their_bytes() {
         let text: Vec<u8> = (0..40).collect();
         for len in 0..40 {
-            let whole = [&text[..len]];
+            let others = (0..len).map(|i| {
+                text.iter().take(len).zip(0..).map(|(byte, at)| byte ^ if at == i { 0x80 } else { 0 }).collect()
+            });
+            let rows: Vec<Vec<u8>> = vec![text[..len].to_vec(); 2].into_iter().chain(others).collect();
+            let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
             let (mut first, mut keys) = ([0; 2], [[0; 2]; 2]);
-            let strings = Strings::Slices(&whole);
-            let mut entries = Entries { strings, first: &mut first, keys: &mut keys, len: 0 };
-            let slot = entries.push(0, &Text::of(whole[0])).unwrap();
-            assert!(entries.is_equal(slot, &Text::of(whole[0])).unwrap());
-            for i in 0..len {
-                let mut other = whole[0].to_vec();
-                other[i] ^= 0x80;
-                assert!(!entries.is_equal(slot, &Text::of(&other)).unwrap(), "{len} {i}");
+            let mut entries = Entries { strings: Strings::Slices(&rows), first: &mut first, keys: &mut keys, len: 0 };
+            let slot = entries.push(0, &Text::of(rows[0])).unwrap();
+            for (row, text) in (0..).zip(&rows) {
+                assert_eq!(entries.is_equal(slot, &Text::of(text), row).unwrap(), row < 2, "{len} {row}");
             }
         }
     }

@@ -5,7 +5,7 @@ use super::choose::Plan;
 use super::dictionary::{Bounds, Dictionary};
 use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
-use super::stats::{Present, Slant, Stats};
+use super::stats::{Present, Slant, Stats, are_equal};
 use super::texts::check_rows;
 use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
@@ -119,19 +119,20 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
         check_rows(rows, &Mask::new(rows)?)?;
         return utf8(rows, strings, original.hint, scratch);
     }
-    let stats = Stats::of(rows)?;
-    if !new && stats.first.is_none() {
+    let mask = Mask::new(rows)?;
+    if !new && mask.first().is_none() {
         // With more rows, the original writes a mask that it cannot read (section 13, item 9).
-        return match stats.mask.rows() > MAX_EMPTY_ROWS as usize {
+        return match mask.rows() > MAX_EMPTY_ROWS as usize {
             true => Err(lossy(What::FILO_MASK_TYPE, MAX_EMPTY_ROWS as usize)),
             false => Ok(Plan::of(Encoding::Empty)),
         };
     }
-    match (rows.values, new) {
-        (Plain::String(strings), _) => old_strings(rows, strings, &stats, original.hint, scratch),
-        (_, true) => Ok(Plan::for_rows(new_numbers(rows, &stats)?, &stats)),
-        (_, false) => Ok(Plan::for_rows(old_numbers(rows, &stats, original.hint)?, &stats)),
+    if let Plain::String(strings) = rows.values {
+        return old_strings(strings, &mask, original.hint, scratch);
     }
+    let stats = Stats::of(rows)?;
+    let encoding = if new { new_numbers(rows, &stats)? } else { old_numbers(rows, &stats, original.hint)? };
+    Ok(Plan::for_rows(encoding, &stats))
 }
 
 fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encoding> {
@@ -285,23 +286,17 @@ fn in_reach(values: &[i64], mask: &Mask<'_>, range: MinMax<i64>) -> Result<()> {
     Err(lossy(What::FILO_DATA, row))
 }
 
-fn old_strings<'a>(
-    rows: &Rows<'a>,
-    strings: Strings<'a>,
-    stats: &Stats<'_>,
-    hint: Hint,
-    scratch: &mut Scratch<'a>,
-) -> Result<Plan<'a>> {
-    if matches!(stats.present, Present::Strings(lengths) if lengths.equal) {
+fn old_strings<'a>(strings: Strings<'a>, mask: &Mask<'_>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
+    if are_equal(strings, mask, mask.first())? {
         return Ok(Plan::of(Encoding::ConstString));
     }
     let entries = match hint {
         Hint::Simple | Hint::Diff => return Ok(Plan::of(Encoding::SimpleString)),
-        Hint::Auto => rows.len() / 2,
+        Hint::Auto => mask.rows() / 2,
         Hint::Dictionary => usize::MAX,
     };
-    let bounds = Bounds { entries, sample: rows.len(), ..Bounds::NONE };
-    let Some(dictionary) = Dictionary::find(strings, &stats.mask, Element::String, bounds, scratch)? else {
+    let bounds = Bounds { entries, sample: mask.rows(), ..Bounds::NONE };
+    let Some(dictionary) = Dictionary::find(strings, mask, Element::String, bounds, scratch)? else {
         return Ok(Plan::of(Encoding::SimpleString));
     };
     // The original chooses a width that fits one more code than there are strings (section 8.7).

@@ -2,7 +2,7 @@
 
 use super::len::{delta_delta_len, fixed_max_len, mask_bytes, masked_len, packed_len, pad4};
 use super::mask::Mask;
-use super::utf8::word;
+use super::utf8::{far, word};
 use super::{Plain, Rows, Strings};
 use crate::bytes::{Bits, FAST};
 use crate::encoding::bitpack::Packing;
@@ -165,6 +165,14 @@ const fn block_len(strings: usize, padded: usize) -> usize {
 impl Lengths {
     /// The lengths of no strings.
     pub const NONE: Lengths = Lengths { equal: true, max: 0, sum: 0, padded: 0, long: 0 };
+
+    /// Adds a string of `len` bytes.
+    #[inline]
+    fn add(&mut self, len: usize) {
+        self.max = self.max.max(len);
+        self.sum = self.sum.saturating_add(len);
+        self.padded = self.padded.saturating_add(pad4(len.saturating_add(1)));
+    }
 }
 
 /// Returns the number of quarters of an hour in an offset, or `None` if it is not a whole number.
@@ -341,15 +349,15 @@ fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<MinMax<i32>> {
 }
 
 fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<Lengths> {
-    let sample = first.map_or(Ok(&[][..]), |first| strings.get(first))?;
-    let mut found = Lengths::NONE;
-    for row in 0..strings.len() {
+    let mut found = Lengths { equal: are_equal(strings, mask, first)?, ..Lengths::NONE };
+    match strings {
+        // Without a comparison and a branch for each row.
+        Strings::Slices(slices) if FAST && !mask.nulls() => slices.iter().for_each(|text| found.add(text.len())),
         // A missing row counts as an empty string.
-        let string = if mask.get(row) { strings.get(row)? } else { &[] };
-        found.max = found.max.max(string.len());
-        found.sum = found.sum.saturating_add(string.len());
-        found.padded = found.padded.saturating_add(pad4(string.len().saturating_add(1)));
-        found.equal = found.equal && (string == sample || !mask.get(row));
+        _ => (0..strings.len()).try_for_each(|row| {
+            found.add(if mask.get(row) { strings.get(row)?.len() } else { 0 });
+            Ok(())
+        })?,
     }
     // The text starts after the count and the words.
     let start = strings.len().saturating_mul(4).saturating_add(4);
@@ -359,10 +367,27 @@ fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Resul
     Ok(found)
 }
 
+/// Returns whether all valid strings equal the one of row `first`.
+pub(super) fn are_equal(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<bool> {
+    let Some(first) = first else { return Ok(true) };
+    let sample = strings.get(first)?;
+    for row in first..strings.len() {
+        if mask.get(row) && strings.get(row)? != sample {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Returns the number of strings of a UTF8 vector that need the long form. The first string is at `offset`.
 fn long_forms(strings: Strings<'_>, mask: &Mask<'_>, mut offset: usize) -> Result<usize> {
     let mut count = 0usize;
-    for row in (0..strings.len()).filter(|row| mask.get(*row)) {
+    let valid = || (0..strings.len()).filter(|row| mask.get(*row));
+    for (before, row) in valid().enumerate() {
+        if far(offset) {
+            let rest = if mask.nulls() { valid().count() } else { strings.len() }.saturating_sub(before);
+            return Ok(count.saturating_add(rest));
+        }
         let len = strings.get(row)?.len();
         let (_, long) = word(offset, len);
         count = count.saturating_add(long.into());

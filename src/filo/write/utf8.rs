@@ -7,6 +7,7 @@ use super::mask::Mask;
 use super::out::Out;
 use super::rows::Strings;
 use super::texts::Texts;
+use crate::bytes::short_strings::copy;
 use crate::encoding::bitpack::Packing;
 use crate::error::{Result, What};
 use crate::filo::raw::{FIXED_NA, Header, UTF8_LEN_BITS, UTF8_MAX_LEN, UTF8_MAX_OFFSET, UTF8_NA};
@@ -25,6 +26,11 @@ pub(super) fn word(offset: usize, len: usize) -> (u32, bool) {
         Ok(len) if len <= UTF8_MAX_LEN && offset <= UTF8_MAX_OFFSET => (UTF8_NA | offset << UTF8_LEN_BITS | len, false),
         _ => (offset, true),
     }
+}
+
+/// Returns whether a string of any length at `offset` needs the long form.
+pub(super) fn far(offset: usize) -> bool {
+    offset > UTF8_MAX_OFFSET as usize
 }
 
 /// Returns the size in bytes of strings of variable length (section 10.1).
@@ -81,19 +87,25 @@ pub(super) fn fixed_max(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) ->
     let slots = texts.len().saturating_mul(size.into());
     let mut out = Out::chunk(Header::FixedMaxUtf8, slots.saturating_add(1), dst)?;
     out.put([size])?;
-    for text in texts.iter() {
-        let end = out.at().saturating_add(size.into());
-        match text? {
-            Some(text) => {
-                out.put([u8::try_from(text.len()).unwrap_or(0)])?;
-                out.bytes(text)?;
+    let group = usize::from(size).saturating_mul(SLOTS);
+    for (first, slots) in (0..texts.len()).step_by(SLOTS).zip(out.take(slots)?.chunks_mut(group)) {
+        slots.fill(0);
+        for (row, slot) in (first..).zip(slots.chunks_exact_mut(size.into())) {
+            let (len, bytes) = match texts.get(row)? {
+                Some(text) => (u8::try_from(text.len()).unwrap_or(0), text),
+                None => (0, &[FIXED_NA][..]),
+            };
+            if let Some((head, rest)) = slot.split_first_mut() {
+                *head = len;
+                copy(rest, bytes);
             }
-            None => out.put([0, FIXED_NA])?,
         }
-        out.zeros_to(end)?;
     }
     out.finish()
 }
+
+/// Number of slots that are cleared at a time: one `memset` for the zeros after each string would take longer than the copies.
+const SLOTS: usize = 64;
 
 /// Writes a repeated string (section 9.3).
 pub(super) fn repeated(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
