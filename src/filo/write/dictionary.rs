@@ -210,7 +210,7 @@ impl Search<'_, '_> {
         for (start, codes) in (0u32..).step_by(AHEAD).zip(codes.chunks_mut(AHEAD)) {
             let mut texts = [Text::MISSING; AHEAD];
             let texts = texts.get_mut(..codes.len()).unwrap_or_default();
-            hash(self.entries.strings, mask, start as usize, texts)?;
+            map(self.entries.strings, mask, start as usize, texts, Text::of)?;
             // A bit for each row that has no code yet. The first loop changes no entry, so the processor overlaps its rows.
             let mut unknown = 0u32;
             for (i, (text, code)) in texts.iter().zip(&mut *codes).enumerate() {
@@ -284,10 +284,10 @@ fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &
     let places = wanted.wrapping_sub(1);
     let (mut different, mut bytes) = (0usize, 0usize);
     for start in (0..rows).step_by(AHEAD) {
-        let mut texts = [Text::MISSING; AHEAD];
-        let Some(texts) = texts.get_mut(..rows.wrapping_sub(start).min(AHEAD)) else { break };
-        hash(strings, mask, start, texts)?;
-        for (row, Text { hash, .. }) in (start..).zip(&*texts).filter(|(_, text)| !text.is_missing()) {
+        let mut hashes = [Text::MISSING.hash; AHEAD];
+        let hashes = hashes.get_mut(..rows.wrapping_sub(start).min(AHEAD)).unwrap_or_default();
+        map(strings, mask, start, hashes, |text| Text::of(text).hash)?;
+        for (row, hash) in (start..).zip(&*hashes).filter(|(_, hash)| **hash != Text::MISSING.hash) {
             let Some(word) = words.get_mut((hash >> 5) as usize & places) else { break };
             let bit = 1u32.wrapping_shl(*hash);
             let new = *word & bit == 0;
@@ -297,7 +297,7 @@ fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &
                 bytes = bytes.saturating_add(strings.get(row)?.len()).saturating_add(size_of::<u32>());
             }
         }
-        let end = start.wrapping_add(texts.len());
+        let end = start.wrapping_add(hashes.len());
         if end <= sample && different > bounds.entries {
             return Ok(true);
         }
@@ -309,22 +309,23 @@ fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &
     Ok(false)
 }
 
-/// Hashes the strings of as many rows as there are `texts`, from row `start` on. The texts of missing rows stay as they are.
+/// Stores the results of `of` for the strings of as many rows as `to` is long, from row `start` on. What is stored for a
+/// missing row stays.
 #[cfg_attr(not(pilaster_small), inline(always))]
-fn hash(strings: Strings<'_>, mask: &Mask<'_>, start: usize, texts: &mut [Text]) -> Result<()> {
+fn map<T>(strings: Strings<'_>, mask: &Mask<'_>, start: usize, to: &mut [T], of: impl Fn(&[u8]) -> T) -> Result<()> {
     if let Strings::Slices(slices) = strings
         && FAST
         && !mask.nulls()
     {
         // Without a comparison and a branch for each row.
-        for (text, bytes) in texts.iter_mut().zip(slices.get(start..).unwrap_or_default()) {
-            *text = Text::of(bytes);
+        for (to, text) in to.iter_mut().zip(slices.get(start..).unwrap_or_default()) {
+            *to = of(text);
         }
         return Ok(());
     }
-    for (row, text) in (start..).zip(texts) {
+    for (row, to) in (start..).zip(to) {
         if mask.get(row) {
-            *text = Text::of(strings.get(row)?);
+            *to = of(strings.get(row)?);
         }
     }
     Ok(())

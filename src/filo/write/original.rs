@@ -119,20 +119,24 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
         check_rows(rows, &Mask::new(rows)?)?;
         return utf8(rows, strings, original.hint, scratch);
     }
-    let mask = Mask::new(rows)?;
-    if !new && mask.first().is_none() {
-        // With more rows, the original writes a mask that it cannot read (section 13, item 9).
-        return match mask.rows() > MAX_EMPTY_ROWS as usize {
-            true => Err(lossy(What::FILO_MASK_TYPE, MAX_EMPTY_ROWS as usize)),
-            false => Ok(Plan::of(Encoding::Empty)),
-        };
-    }
     if let Plain::String(strings) = rows.values {
-        return old_strings(strings, &mask, original.hint, scratch);
+        return old_strings(strings, &Mask::new(rows)?, original.hint, scratch);
     }
     let stats = Stats::of(rows)?;
+    if !new && stats.first.is_none() {
+        return all_missing(&stats.mask);
+    }
     let encoding = if new { new_numbers(rows, &stats)? } else { old_numbers(rows, &stats, original.hint)? };
     Ok(Plan::for_rows(encoding, &stats))
+}
+
+/// Returns the plan of the old builders for rows without a value.
+fn all_missing<'a>(mask: &Mask<'_>) -> Result<Plan<'a>> {
+    // With more rows, the original writes a mask that it cannot read (section 13, item 9).
+    match mask.rows() > MAX_EMPTY_ROWS as usize {
+        true => Err(lossy(What::FILO_MASK_TYPE, MAX_EMPTY_ROWS as usize)),
+        false => Ok(Plan::of(Encoding::Empty)),
+    }
 }
 
 fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encoding> {
@@ -287,7 +291,8 @@ fn in_reach(values: &[i64], mask: &Mask<'_>, range: MinMax<i64>) -> Result<()> {
 }
 
 fn old_strings<'a>(strings: Strings<'a>, mask: &Mask<'_>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
-    if are_equal(strings, mask, mask.first())? {
+    let Some(first) = mask.first() else { return all_missing(mask) };
+    if are_equal(strings, mask, first)? {
         return Ok(Plan::of(Encoding::ConstString));
     }
     let entries = match hint {

@@ -349,7 +349,8 @@ fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<MinMax<i32>> {
 }
 
 fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<Lengths> {
-    let mut found = Lengths { equal: are_equal(strings, mask, first)?, ..Lengths::NONE };
+    let equal = first.map_or(Ok(true), |first| are_equal(strings, mask, first))?;
+    let mut found = Lengths { equal, ..Lengths::NONE };
     match strings {
         // Without a comparison and a branch for each row.
         Strings::Slices(slices) if FAST && !mask.nulls() => slices.iter().for_each(|text| found.add(text.len())),
@@ -368,8 +369,7 @@ fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Resul
 }
 
 /// Returns whether all valid strings equal the one of row `first`.
-pub(super) fn are_equal(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<bool> {
-    let Some(first) = first else { return Ok(true) };
+pub(super) fn are_equal(strings: Strings<'_>, mask: &Mask<'_>, first: usize) -> Result<bool> {
     let sample = strings.get(first)?;
     for row in first..strings.len() {
         if mask.get(row) && strings.get(row)? != sample {
