@@ -4,12 +4,12 @@ use super::cells::{Cells, Source};
 use super::distinct::{ENTRY_COST, Entries, Key, Slot, Table, Text};
 use super::encode::{holds, wrong_type};
 use super::flat_strings::{dict_string_payload, put_dict_string};
-use super::mask::Mask;
+use super::mask::{Mask, ones};
 use super::rows::{Rows, Strings};
 use super::texts::Texts;
 use super::utf8::{dict_utf8_payload, put_dict_utf8};
 use super::width::{flat, packed};
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::{FAST, Scratch, low32};
 use crate::encoding::bitpack::Packing;
 use crate::encoding::min_max::MinMax;
 use crate::error::{Error, Kind, Result, What};
@@ -208,20 +208,28 @@ impl Search<'_, '_> {
     /// Stores the codes of all rows, 0 for a missing one. Returns false if that exceeds a limit.
     fn all(&mut self, mask: &Mask<'_>, codes: &mut [u32]) -> Result<bool> {
         for (start, codes) in (0u32..).step_by(AHEAD).zip(codes.chunks_mut(AHEAD)) {
-            let mut texts = [Text::MISSING; AHEAD];
+            let mut texts = [Text::EMPTY; AHEAD];
             let texts = texts.get_mut(..codes.len()).unwrap_or_default();
-            map(self.entries.strings, mask, start as usize, texts, Text::of)?;
-            // A bit for each row that has no code yet. The first loop changes no entry, so the processor overlaps its rows.
-            let mut unknown = 0u32;
-            for (i, (text, code)) in texts.iter().zip(&mut *codes).enumerate() {
-                *code = self.quick(text);
-                unknown |= u32::from(*code == 0) << i;
+            let valid = mask.group(start as usize, texts.len());
+            map(self.entries.strings, start as usize, valid, texts, Text::of)?;
+            // A bit for each row that has no code yet. These loops change no entry, so the processor overlaps their rows.
+            let mut unknown = 0u64;
+            if valid.count_ones() as usize == codes.len() {
+                for (i, (text, code)) in texts.iter().zip(&mut *codes).enumerate() {
+                    *code = self.quick(text);
+                    unknown |= u64::from(*code == 0) << i;
+                }
+            } else {
+                codes.fill(0);
+                for i in ones(valid) {
+                    let (Some(text), Some(code)) = (texts.get(i), codes.get_mut(i)) else { break };
+                    *code = self.quick(text);
+                    unknown |= u64::from(*code == 0) << i;
+                }
             }
-            while unknown != 0 {
-                let i = unknown.trailing_zeros();
-                unknown &= unknown.wrapping_sub(1);
-                let (Some(text), Some(to)) = (texts.get(i as usize), codes.get_mut(i as usize)) else { break };
-                match self.code(start.wrapping_add(i), text, mask.rows())? {
+            for i in ones(unknown) {
+                let (Some(text), Some(to)) = (texts.get(i), codes.get_mut(i)) else { break };
+                match self.code(start.wrapping_add(low32(i as u64)), text, mask.rows())? {
                     Some(code) => *to = code,
                     None => return Ok(false),
                 }
@@ -241,9 +249,6 @@ impl Search<'_, '_> {
     // Not inlined: its variables would take the registers of the loop.
     #[inline(never)]
     fn code(&mut self, row: u32, text: &Text, rows: usize) -> Result<Option<u32>> {
-        if text.is_missing() {
-            return Ok(Some(0));
-        }
         let no_room = || Error::needing(Kind::NoRoom, What::SCRATCH, 0, scratch_len(rows) as u64);
         let (table, entries) = (&mut self.table, &mut self.entries);
         let mut place = table.home(text.hash);
@@ -284,17 +289,20 @@ fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &
     let places = wanted.wrapping_sub(1);
     let (mut different, mut bytes) = (0usize, 0usize);
     for start in (0..rows).step_by(AHEAD) {
-        let mut hashes = [Text::MISSING.hash; AHEAD];
+        let mut hashes = [0; AHEAD];
         let hashes = hashes.get_mut(..rows.wrapping_sub(start).min(AHEAD)).unwrap_or_default();
-        map(strings, mask, start, hashes, |text| Text::of(text).hash)?;
-        for (row, hash) in (start..).zip(&*hashes).filter(|(_, hash)| **hash != Text::MISSING.hash) {
+        let valid = mask.group(start, hashes.len());
+        map(strings, start, valid, hashes, |text| Text::of(text).hash)?;
+        for i in ones(valid) {
+            let Some(hash) = hashes.get(i) else { break };
             let Some(word) = words.get_mut((hash >> 5) as usize & places) else { break };
             let bit = 1u32.wrapping_shl(*hash);
             let new = *word & bit == 0;
             *word |= bit;
             different = different.wrapping_add(new.into());
             if new {
-                bytes = bytes.saturating_add(strings.get(row)?.len()).saturating_add(size_of::<u32>());
+                bytes =
+                    bytes.saturating_add(strings.get(start.wrapping_add(i))?.len()).saturating_add(size_of::<u32>());
             }
         }
         let end = start.wrapping_add(hashes.len());
@@ -302,31 +310,30 @@ fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &
             return Ok(true);
         }
         let beyond = || bytes.saturating_add(codes_len(different, mask.rows())) > bounds.bytes;
-        if end % ROUND == 0 && (different < end / 2 || beyond()) {
+        if end % ROUND == 0 && (different < end.wrapping_sub(1) / 2 || beyond()) {
             return Ok(beyond());
         }
     }
     Ok(false)
 }
 
-/// Stores the results of `of` for the strings of as many rows as `to` is long, from row `start` on. What is stored for a
-/// missing row stays.
+/// Stores the results of `of` for the strings of as many rows as `to` is long, from row `start` on, if their bit of `valid` is 1. What
+/// it stores for missing rows has no meaning.
 #[cfg_attr(not(pilaster_small), inline(always))]
-fn map<T>(strings: Strings<'_>, mask: &Mask<'_>, start: usize, to: &mut [T], of: impl Fn(&[u8]) -> T) -> Result<()> {
+fn map<T>(strings: Strings<'_>, start: usize, valid: u64, to: &mut [T], of: impl Fn(&[u8]) -> T) -> Result<()> {
     if let Strings::Slices(slices) = strings
         && FAST
-        && !mask.nulls()
+        && valid.count_ones() as usize >= to.len() / 2
     {
-        // Without a comparison and a branch for each row.
+        // All, without a comparison and a branch for each row.
         for (to, text) in to.iter_mut().zip(slices.get(start..).unwrap_or_default()) {
             *to = of(text);
         }
         return Ok(());
     }
-    for (row, to) in (start..).zip(to) {
-        if mask.get(row) {
-            *to = of(strings.get(row)?);
-        }
+    for i in ones(valid) {
+        let Some(to) = to.get_mut(i) else { break };
+        *to = of(strings.get(start.wrapping_add(i))?);
     }
     Ok(())
 }
@@ -338,8 +345,9 @@ fn codes_len(entries: usize, rows: usize) -> usize {
 }
 
 /// Number of rows that are hashed before one of them is searched, so that the processor loads the strings of several rows
-/// at a time. Encoding takes 0.75 of the time of groups of one row, which small builds use for the sake of their stack.
+/// at a time. It takes 0.75 of the time of groups of one row, which small builds use for the sake of their stack.
 const AHEAD: usize = if FAST { 16 } else { 1 };
+const _: () = assert!(64_usize.is_multiple_of(AHEAD) && ROUND.is_multiple_of(AHEAD));
 
 /// Number of bits per row of the sample. Few strings share a bit then, so nearly all distinct strings are counted.
 const BITS_PER_ROW: usize = 8;
@@ -370,9 +378,11 @@ pub(super) fn check_codes(
 mod tests {
     use super::*;
     use crate::bytes::Bits;
+    use crate::bytes::short_strings::SHORT;
     use crate::column::{Spans, Validity, VarBytes};
     use crate::filo::write::Plain;
     use std::collections::HashMap;
+    use std::format;
     use std::string::{String, ToString};
     use std::vec;
     use std::vec::Vec;
@@ -436,6 +446,42 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The hash of all of these is 0: a factor of its last product is 0.
+    #[test]
+    fn long_strings_of_one_hash_are_told_apart() {
+        let mut tail = [7; SHORT];
+        tail[0..4].copy_from_slice(&0x85a3_08d3_u32.to_le_bytes());
+        tail[8..12].copy_from_slice(&0x243f_6a88_u32.to_le_bytes());
+        let words: Vec<Vec<u8>> = (0..300).map(|i| [format!("{i:030}").as_bytes(), &tail].concat()).collect();
+        let hash = Text::of(&words[0]).hash;
+        assert!(words.iter().all(|word| Text::of(word).hash == hash));
+        let slices: Vec<&[u8]> = (0..900).map(|i| &*words[i * 7 % 300]).collect();
+        let rows = Rows::all(Plain::Utf8(Strings::Slices(&slices)));
+        let mut memory = vec![0xa5; scratch_len(900)];
+        let dictionary = Dictionary::of(&rows, &mut Scratch::new(&mut memory)).unwrap();
+        let expected: Vec<u32> = (0..900).map(|i| i % 300 + 1).collect();
+        assert_eq!(dictionary.codes, expected);
+    }
+
+    #[test]
+    fn missing_rows_count_for_no_bound_and_are_not_read() {
+        let text = b"a0a1a2a3a4a5a6a7a8a9";
+        // Every other row is missing: its span is beyond the text.
+        let spans: Vec<[u32; 2]> =
+            (0..5000).map(|i| if i % 2 == 0 { [i % 10 * 2, 2] } else { [i * 100, 50] }).collect();
+        let strings = Strings::Spans(VarBytes { data: text, spans: Spans::Each(&spans) });
+        let bits = vec![0x55; 625];
+        let rows = Rows { values: Plain::Utf8(strings), validity: Validity::Bits(Bits::new(&bits, 0, 5000).unwrap()) };
+        let (mask, mut memory) = (Mask::new(&rows).unwrap(), vec![0xa5; scratch_len(5000)]);
+        let mut len = |bounds| {
+            let found = Dictionary::find(strings, &mask, Element::Utf8, bounds, &mut Scratch::new(&mut memory));
+            found.unwrap().map(|dictionary| dictionary.len())
+        };
+        assert_eq!(len(Bounds { entries: 4, sample: 5000, ..Bounds::NONE }), None);
+        assert_eq!(len(Bounds { entries: 5, sample: 5000, ..Bounds::NONE }), Some(5));
+        assert_eq!(len(Bounds { bytes: 5 * 6 + codes_len(5, 5000), ..Bounds::NONE }), Some(5));
     }
 
     #[test]

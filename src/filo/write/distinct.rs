@@ -27,8 +27,8 @@ const LONG: u32 = low32(SHORT as u64 + 1);
 const HASH_BITS: u32 = 27;
 
 impl Text {
-    /// What stands for a missing row: no string has this hash.
-    pub const MISSING: Self = Text { hash: u32::MAX << HASH_BITS, key: [0; 2] };
+    /// Any text.
+    pub const EMPTY: Self = Text { hash: 0, key: [0; 2] };
 
     /// Hashes a string. The hash has no key, because the number of probes bounds the cost of collisions.
     #[cfg_attr(not(pilaster_small), inline(always))]
@@ -46,11 +46,6 @@ impl Text {
     #[cfg_attr(not(pilaster_small), inline(always))]
     const fn is_short(&self) -> bool {
         self.hash < LONG << HASH_BITS
-    }
-
-    /// Returns whether this stands for a missing row.
-    pub const fn is_missing(&self) -> bool {
-        self.hash == Self::MISSING.hash
     }
 }
 
@@ -254,7 +249,9 @@ mod tests {
             let mut entries = Entries { strings: Strings::Slices(&rows), first: &mut first, keys: &mut keys, len: 0 };
             let slot = entries.push(0, &Text::of(rows[0])).unwrap();
             for (row, text) in (0..).zip(&rows) {
-                assert_eq!(entries.is_equal(slot, &Text::of(text), row).unwrap(), row < 2, "{len} {row}");
+                let text = &Text::of(text);
+                assert_eq!(entries.is_equal(slot, text, row).unwrap(), row < 2, "{len} {row}");
+                assert_eq!(entries.has_key(slot, text), FAST && row < 2 && len <= SHORT, "{len} {row}");
             }
         }
     }

@@ -7,6 +7,16 @@ use crate::column::Validity;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{MASK_ALL_ZEROES, MASK_SIMPLE};
 
+/// Returns the positions of the ones of a word, the lowest first.
+#[inline]
+pub(super) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let lowest = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        lowest
+    })
+}
+
 /// The validity of rows. Their number is within the limit of the format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mask<'a> {
@@ -63,6 +73,13 @@ impl<'a> Mask<'a> {
     #[inline]
     pub fn present(&self, block: usize) -> u64 {
         self.validity.word(block.saturating_mul(64)) & self.existing(block)
+    }
+
+    /// Returns a word whose bit `i` is 1 if row `start + i` has a value, for up to `rows` rows of one block.
+    #[inline]
+    pub fn group(&self, start: usize, rows: usize) -> u64 {
+        let all = if rows < 64 { !(u64::MAX << rows) } else { u64::MAX };
+        self.present(start / 64) >> (start % 64) & all
     }
 
     /// Returns a word whose bit `i` is 1 if row `64 * block + i` is missing.

@@ -100,7 +100,7 @@ pub fn encode_like_original(
 /// Returns the encoding that [`encode_like_original`] writes.
 ///
 /// # Errors
-/// Errors of [`encode_like_original`], except `NoRoom` for the destination.
+/// Errors of [`encode_like_original`], except `NoRoom` for the destination. Strings that the choice does not need are not examined.
 pub fn choose_like_original(rows: &Rows<'_>, original: Original, scratch: &mut Scratch<'_>) -> Result<Encoding> {
     Ok(plan(rows, original, &mut scratch.scope())?.encoding)
 }

@@ -398,7 +398,11 @@ fn long_forms(strings: Strings<'_>, mask: &Mask<'_>, mut offset: usize) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use super::super::encode;
     use super::*;
+    use crate::bytes::Scratch;
+    use crate::column::Validity;
+    use crate::filo::raw::UTF8_MAX_OFFSET;
     use std::vec::Vec;
 
     #[test]
@@ -420,6 +424,24 @@ mod tests {
                         assert_eq!(line.distances(&values), Some(distances), "{base} + {slope} i + 0..={width}");
                     }
                 }
+            }
+        }
+    }
+
+    /// Strings that begin later than 1 MiB after the first have the long form: one near this offset, and strings beyond, some missing.
+    #[test]
+    fn the_length_of_utf8_is_the_written_one() {
+        let first = UTF8_MAX_OFFSET as usize - 4 * 6 - 4 - 4;
+        let text = std::vec![b'x'; first + 4];
+        let bits = [0b1_1011, 0b1_1111];
+        for len in first - 3..first + 4 {
+            let strings = [&text[..len], b"near", b"missing", b"far", b"", b"last"];
+            for bits in bits {
+                let (bits, mut chunk) = ([bits | 0x20], std::vec![0; len + 100]);
+                let validity = Validity::Bits(Bits::new(&bits, 0, 6).unwrap());
+                let rows = Rows { values: Plain::Utf8(Strings::Slices(&strings)), validity };
+                let written = encode(Encoding::Utf8, &rows, &mut chunk, &mut Scratch::new(&mut [])).unwrap();
+                assert_eq!(Stats::of(&rows).unwrap().len(Encoding::Utf8), written, "{len}");
             }
         }
     }

