@@ -2,10 +2,10 @@
 
 use core::cmp::Ordering;
 use core::ops::Range;
-use core::str;
 
 use super::{Batch, Values};
 use crate::error::{Error, Kind, Result, What};
+use crate::simd;
 
 /// One value of one row. Decimals, dates, times and timestamps are the integers that they are stored as.
 ///
@@ -60,7 +60,7 @@ impl<'s> Value<'s> {
     /// [`Kind::Utf8`] with the offset of the first invalid byte in the string.
     pub fn text(&self) -> Result<Option<&'s str>> {
         match *self {
-            Value::Text(bytes) | Value::Bytes(bytes) => match str::from_utf8(bytes) {
+            Value::Text(bytes) | Value::Bytes(bytes) => match simd::text(bytes) {
                 Ok(text) => Ok(Some(text)),
                 Err(e) => Err(Error::new(Kind::Utf8, What::TEXT, e.valid_up_to() as u64)),
             },

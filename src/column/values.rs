@@ -1,12 +1,11 @@
 //! A decoded run of rows.
 
-use core::str;
-
 #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
 use super::Prim;
 use super::Validity;
 use crate::bytes::{Bits, checked_product};
 use crate::error::{Error, Kind, Result, What};
+use crate::simd;
 
 /// Consecutive rows of a column, flat and in native byte order.
 ///
@@ -262,7 +261,7 @@ impl<'s> VarBytes<'s> {
     /// [`Kind::Utf8`] with the offset of the first invalid byte in [`data`](Self::data); errors of [`get`](Self::get).
     pub fn text(&self, i: usize) -> Result<&'s str> {
         let bytes = self.get(i)?;
-        str::from_utf8(bytes).map_err(|e| {
+        simd::text(bytes).map_err(|e| {
             let start = self.bounds(i).map_or(0, |(start, _)| start);
             Error::new(Kind::Utf8, What::TEXT, start.saturating_add(e.valid_up_to() as u64))
         })

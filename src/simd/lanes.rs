@@ -1,5 +1,7 @@
-//! The steps that byte and bit shuffle share, on tiles of items, and two of Zstandard, the comparison of bytes of its search and the mask of
-//! its sequences, for each kind of processor.
+//! The steps that byte and bit shuffle share, on tiles of items, two of Zstandard, the comparison of bytes of its search and the mask of
+//! its sequences, and the check of UTF-8, for each kind of processor.
+
+use core::str::Utf8Error;
 
 /// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
 /// for the compiler to vectorise the loop.
@@ -28,6 +30,9 @@ pub(crate) trait Lanes: Copy {
     /// Returns a bit for each of the bytes that equals `byte`, the lowest bit for the first.
     #[cfg(feature = "zstd-encode")]
     fn equal(self, bytes: &[u8; 32], byte: u8) -> u32;
+
+    /// Returns bytes as text, with the error of `str::from_utf8`.
+    fn text(self, bytes: &[u8]) -> Result<&str, Utf8Error>;
 }
 
 /// Loops that the compiler vectorises for the target.
@@ -129,6 +134,11 @@ impl Lanes for Plain {
             bits = bits << 8 | u32::from(gathered);
         }
         !bits
+    }
+
+    #[inline(always)]
+    fn text(self, bytes: &[u8]) -> Result<&str, Utf8Error> {
+        str::from_utf8(bytes)
     }
 }
 

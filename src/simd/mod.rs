@@ -10,8 +10,14 @@
 #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
 mod avx2;
 mod lanes;
+mod text;
+#[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
+mod utf8;
 
 pub(crate) use lanes::{Lanes, TILE};
+#[cfg(any(feature = "jay", feature = "vortex"))]
+pub(crate) use text::are_texts;
+pub(crate) use text::text;
 
 /// A loop. `run` and all that it calls are inlined into a function of its own for each [`Lanes`].
 pub(crate) trait Kernel {
@@ -50,7 +56,7 @@ pub static ONLY_PLAIN: core::sync::atomic::AtomicBool = core::sync::atomic::Atom
 
 /// Runs a check with the vectors of this processor, and without. One at a time: the choice is one for all threads.
 #[cfg(test)]
-pub(crate) fn with_each_lanes(check: impl Fn()) {
+pub(crate) fn with_each_lanes(mut check: impl FnMut()) {
     use std::sync::{Mutex, PoisonError, atomic::Ordering};
 
     static ONE: Mutex<()> = Mutex::new(());

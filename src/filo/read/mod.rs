@@ -25,6 +25,7 @@ use super::{Element, Encoding};
 use crate::bytes::{FAST, LittleEndian, Reader, low32, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
+use crate::simd;
 
 /// A checked view of one vector: the bytes of a chunk, with an element type.
 ///
@@ -327,7 +328,7 @@ impl<'a> Vector<'a> {
 
 fn check_text(strings: &Strings<'_>, i: usize) -> Result<()> {
     let span = strings.span(i)?;
-    match core::str::from_utf8(strings.bytes(span).unwrap_or_default()) {
+    match simd::text(strings.bytes(span).unwrap_or_default()) {
         Ok(_) => Ok(()),
         Err(e) => {
             let at = u64::from(span.at).saturating_add(e.valid_up_to() as u64);

@@ -5,6 +5,7 @@ use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
 use crate::bytes::short_strings::is_ascii;
 use crate::error::{Error, Kind, Result, What};
+use crate::simd;
 
 /// Returns an error if rows of UTF8 are not text. Missing rows are not examined.
 pub(super) fn check_rows(rows: &Rows<'_>, mask: &Mask<'_>) -> Result<()> {
@@ -17,7 +18,7 @@ pub(super) fn check_rows(rows: &Rows<'_>, mask: &Mask<'_>) -> Result<()> {
 
 /// Returns an error with the row if `bytes` are not valid UTF-8.
 pub(super) fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
-    if is_ascii(bytes) || core::str::from_utf8(bytes).is_ok() {
+    if is_ascii(bytes) || simd::text(bytes).is_ok() {
         return Ok(());
     }
     Err(lossy(What::FILO_STRING, row()))

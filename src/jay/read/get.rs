@@ -8,6 +8,7 @@ use crate::bytes::Scratch;
 use crate::column::{Column as _, Validity, Value};
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_BOOL, SType};
+use crate::simd;
 
 impl<'a> Column<'a> {
     /// Returns the value of row `row`, as a batch does. Also checks that a string is valid UTF-8.
@@ -94,7 +95,7 @@ impl<'a> Column<'a> {
             return Ok(Value::Null);
         }
         let bytes = self.bytes(Which::Text, start, len)?;
-        match core::str::from_utf8(bytes) {
+        match simd::text(bytes) {
             Ok(_) => Ok(Value::Text(bytes)),
             Err(_) if tolerant => Ok(Value::Null),
             Err(e) => {

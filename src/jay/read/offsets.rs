@@ -9,6 +9,7 @@ use crate::column::{Validity, cost};
 use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
+use crate::simd;
 
 /// In tolerant mode, this many consecutive rows may have at most twice the bytes or child rows that exist. Rows may share
 /// them, so that few bytes would cause much work. The groups start at multiples of this number, so that the state of a
@@ -317,7 +318,7 @@ fn sound<'s>(
         }
         let is_text = || {
             let Some(text) = text else { return true };
-            text.row(start, end).is_some_and(|row| core::str::from_utf8(row).is_ok())
+            text.row(start, end).is_some_and(|row| simd::text(row).is_ok())
         };
         if let Some(byte) = bits.get_mut(i >> 3)
             && is_text()

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::column::{Batch, Spans, Validity, VarBytes};
 use crate::error::Result;
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
+use crate::simd::are_texts;
 
 /// The end of each row so far. The first entry is 0, or the end of the rows before.
 #[derive(Clone, Debug)]
@@ -151,10 +152,9 @@ impl Ends {
 /// Returns whether the strings at `offsets`, contiguous in `data`, are all valid UTF-8.
 fn are_text(data: &[u8], offsets: &[u32]) -> bool {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return false };
-    let text = data.get(*first as usize..*last as usize).and_then(|bytes| core::str::from_utf8(bytes).ok());
-    text.is_some_and(|text| {
-        offsets.iter().all(|at| at >= first && text.is_char_boundary(at.wrapping_sub(*first) as usize))
-    })
+    // A bound before the first one is after the end.
+    let bounds = offsets.iter().map(|at| at.wrapping_sub(*first) as usize);
+    data.get(*first as usize..*last as usize).is_some_and(|bytes| are_texts(bytes, bounds))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::column::{Batch, Column, Memory, Ranges, Spans, Type, Validity, Values
 #[cfg(feature = "vortex-variant")]
 use crate::encoding::variant;
 use crate::error::{Error, Kind, Result, What};
+use crate::simd::are_texts;
 
 /// Scratch size in bytes for batches, unless one row takes more: enough for 8,192 rows of most types.
 const ROOM: u64 = 1 << 18;
@@ -437,15 +438,11 @@ fn adjacent<'b>(
     fits.then(|| (bytes, ends.iter().map(|end| end.wrapping_sub(*first).into())))
 }
 
-/// Returns whether the texts after the first ones are UTF-8. `before`: the bytes of those and their number. All together are
-/// checked, which is faster than one by one.
+/// Returns whether the texts after the first ones are UTF-8. `before`: the bytes of those and their number.
 fn is_utf8(texts: &Texts, (bytes, count): (usize, usize)) -> bool {
-    let all = texts.bytes.get(bytes..).unwrap_or_default();
     let ends = texts.ends.get(count..).unwrap_or_default();
-    core::str::from_utf8(all).is_ok_and(|all| {
-        let place = |end: u64| saturated(end).saturating_sub(bytes);
-        ends.iter().all(|end| all.is_char_boundary(place(*end)))
-    })
+    let bounds = ends.iter().map(|end| saturated(*end).saturating_sub(bytes));
+    are_texts(texts.bytes.get(bytes..).unwrap_or_default(), bounds)
 }
 
 /// Appends the numbers of a batch. Returns `None` if they have another type.
