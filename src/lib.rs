@@ -42,7 +42,7 @@
 //! * No panic. Bytes of a file are never indexed, and arithmetic on its numbers is checked.
 //! * No `unsafe` in this crate except in two files. planus generates `src/generated/owned/jay.rs`: with `jay` and
 //!   `alloc` it writes the metadata of Jay files, and contains no reader. `src/simd/avx2.rs` enters functions for AVX2 and BMI2 of
-//!   x86-64 processors that have both, with `std`.
+//!   x86-64 processors that have both, with `std`, and makes a `str` of bytes that it has checked to be UTF-8.
 //! * Work and memory are bounded by the length of the input and by [`limits::Limits`], never by a number in the input
 //!   alone. If a few bytes represent many rows, the work for a row is done only when that row is read.
 //! * An [`Error`] is 16 bytes and `Copy`; it contains the kind of the error, the field, its offset, and the required

@@ -259,12 +259,16 @@ impl<'s> VarBytes<'s> {
     ///
     /// # Errors
     /// [`Kind::Utf8`] with the offset of the first invalid byte in [`data`](Self::data); errors of [`get`](Self::get).
+    #[cfg_attr(not(pilaster_small), inline)]
     pub fn text(&self, i: usize) -> Result<&'s str> {
         let bytes = self.get(i)?;
-        simd::text(bytes).map_err(|e| {
-            let start = self.bounds(i).map_or(0, |(start, _)| start);
-            Error::new(Kind::Utf8, What::TEXT, start.saturating_add(e.valid_up_to() as u64))
-        })
+        simd::text(bytes).map_err(|e| self.no_text(i, e))
+    }
+
+    #[cold]
+    fn no_text(&self, i: usize, e: core::str::Utf8Error) -> Error {
+        let start = self.bounds(i).map_or(0, |(start, _)| start);
+        Error::new(Kind::Utf8, What::TEXT, start.saturating_add(e.valid_up_to() as u64))
     }
 
     /// Returns the number of strings.

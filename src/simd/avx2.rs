@@ -2,11 +2,14 @@
 //!
 //! This is the only hand-written file of the crate with `unsafe`. A function that is compiled for them may run only on a
 //! processor that has them, and the compiler cannot know: a value of [`Avx2`] is the proof, as only [`Avx2::detect`] makes one.
-//! The intrinsics themselves take no pointers, so they are safe. And bytes that were seen to be UTF-8 become a `str` here, as
+//! The intrinsics themselves take no pointers, so they are safe. Bytes that the check of UTF-8 accepts become a `str` here, because
 //! `core` would check them again. [`Plain`](super::lanes::Plain) is the twin of this file, and
 //! the tests run both.
 
-#![allow(unsafe_code, reason = "entering functions for AVX2 and BMI of a processor that has them")]
+#![allow(
+    unsafe_code,
+    reason = "entering functions for AVX2 and BMI of a processor that has them; text that was checked"
+)]
 
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
@@ -91,7 +94,8 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn text(self, bytes: &[u8]) -> Result<&str, Utf8Error> {
         if utf8::is_utf8(bytes, self) {
-            // SAFETY: the line above has seen that the bytes are UTF-8.
+            // SAFETY: the bytes are UTF-8. Windows check all of them, each with the three before, and no character is cut by the
+            // end; the tests of `utf8` compare the check with `core` for each pair and each range of bytes.
             return Ok(unsafe { str::from_utf8_unchecked(bytes) });
         }
         str::from_utf8(bytes)
@@ -104,48 +108,79 @@ impl Windows for Avx2 {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { is_wrong(window) }
     }
+
+    #[inline(always)]
+    fn is_wrong_first(self, bytes: &[u8; WIDTH]) -> bool {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { is_wrong_first(bytes) }
+    }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn is_wrong<const N: usize>(window: &[u8; N]) -> bool {
-    use core::arch::x86_64::{
-        _mm256_broadcastsi128_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_setzero_si256, _mm256_shuffle_epi8,
-        _mm256_srli_epi16, _mm256_subs_epu8, _mm256_testz_si256,
-    };
+    use core::arch::x86_64::{_mm256_movemask_epi8, _mm256_or_si256, _mm256_setzero_si256, _mm256_testz_si256};
 
-    // The 32 bytes that are `before` bytes before those of vector `k`.
+    // The bytes of vector `k`, or the 32 bytes that begin `before` bytes earlier.
     let load = |k: usize, before: usize| -> __m256i {
         let from = k.saturating_mul(WIDTH).saturating_add(BEFORE).saturating_sub(before);
         bytemuck::must_cast(window.get(from..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; WIDTH]))
     };
+    const { assert!(N > BEFORE && (N - BEFORE).is_multiple_of(WIDTH)) };
     let vectors = const { (N - BEFORE) / WIDTH };
-    let all = (0..vectors).fold(load(0, BEFORE), |all, k| _mm256_or_si256(all, load(k, 0)));
-    if _mm256_movemask_epi8(all) == 0 {
+    let all = (1..vectors).fold(load(0, 0), |all, k| _mm256_or_si256(all, load(k, 0)));
+    let before = window.first_chunk().map_or(0, |four| u32::from_ne_bytes(*four));
+    if _mm256_movemask_epi8(all).cast_unsigned() | before & 0x8080_8080 == 0 {
         return false;
     }
+    let mut wrong = _mm256_setzero_si256();
+    for k in 0..vectors {
+        wrong = _mm256_or_si256(wrong, wrong_bytes([load(k, 0), load(k, 1), load(k, 2), load(k, 3)]));
+    }
+    _mm256_testz_si256(wrong, wrong) == 0
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn is_wrong_first(bytes: &[u8; WIDTH]) -> bool {
+    use core::arch::x86_64::{_mm256_alignr_epi8, _mm256_movemask_epi8, _mm256_testz_si256};
+
+    let this = bytemuck::must_cast(*bytes);
+    if _mm256_movemask_epi8(this) == 0 {
+        return false;
+    }
+    // Zeros, and the lower lane.
+    let before = _mm256_permute2x128_si256::<0x08>(this, this);
+    let wrong = wrong_bytes([
+        this,
+        _mm256_alignr_epi8::<15>(this, before),
+        _mm256_alignr_epi8::<14>(this, before),
+        _mm256_alignr_epi8::<13>(this, before),
+    ]);
+    _mm256_testz_si256(wrong, wrong) == 0
+}
+
+/// Returns zeros for the bytes that may be where they are in UTF-8. The other vectors are what is one, two and three bytes before each.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn wrong_bytes([this, first, second, third]: [__m256i; 4]) -> __m256i {
+    use core::arch::x86_64::{
+        _mm256_broadcastsi128_si256, _mm256_or_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8,
+    };
+
     let low = |v| _mm256_and_si256(v, _mm256_set1_epi8(0x0f));
     let look_up =
         |table: &[u8; 16], at| _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytemuck::must_cast(*table)), low(at));
-    let mut wrong = _mm256_setzero_si256();
-    for k in 0..vectors {
-        let [this, first, second, third] = [load(k, 0), load(k, 1), load(k, 2), load(k, 3)];
-        let pairs = _mm256_and_si256(
-            _mm256_and_si256(
-                look_up(&TABLES.first_high, _mm256_srli_epi16::<4>(first)),
-                look_up(&TABLES.first_low, first),
-            ),
-            look_up(&TABLES.second_high, _mm256_srli_epi16::<4>(this)),
-        );
-        // The highest bit of a byte that is the third, after 0xe0 and above, or the fourth, after 0xf0 and above.
-        let needed = _mm256_or_si256(
-            _mm256_subs_epu8(second, _mm256_set1_epi8((0xe0_u8 - 0x80).cast_signed())),
-            _mm256_subs_epu8(third, _mm256_set1_epi8((0xf0_u8 - 0x80).cast_signed())),
-        );
-        let needed = _mm256_and_si256(needed, _mm256_set1_epi8(i8::MIN));
-        wrong = _mm256_or_si256(wrong, _mm256_xor_si256(pairs, needed));
-    }
-    _mm256_testz_si256(wrong, wrong) == 0
+    let pairs = _mm256_and_si256(
+        _mm256_and_si256(look_up(&TABLES.first_high, _mm256_srli_epi16::<4>(first)), look_up(&TABLES.first_low, first)),
+        look_up(&TABLES.second_high, _mm256_srli_epi16::<4>(this)),
+    );
+    // The highest bit of a byte that is the third, after 0xe0 and above, or the fourth, after 0xf0 and above.
+    let needed = _mm256_or_si256(
+        _mm256_subs_epu8(second, _mm256_set1_epi8((0xe0_u8 - 0x80).cast_signed())),
+        _mm256_subs_epu8(third, _mm256_set1_epi8((0xf0_u8 - 0x80).cast_signed())),
+    );
+    _mm256_xor_si256(pairs, _mm256_and_si256(needed, _mm256_set1_epi8(i8::MIN)))
 }
 
 #[cfg(feature = "zstd-encode")]

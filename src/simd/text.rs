@@ -4,10 +4,10 @@ use core::str::Utf8Error;
 
 use super::{Kernel, Lanes, run};
 
-/// Bytes of the shortest text that is checked by vectors. Of shorter ones, `core` has seen the end as fast.
+/// Bytes of the shortest text that is checked by vectors. They need 35, and `core` checks shorter ones in the time of their start.
 const SHORT_TEXT: usize = 35;
 
-/// Returns bytes as text, with the error of `str::from_utf8`.
+/// Returns bytes as text, with the error of `str::from_utf8`, which reads a wrong text once more.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Utf8Error> {
     struct Text<'a>(&'a [u8]);
@@ -37,48 +37,42 @@ mod tests {
     use crate::simd::with_each_lanes;
     use std::vec::Vec;
 
-    /// All that begins, goes on or ends a character wrongly, and what is right.
-    const BYTES: [u8; 22] = [
-        0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xef, 0xf0,
-        0xf3, 0xf4, 0xf5, 0xff,
-    ];
-
-    #[test]
-    fn four_bytes_anywhere_are_text_where_core_says_so() {
-        // At the ends, and across each end of a window.
-        let lens = [35, 36, 66, 67, 68, 99, 100, 131, 163, 200];
-        let mut text = Vec::new();
-        with_each_lanes(|| {
-            let all = BYTES.len().pow(4);
-            for k in (0..all).step_by(if cfg!(miri) { 4001 } else { 1 }) {
-                let four = [1, 22, 22 * 22, 22 * 22 * 22].map(|unit| BYTES[k / unit % 22]);
-                let len = lens[k % lens.len()];
-                let at = k % (len - 3);
-                text.clear();
-                text.resize(len, b'x');
-                text[at..at + 4].copy_from_slice(&four);
-                assert_eq!(super::text(&text), str::from_utf8(&text), "{four:x?} at {at} of {len}");
-            }
-        });
-    }
-
     #[test]
     fn text_of_any_length_and_one_wrong_byte_in_it() {
         let long = "aé𝄞 ß中文字\u{10ffff}\u{d7ff}\u{e000}Ж\u{7ff}\u{800}\u{ffff}\u{10000}".repeat(9);
         let mut text = Vec::new();
+        // The length, not the text: a message would print what may be no text.
+        let compare = |text: &[u8], change| {
+            assert_eq!(super::text(text).map(str::len), str::from_utf8(text).map(str::len), "{change:x?}");
+        };
         with_each_lanes(|| {
-            for len in 0..long.len().min(if cfg!(miri) { 80 } else { 280 }) {
+            for len in 0..long.len().min(320) {
                 text.clear();
                 text.extend(&long.as_bytes()[..len]);
-                assert_eq!(super::text(&text), str::from_utf8(&text), "{len}");
-                for at in 0..len {
+                compare(&text, (0, len, len));
+                for at in (len % 3..len).step_by(3) {
                     for wrong in [0x00, 0x80, 0xbf, 0xc3, 0xe1, 0xf1, 0xff] {
                         let right = std::mem::replace(&mut text[at], wrong);
-                        assert_eq!(super::text(&text), str::from_utf8(&text), "{wrong:x} at {at} of {len}");
+                        compare(&text, (wrong, at, len));
                         text[at] = right;
                     }
                 }
             }
         });
+    }
+
+    #[test]
+    #[cfg(any(feature = "jay", feature = "vortex"))]
+    fn strings_are_bounded_by_characters() {
+        for (bytes, bounds, wanted) in [
+            (&b"a\xc3\xa9b"[..], &[0, 1, 3, 3, 4][..], true),
+            (b"a\xc3\xa9b", &[0, 2, 4], false),
+            (b"a\xc3\xa9b", &[0, 4, 5], false),
+            (b"a\xc3\xa9b", &[0, usize::MAX, 4], false),
+            (b"a\xc3", &[0, 1], false),
+            (b"", &[0, 0], true),
+        ] {
+            assert_eq!(super::are_texts(bytes, bounds.iter().copied()), wanted, "{bytes:x?} {bounds:?}");
+        }
     }
 }

@@ -1,40 +1,39 @@
 //! The check of UTF-8 for vectors of bytes in which a lookup in 16 entries is one instruction.
 //!
 //! Two neighbours tell most of what is wrong, by three lookups: for the high and for the low half of the first byte, and for the high
-//! half of the second. Each entry has a bit for each of [`RULES`], and a pair of bytes breaks a rule if all three have its bit. What is left
-//! to see are the third and the fourth byte of a character. The method is that of Keiser and Lemire, "Validating UTF-8 in less than one
+//! half of the second. Each entry has a bit for each of [`RULES`], and a pair of bytes breaks a rule if all three have its bit. The third and
+//! the fourth byte of a character need one comparison each, with the byte that begins it. The method was published by Keiser and Lemire, "Validating UTF-8 in less than one
 //! instruction per byte" (2021); which bytes are well formed is in table 3-7 of the Unicode standard.
 //!
-//! There are windows of 32 and of 64 bytes, each with the three bytes before. No window needs to know what another one found, so the last
-//! one overlaps others, and the rest of a text needs no loop of its own.
+//! Windows check 32 or 128 bytes, and contain the three bytes before these. No window needs to know what another one found, so the last
+//! one overlaps others where the length is no multiple.
 
 /// Number of bytes before those that a window checks. They tell what its first ones must be.
 pub(super) const BEFORE: usize = 3;
 /// Bytes of the windows.
 const NARROW: usize = BEFORE + 32;
-const WIDE: usize = BEFORE + 64;
+const WIDE: usize = BEFORE + 128;
 
 /// What each kind of vectors does for itself.
 pub(super) trait Windows: Copy {
-    /// Returns whether a byte of a window, after the first [`BEFORE`], cannot be where it is in UTF-8. What the end of a window
-    /// cuts is not seen.
+    /// Returns whether a byte of a window, after the first [`BEFORE`], cannot be where it is in UTF-8. A character that the end of
+    /// the window cuts is not wrong. A window has a multiple of 32 bytes after the first [`BEFORE`].
     fn is_wrong<const N: usize>(self, window: &[u8; N]) -> bool;
+
+    /// As [`is_wrong`](Self::is_wrong), for the first bytes of a text, which have none before.
+    fn is_wrong_first(self, bytes: &[u8; 32]) -> bool;
 }
 
-/// Returns whether a text is UTF-8; `false` also for one of less than 35 bytes.
+/// Returns whether a text is UTF-8; `false` also for one of fewer than 35 bytes.
 #[inline(always)]
 pub(super) fn is_utf8(bytes: &[u8], windows: impl Windows) -> bool {
     let (Some(first), Some(last)) = (bytes.first_chunk::<32>(), bytes.last_chunk::<NARROW>()) else { return false };
-    // Zeros say that nothing is before the first byte.
-    let mut opening = [0; NARROW];
-    for (to, byte) in opening.iter_mut().skip(BEFORE).zip(first) {
-        *to = *byte;
-    }
-    // Characters of four, three and two bytes that the end cuts.
+    // No character of four, three or two bytes is cut by the end.
     let [.., third, second, only] = *last;
-    if third >= 0xf0 || second >= 0xe0 || only >= 0xc0 || windows.is_wrong(&opening) || windows.is_wrong(last) {
+    if third >= 0xf0 || second >= 0xe0 || only >= 0xc0 || windows.is_wrong_first(first) || windows.is_wrong(last) {
         return false;
     }
+    // Each window begins with the last three bytes that were checked.
     let mut rest = bytes.get(const { 32 - BEFORE }..).unwrap_or_default();
     while let Some(window) = rest.first_chunk::<WIDE>() {
         if windows.is_wrong(window) {
@@ -42,8 +41,14 @@ pub(super) fn is_utf8(bytes: &[u8], windows: impl Windows) -> bool {
         }
         rest = rest.get(const { WIDE - BEFORE }..).unwrap_or_default();
     }
-    // The last window covers what is left after this one.
-    rest.first_chunk::<NARROW>().is_none_or(|window| !windows.is_wrong(window))
+    while let Some(window) = rest.first_chunk::<NARROW>() {
+        if windows.is_wrong(window) {
+            return false;
+        }
+        rest = rest.get(const { NARROW - BEFORE }..).unwrap_or_default();
+    }
+    // Fewer than 32 bytes are left, and the last window has checked them.
+    true
 }
 
 /// For each half of a byte, a bit per rule, the lowest for the first.
@@ -59,7 +64,7 @@ pub(super) struct Tables {
 /// The first bytes of pairs, from and to, and the second bytes.
 type Rule = ([[u8; 2]; 2], [[u8; 2]; 2]);
 
-/// Which pairs are wrong, by their halves. The last ones are wrong only where no character of three or four bytes needs them.
+/// Which pairs are wrong. Those of the last rule are right where a character of three or four bytes needs them.
 const RULES: [Rule; 8] = [
     // A character lacks its second byte.
     ([[0xc0, 0xff]; 2], [[0x00, 0x7f], [0xc0, 0xff]]),
@@ -74,7 +79,7 @@ const RULES: [Rule; 8] = [
     ([[0xf0, 0xf0], [0xf5, 0xff]], [[0x80, 0x8f]; 2]),
     // More than U+10FFFF.
     ([[0xf4, 0xff]; 2], [[0x90, 0xbf]; 2]),
-    // A third or fourth byte. The highest bit, which is that of the bytes that need one in `Windows`.
+    // A third or fourth byte. This bit is the highest one, as is the bit by which vectors say that one is needed.
     ([[0x80, 0xbf]; 2], [[0x80, 0xbf]; 2]),
 ];
 
@@ -112,6 +117,14 @@ pub(super) const TABLES: Tables = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::avx2::Avx2;
+    use std::vec;
+
+    /// Both ends of every range of bytes that UTF-8 tells apart, and some between.
+    const BYTES: [u8; 30] = [
+        0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+        0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xfb, 0xfe, 0xff,
+    ];
 
     #[test]
     fn halves_tell_the_pairs_of_each_rule() {
@@ -125,6 +138,43 @@ mod tests {
             for (k, rule) in RULES.iter().enumerate() {
                 let wanted = has(rule.0, first) && has(rule.1, second);
                 assert_eq!(a & b & c & 1 << k != 0, wanted, "{first:x} {second:x}, rule {k}");
+            }
+        }
+    }
+
+    /// Puts bytes into texts at both ends and across each end of a window, and compares the answers with `core`. The answer
+    /// of `core` follows from the bytes, as ASCII surrounds them.
+    fn compare(bytes: &[u8]) {
+        let Some(avx2) = Avx2::detect() else { return };
+        let wanted = str::from_utf8(bytes).is_ok();
+        for (len, places) in [(35, [0, 1, 29, 31]), (67, [28, 30, 32, 63]), (300, [158, 160, 287, 296])] {
+            let mut text = vec![b'x'; len];
+            for at in places {
+                text[at..at + bytes.len()].copy_from_slice(bytes);
+                assert_eq!(is_utf8(&text, avx2), wanted, "{bytes:x?} at {at} of {len}");
+                text[at..at + bytes.len()].fill(b'x');
+            }
+        }
+    }
+
+    #[test]
+    fn every_pair_is_wrong_where_core_says_so() {
+        if Avx2::detect().is_none() {
+            std::eprintln!("SKIPPED, NOT CHECKED: no AVX2 on this processor");
+        }
+        (0..=0xffff_u16).for_each(|pair| compare(&pair.to_be_bytes()));
+    }
+
+    #[test]
+    fn characters_are_wrong_where_core_says_so() {
+        for first in BYTES {
+            for second in BYTES {
+                for third in [b'A', 0x80, 0xbf, 0xc3, 0xe1, 0xf1, 0xff] {
+                    compare(&[first, second, third]);
+                    for fourth in [b'A', 0x80, 0xbf, 0xc3, 0xe1, 0xf1, 0xff] {
+                        compare(&[first, second, third, fourth]);
+                    }
+                }
             }
         }
     }

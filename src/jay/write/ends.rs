@@ -152,7 +152,7 @@ impl Ends {
 /// Returns whether the strings at `offsets`, contiguous in `data`, are all valid UTF-8.
 fn are_text(data: &[u8], offsets: &[u32]) -> bool {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return false };
-    // A bound before the first one is after the end.
+    // A bound before the first one wraps, and is after the end.
     let bounds = offsets.iter().map(|at| at.wrapping_sub(*first) as usize);
     data.get(*first as usize..*last as usize).is_some_and(|bytes| are_texts(bytes, bounds))
 }
