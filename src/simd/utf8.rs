@@ -147,9 +147,9 @@ mod tests {
     fn compare(bytes: &[u8]) {
         let Some(avx2) = Avx2::detect() else { return };
         let wanted = str::from_utf8(bytes).is_ok();
-        for (len, places) in [(35, [0, 1, 29, 31]), (67, [28, 30, 32, 63]), (300, [158, 160, 287, 296])] {
+        for (len, places) in [(35, [0, 1, 29, 30]), (67, [0, 28, 30, 32]), (300, [156, 158, 160, 287])] {
             let mut text = vec![b'x'; len];
-            for at in places {
+            for at in places.into_iter().chain([len - bytes.len()]) {
                 text[at..at + bytes.len()].copy_from_slice(bytes);
                 assert_eq!(is_utf8(&text, avx2), wanted, "{bytes:x?} at {at} of {len}");
                 text[at..at + bytes.len()].fill(b'x');
@@ -175,6 +175,22 @@ mod tests {
                         compare(&[first, second, third, fourth]);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_before_the_first_byte() {
+        let Some(avx2) = Avx2::detect() else { return };
+        // A shift within half of a vector would bring its last bytes to the front.
+        for (character, at) in ["é", "中", "𝄞"].into_iter().flat_map(|character| (8..32).map(move |at| (character, at)))
+        {
+            let mut text = vec![b'x'; 35];
+            text[at..at + character.len()].copy_from_slice(character.as_bytes());
+            assert!(is_utf8(&text, avx2), "{character} at {at}");
+            for front in [[0x80; 3], [b'x', 0x80, 0x80], [b'x', b'x', 0x80]] {
+                text[..3].copy_from_slice(&front);
+                assert!(!is_utf8(&text, avx2), "{front:x?} and {character} at {at}");
             }
         }
     }
