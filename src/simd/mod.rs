@@ -15,7 +15,7 @@ mod text;
 mod utf8;
 
 pub(crate) use lanes::{Lanes, TILE};
-#[cfg(any(feature = "jay", feature = "vortex"))]
+#[cfg(all(feature = "alloc", any(feature = "jay", feature = "vortex")))]
 pub(crate) use text::are_texts;
 pub(crate) use text::text;
 

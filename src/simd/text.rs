@@ -27,7 +27,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Utf8Error> {
 
 /// Returns whether all strings that follow each other in `bytes` are UTF-8. `bounds`: where each begins or ends. All together are
 /// checked, which is faster than one by one.
-#[cfg(any(feature = "jay", feature = "vortex"))]
+#[cfg(all(feature = "alloc", any(feature = "jay", feature = "vortex")))]
 pub(crate) fn are_texts(bytes: &[u8], mut bounds: impl Iterator<Item = usize>) -> bool {
     text(bytes).is_ok_and(|text| bounds.all(|at| text.is_char_boundary(at)))
 }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(any(feature = "jay", feature = "vortex"))]
+    #[cfg(all(feature = "alloc", any(feature = "jay", feature = "vortex")))]
     fn strings_are_bounded_by_characters() {
         for (bytes, bounds, wanted) in [
             (&b"a\xc3\xa9b"[..], &[0, 1, 3, 3, 4][..], true),
