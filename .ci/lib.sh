@@ -113,18 +113,37 @@ llvm() {
   "$tool" "${@:2}"
 }
 
-# emulated TARGET LINKER RUNNER: the unit tests and `tests/portable` on another host; `tests/suite` runs on the build host
-# only. Emulation is some ten times slower, so the tests take smaller samples and run lightly optimised, overflow checks
-# on; a backtrace would cost seconds per panic.
-emulated() {
+# on_host TARGET LINKER RUNNER...: the unit tests and `tests/portable` on another host; `tests/suite` runs on the build host
+# only. With a runner, which is an emulator and some ten times slower, the tests take smaller samples. They run lightly optimised,
+# overflow checks on; a backtrace would cost seconds per panic.
+on_host() {
   local name="CARGO_TARGET_${1^^}"
-  export "${name//-/_}_LINKER=$2" "${name//-/_}_RUNNER=$3"
+  export "${name//-/_}_LINKER=$2"
+  [ $# = 2 ] || export "${name//-/_}_RUNNER=${*:3}"
   export RUST_BACKTRACE=0 PILASTER_SAMPLE="${PILASTER_SAMPLE:-100}" PROPTEST_CASES="${PROPTEST_CASES:-16}"
   export CARGO_PROFILE_DEV_OPT_LEVEL=1
   # Beside the checks of another lane of `.ci/run`, which lock theirs.
-  cross+=/emulated
+  cross+=/hosts
   echo "PILASTER_SAMPLE=$PILASTER_SAMPLE PROPTEST_CASES=$PROPTEST_CASES; not on $1: tests/suite, tests/no_heap.rs"
   cross_cargo std,panic_unwind,test test --target "$1" --lib --test portable
+}
+
+# on_host_of_32_bits TARGET COMPILER RUNNER...: the tests of on_host, then the programs in C that call the library with all that is wrong,
+# where lengths have 32 bits.
+on_host_of_32_bits() {
+  on_host "$@"
+  local here=bridges/c out="$target/$1" test run
+  mkdir -p "$out/files"
+  cross_cargo core rustc --quiet --locked --release --manifest-path $here/Cargo.toml --lib --crate-type staticlib --target "$1"
+  for test in check more ring hostile wild; do
+    "$2" -static -std=c99 -O1 -Wall -Wextra -Werror -I $here/include $here/tests/$test.c \
+      "$cross/$1/release/libpilaster_c.a" -Wl,--gc-sections -o "$out/$test"
+  done
+  for run in "check $out/files" "more $out/files $out/files/every_6.ds" ring hostile "wild 2000 $(ls fuzz/corpus-seed/c_wild/* | xargs)"; do
+    # shellcheck disable=SC2086
+    "${@:3}" "$out/"$run
+  done
+  echo "the library for C passes its tests on a 32-bit host"
 }
 
 # The flags of all images for thumb, as other flags would build `core` again: small rather than fast. Debian's compiler

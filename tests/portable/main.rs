@@ -1,5 +1,5 @@
 //! The tests that depend on byte order or pointer width: the golden files, and what is written and read again. They also
-//! run on the emulated hosts (`.ci/s390x`, `.ci/armv7`) and with the small code (`.ci/small`).
+//! run on other hosts (`.ci/s390x`, `.ci/i686`) and with the small code (`.ci/small`).
 
 mod append;
 mod auto;
