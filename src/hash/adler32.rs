@@ -1,6 +1,7 @@
 //! Adler-32, as in zlib (RFC 1950) and DataSeries extents.
 
-use crate::bytes::FAST;
+use crate::bytes::{FAST, low32};
+use crate::simd::{self, Kernel, Lanes, MOST_ROWS, ROW};
 
 /// The modulus: the largest prime below 2^16.
 const MOD: u32 = 65_521;
@@ -8,15 +9,6 @@ const MOD: u32 = 65_521;
 /// Bytes that the plain loop adds between two divisions: the maximum for which neither sum can exceed 32
 /// bits, when both start just below the modulus.
 const PLAIN: usize = 5552;
-
-/// Lanes of the wide loop: two vectors of 16 bytes.
-const LANES: u32 = 32;
-/// Steps of the wide loop: the maximum for which a lane's sum of sums fits 16 bits.
-const STEPS: u32 = 22;
-/// Bytes per block of the wide loop.
-const BLOCK: u32 = LANES * STEPS;
-
-const _: () = assert!(STEPS * (STEPS + 1) / 2 * 255 <= u16::MAX as u32);
 
 /// Returns the Adler-32 of `bytes`.
 ///
@@ -68,7 +60,10 @@ impl Adler32 {
     pub fn update(&mut self, bytes: &[u8]) {
         // Lanes gain nothing on targets without vectors, and cost flash.
         if FAST {
-            let rest = self.wide(bytes);
+            let (rows, rest) = bytes.as_chunks();
+            if !rows.is_empty() {
+                simd::run(Wide { state: self, rows });
+            }
             self.plain(rest);
         } else {
             self.small(bytes);
@@ -107,33 +102,16 @@ impl Adler32 {
         (self.sum, self.sums) = (below(fold(fold(sum))), below(fold(fold(sums))));
     }
 
-    /// Adds whole blocks, in lanes of 16 bits. Returns the remaining bytes.
-    ///
-    /// Byte `s * LANES + l` of a block is counted `LANES * (STEPS - s) - l` times in the sum of sums. Lane
-    /// `l` counts it `STEPS - s` times. So the block adds the lanes' sums times `LANES`, less `l` times their
-    /// plain sums.
-    fn wide<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let (blocks, rest) = bytes.as_chunks::<{ BLOCK as usize }>();
-        for block in blocks {
-            let (mut plain, mut sums) = ([0u16; LANES as usize], [0u16; LANES as usize]);
-            for step in block.as_chunks::<{ LANES as usize }>().0 {
-                for ((plain, sums), byte) in plain.iter_mut().zip(&mut sums).zip(step) {
-                    *plain = plain.wrapping_add((*byte).into());
-                    *sums = sums.wrapping_add(*plain);
-                }
-            }
-            let (mut total, mut falling, mut steps) = (0u32, 0u32, 0u32);
-            for (l, (plain, sums)) in (0u32..).zip(plain.iter().zip(&sums)) {
-                total = total.wrapping_add((*plain).into());
-                falling = falling.wrapping_add(l.wrapping_mul((*plain).into()));
-                steps = steps.wrapping_add((*sums).into());
-            }
-            let lanes = steps.wrapping_mul(LANES).wrapping_sub(falling);
-            self.sums = self.sums.wrapping_add(self.sum.wrapping_mul(BLOCK)).wrapping_add(lanes);
-            self.sum = self.sum.wrapping_add(total);
+    /// Adds whole rows.
+    #[inline(always)]
+    fn wide(&mut self, rows: &[[u8; ROW]], lanes: impl Lanes) {
+        for rows in rows.chunks(MOST_ROWS) {
+            let [sum, sums] = lanes.sums(rows);
+            let len = low32(rows.as_flattened().len() as u64);
+            self.sums = self.sums.wrapping_add(self.sum.wrapping_mul(len)).wrapping_add(sums);
+            self.sum = self.sum.wrapping_add(sum);
             self.reduce();
         }
-        rest
     }
 
     const fn reduce(&mut self) {
@@ -142,9 +120,24 @@ impl Adler32 {
     }
 }
 
-// The wide loop adds at most this to `sums`; the total must fit 32 bits.
+/// [`Adler32::wide`] for each kind of processor.
+struct Wide<'s, 'b> {
+    state: &'s mut Adler32,
+    rows: &'b [[u8; ROW]],
+}
+
+impl Kernel for Wide<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        self.state.wide(self.rows, lanes);
+    }
+}
+
+// `PLAIN` bytes, and the fewer bytes of `MOST_ROWS`, add at most this to `sums`, which must fit 32 bits.
 const _: () = assert!(
-    MOD as u64 + MOD as u64 * BLOCK as u64 + (LANES * LANES) as u64 * u16::MAX as u64 <= u32::MAX as u64
+    MOST_ROWS * ROW <= PLAIN
         && MOD as u64 + (PLAIN as u64 * (PLAIN as u64 + 1) / 2) * 255 + PLAIN as u64 * MOD as u64 <= u32::MAX as u64
 );
 
@@ -195,8 +188,11 @@ mod tests {
                 let (mut small, mut plain, mut wide) = (Adler32::new(), Adler32::new(), Adler32::new());
                 small.small(&bytes);
                 plain.plain(&bytes);
-                let rest = wide.wide(&bytes);
-                wide.plain(rest);
+                simd::with_each_lanes(|| {
+                    wide = Adler32::new();
+                    wide.update(&bytes);
+                    assert_eq!(wide.value(), naive(&bytes), "{n} bytes");
+                });
                 assert_eq!([small, plain, wide].map(|state| state.value()), [naive(&bytes); 3], "{n} bytes");
             }
         }
@@ -209,8 +205,7 @@ mod tests {
         let (mut small, mut plain, mut wide) = (top, top, top);
         small.small(&bytes);
         plain.plain(&bytes);
-        let rest = wide.wide(&bytes);
-        wide.plain(rest);
+        wide.update(&bytes);
         let (mut a, mut b) = (u64::from(MOD) - 1, u64::from(MOD) - 1);
         for byte in bytes {
             a += u64::from(byte);

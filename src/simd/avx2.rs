@@ -12,13 +12,14 @@
 )]
 
 use core::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+    __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_permute2x128_si256,
+    _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_slli_epi32, _mm256_slli_epi64,
+    _mm256_srli_epi64, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
 };
 use core::str::Utf8Error;
 
 use super::utf8::{self, BEFORE, TABLES, Windows};
-use super::{Kernel, Lanes, TILE};
+use super::{Kernel, Lanes, ROW, TILE};
 
 /// Bytes of a vector.
 const WIDTH: usize = 32;
@@ -92,6 +93,12 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn sums(self, rows: &[[u8; ROW]]) -> [u32; 2] {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { sums(rows) }
+    }
+
+    #[inline(always)]
     fn text(self, bytes: &[u8]) -> Result<&str, Utf8Error> {
         if utf8::is_utf8(bytes, self) {
             // SAFETY: the bytes are UTF-8. Windows check all of them, each with the three before, and no character is cut by the
@@ -100,6 +107,38 @@ impl Lanes for Avx2 {
         }
         str::from_utf8(bytes)
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums(rows: &[[u8; ROW]]) -> [u32; 2] {
+    // The number of bytes from each one to the end of its row. The sum of two neighbours' products fits 16 bits with a sign.
+    const COUNTS: [[i8; WIDTH]; 2] = {
+        let mut counts = [0; ROW];
+        let (mut rest, mut count) = (counts.as_mut_slice(), 64i8);
+        while let Some((first, others)) = rest.split_first_mut() {
+            *first = count;
+            count = count.wrapping_sub(1);
+            rest = others;
+        }
+        assert!(count == 0);
+        bytemuck::must_cast(counts)
+    };
+    let counts: [__m256i; 2] = bytemuck::must_cast(COUNTS);
+    let (zero, ones) = (_mm256_setzero_si256(), _mm256_set1_epi16(1));
+    let [mut plain, mut above, mut within] = [zero; 3];
+    for row in rows {
+        let halves: [__m256i; 2] = bytemuck::must_cast(*row);
+        above = _mm256_add_epi32(above, plain);
+        for (half, counts) in halves.into_iter().zip(counts) {
+            plain = _mm256_add_epi32(plain, _mm256_sad_epu8(half, zero));
+            within = _mm256_add_epi32(within, _mm256_madd_epi16(_mm256_maddubs_epi16(half, counts), ones));
+        }
+    }
+    let total = |vector| bytemuck::must_cast::<__m256i, [u32; 8]>(vector).iter().fold(0u32, |a, b| a.wrapping_add(*b));
+    // All rows above count once for each byte of a row.
+    let sums = _mm256_add_epi32(within, _mm256_slli_epi32::<{ ROW.ilog2() as i32 }>(above));
+    [total(plain), total(sums)]
 }
 
 impl Windows for Avx2 {

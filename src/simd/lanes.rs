@@ -1,11 +1,21 @@
 //! The steps that byte and bit shuffle share, on tiles of items, two of Zstandard, the comparison of bytes of its search and the mask of
-//! its sequences, and the check of UTF-8, for each kind of processor.
+//! its sequences, the sums of Adler-32 and the check of UTF-8, for each kind of processor.
 
 use core::str::Utf8Error;
+
+use crate::bytes::low32;
 
 /// Number of items per step of a fast loop: few enough to stay in registers and small arrays, and many enough
 /// for the compiler to vectorise the loop.
 pub(crate) const TILE: usize = 64;
+
+/// Bytes of a row of [`Lanes::sums`].
+pub(crate) const ROW: usize = 64;
+/// Rows of [`Lanes::sums`] at most: of 86, both sums fit 32 bits.
+pub(crate) const MOST_ROWS: usize = 7 * MOST_IN_COLUMNS;
+
+/// The most rows for which the sum of sums of a column fits 16 bits: two lines of each.
+const MOST_IN_COLUMNS: usize = 11;
 
 /// Steps, most of them on a tile of items of `S` bytes: 1, 2, 4, 8 or 16.
 pub(crate) trait Lanes: Copy {
@@ -30,6 +40,10 @@ pub(crate) trait Lanes: Copy {
     /// Returns a bit for each of the bytes that equals `byte`, the lowest bit for the first.
     #[cfg(feature = "zstd-encode")]
     fn equal(self, bytes: &[u8; 32], byte: u8) -> u32;
+
+    /// Returns the sum of the bytes of at most [`MOST_ROWS`] rows, and the sum of each byte times the number of bytes from it to the
+    /// end.
+    fn sums(self, rows: &[[u8; ROW]]) -> [u32; 2];
 
     /// Returns bytes as text, with the error of `str::from_utf8`.
     fn text(self, bytes: &[u8]) -> Result<&str, Utf8Error>;
@@ -134,6 +148,17 @@ impl Lanes for Plain {
             bits = bits << 8 | u32::from(gathered);
         }
         !bits
+    }
+
+    #[inline(always)]
+    fn sums(self, rows: &[[u8; ROW]]) -> [u32; 2] {
+        let (blocks, rest) = rows.as_chunks::<MOST_IN_COLUMNS>();
+        let mut sums = [0; 2];
+        // Of a constant number of rows, whose loop is unrolled.
+        for rows in blocks {
+            sums = sums_in_columns(sums, rows);
+        }
+        sums_in_columns(sums, rest)
     }
 
     #[inline(always)]
@@ -248,4 +273,28 @@ fn halve(items: &[u8], planes: &mut [u8]) {
     for (high, pair) in high.iter_mut().zip(&pairs) {
         *high = (*pair >> 8) as u8;
     }
+}
+
+/// Adds rows to the sums of [`Lanes::sums`], in columns of 16 bits. A column counts a byte once for its line and for each line below.
+#[inline(always)]
+fn sums_in_columns([mut sum, mut sums]: [u32; 2], rows: &[[u8; ROW]]) -> [u32; 2] {
+    /// Columns: two vectors of 16 bytes.
+    const LINE: u32 = 32;
+
+    let bytes = rows.as_flattened();
+    let (mut plain, mut below) = ([0u16; LINE as usize], [0u16; LINE as usize]);
+    for line in bytes.as_chunks::<{ LINE as usize }>().0 {
+        for ((plain, below), byte) in plain.iter_mut().zip(&mut below).zip(line) {
+            *plain = plain.wrapping_add((*byte).into());
+            *below = below.wrapping_add(*plain);
+        }
+    }
+    sums = sums.wrapping_add(sum.wrapping_mul(low32(bytes.len() as u64)));
+    for (k, (plain, below)) in (0u32..).zip(plain.iter().zip(&below)) {
+        // From a byte of column `k`, there are `k` bytes less to the end than from column 0.
+        let less = k.wrapping_mul((*plain).into());
+        sums = sums.wrapping_add(LINE.wrapping_mul((*below).into())).wrapping_sub(less);
+        sum = sum.wrapping_add((*plain).into());
+    }
+    [sum, sums]
 }

@@ -2,7 +2,7 @@
 //!
 //! A loop is a [`Kernel`]. [`run`] chooses the vectors: at run time where there is an operating system to ask, else at compile
 //! time. A loop over arithmetic needs nothing more, because the compiler vectorises it for both. [`Lanes`] are the steps of the
-//! filters of Blosc, of Zstandard and of the check of UTF-8 that are written for each kind of processor.
+//! filters of Blosc, of Zstandard, of Adler-32 and of the check of UTF-8 that are written for each kind of processor.
 //!
 //! aarch64 needs no choice: each of its processors has NEON, for which the compiler vectorises the plain loops. `.ci/aarch64` sees that
 //! it does. Texts are checked by `core` there.
@@ -14,7 +14,7 @@ mod text;
 #[cfg(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))]
 mod utf8;
 
-pub(crate) use lanes::{Lanes, TILE};
+pub(crate) use lanes::{Lanes, MOST_ROWS, ROW, TILE};
 #[cfg(all(feature = "alloc", any(feature = "jay", feature = "vortex")))]
 pub(crate) use text::are_texts;
 pub(crate) use text::text;

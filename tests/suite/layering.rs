@@ -11,9 +11,9 @@ use crate::common;
 const MODULES: &[(&str, u8, &[&str])] = &[
     ("error", 0, &[]),
     ("bytes", 0, &["error"]),
-    ("hash", 0, &["error", "bytes"]),
+    ("hash", 0, &["error", "bytes", "simd"]),
     ("limits", 0, &["error"]),
-    ("simd", 0, &[]),
+    ("simd", 0, &["bytes"]),
     ("meta", 1, &[]),
     ("codec", 1, &[]),
     ("encoding", 1, &["codec"]),
