@@ -183,17 +183,14 @@ mod tests {
 
     #[test]
     fn all_loops_agree_with_the_definition_at_every_length() {
-        for n in (0..1500).chain([5551, 5552, 5553, 11_104, 20_000]) {
+        let most = MOST_ROWS * ROW;
+        for n in (0..1500).chain([most - 1, most, most + ROW, 5551, 5552, 5553, 2 * most + 1, 20_000]) {
             for bytes in [noise(n), vec![0xff; n], vec![0; n]] {
-                let (mut small, mut plain, mut wide) = (Adler32::new(), Adler32::new(), Adler32::new());
+                let (mut small, mut plain) = (Adler32::new(), Adler32::new());
                 small.small(&bytes);
                 plain.plain(&bytes);
-                simd::with_each_lanes(|| {
-                    wide = Adler32::new();
-                    wide.update(&bytes);
-                    assert_eq!(wide.value(), naive(&bytes), "{n} bytes");
-                });
-                assert_eq!([small, plain, wide].map(|state| state.value()), [naive(&bytes); 3], "{n} bytes");
+                assert_eq!([small, plain].map(|state| state.value()), [naive(&bytes); 2], "{n} bytes");
+                simd::with_each_lanes(|| assert_eq!(adler32(&bytes), naive(&bytes), "{n} bytes"));
             }
         }
     }
@@ -202,23 +199,27 @@ mod tests {
     fn the_largest_state_survives_the_largest_bytes() {
         let top = Adler32 { sum: MOD - 1, sums: MOD - 1 };
         let bytes = [0xff; PLAIN];
-        let (mut small, mut plain, mut wide) = (top, top, top);
+        let (mut small, mut plain) = (top, top);
         small.small(&bytes);
         plain.plain(&bytes);
-        wide.update(&bytes);
         let (mut a, mut b) = (u64::from(MOD) - 1, u64::from(MOD) - 1);
         for byte in bytes {
             a += u64::from(byte);
             b += a;
         }
         let expected = (((b % u64::from(MOD)) << 16) | (a % u64::from(MOD))) as u32;
-        assert_eq!([small, plain, wide].map(|state| state.value()), [expected; 3]);
+        assert_eq!([small, plain].map(|state| state.value()), [expected; 2]);
+        simd::with_each_lanes(|| {
+            let mut wide = top;
+            wide.update(&bytes);
+            assert_eq!(wide.value(), expected);
+        });
     }
 
     #[test]
     fn pieces_of_any_size() {
         let bytes = noise(4000);
-        for size in [1, 3, 31, 703, 704, 705, 3999] {
+        for size in [1, 3, 31, 63, 64, 65, 703, 704, 705, 3999] {
             let mut state = Adler32::default();
             bytes.chunks(size).for_each(|piece| state.update(piece));
             assert_eq!(state.value(), naive(&bytes), "pieces of {size}");

@@ -114,8 +114,8 @@ impl Lanes for Avx2 {
 fn sums(rows: &[[u8; ROW]]) -> [u32; 2] {
     // The number of bytes from each one to the end of its row. The sum of two neighbours' products fits 16 bits with a sign.
     const COUNTS: [[i8; WIDTH]; 2] = {
-        let mut counts = [0; ROW];
-        let (mut rest, mut count) = (counts.as_mut_slice(), 64i8);
+        let (mut counts, mut count) = ([0; ROW], 64i8);
+        let mut rest: &mut [i8] = &mut counts;
         while let Some((first, others)) = rest.split_first_mut() {
             *first = count;
             count = count.wrapping_sub(1);
