@@ -87,10 +87,8 @@ fn cut_and_damaged_files_of_the_original() {
         }
         for (bytes, is_cut) in [(&whole[..at], true), (&damaged[..], false)] {
             let path = written("original.vortex", bytes);
-            let output = run(&["recover", "--force", "--format", "vortex", "--dtype", &dtype, &path, &to]);
-            let code = output.status.code();
-            assert!(matches!(code, Some(0 | 1)), "{at}: {output:?}");
-            if code == Some(0) && is_cut {
+            let call = ["recover", "--force", "--format", "vortex", "--dtype", &dtype, &path, &to];
+            if succeeds_in_process(&call) && is_cut {
                 is_prefix(&source, &to);
             }
         }
