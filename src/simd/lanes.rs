@@ -152,13 +152,7 @@ impl Lanes for Plain {
 
     #[inline(always)]
     fn sums(self, rows: &[[u8; ROW]]) -> [u32; 2] {
-        let (blocks, rest) = rows.as_chunks::<MOST_IN_COLUMNS>();
-        let mut sums = [0; 2];
-        // Of a constant number of rows, whose loop is unrolled.
-        for rows in blocks {
-            sums = sums_in_columns(sums, rows);
-        }
-        sums_in_columns(sums, rest)
+        rows.chunks(MOST_IN_COLUMNS).fold([0; 2], sums_in_columns)
     }
 
     #[inline(always)]
