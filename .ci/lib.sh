@@ -114,8 +114,8 @@ llvm() {
 }
 
 # on_host TARGET LINKER RUNNER...: the unit tests and `tests/portable` on another host; `tests/suite` runs on the build host
-# only. With a runner, which is an emulator and some ten times slower, the tests take smaller samples. They run lightly optimised,
-# overflow checks on; a backtrace would cost seconds per panic.
+# only. A runner is an emulator, some ten times slower, so the tests take smaller samples, on each host the same. They run lightly
+# optimised, overflow checks on; a backtrace would cost seconds per panic.
 on_host() {
   local name="CARGO_TARGET_${1^^}"
   export "${name//-/_}_LINKER=$2"

@@ -274,6 +274,8 @@ fn halve(items: &[u8], planes: &mut [u8]) {
 fn sums_in_columns([mut sum, mut sums]: [u32; 2], rows: &[[u8; ROW]]) -> [u32; 2] {
     /// Columns: two vectors of 16 bytes.
     const LINE: u32 = 32;
+    const LINES: usize = MOST_IN_COLUMNS * ROW / LINE as usize;
+    const _: () = assert!(LINES * (LINES + 1) / 2 * 255 <= u16::MAX as usize);
 
     let bytes = rows.as_flattened();
     let (mut plain, mut below) = ([0u16; LINE as usize], [0u16; LINE as usize]);
